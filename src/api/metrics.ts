@@ -1,0 +1,70 @@
+/**
+ * The catalogue of metrics. Names, help and label names stand here once: the registry, the
+ * reference page and the types of `Telemetry` are made from it. Label values come from closed
+ * sets, never from free text.
+ */
+
+/** One metric. Durations are in seconds, as Prometheus wants them. */
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** Keeps the literal names while checking the shape. */
+const catalogue = <const Entries extends Record<string, Metric>>(entries: Entries): Entries =>
+  entries;
+
+/** Every metric of Tidegate. `bigfleet_operator_*` are those that existing dashboards read. */
+export const METRICS = catalogue({
+  bigfleet_operator_rollup_duration_seconds: {
+    type: 'histogram',
+    help: 'Time to build a roll-up and hand it to the session.',
+    labels: [],
+  },
+  bigfleet_operator_rollup_phase_duration_seconds: {
+    type: 'histogram',
+    help: 'Time of each phase of a roll-up.',
+    labels: ['phase'],
+  },
+  bigfleet_operator_acknowledge_duration_seconds: {
+    type: 'histogram',
+    help: 'Time to acknowledge the CapacityRequests of one roll-up.',
+    labels: [],
+  },
+  bigfleet_operator_acknowledged_total: {
+    type: 'counter',
+    help: 'CapacityRequests moved to Acknowledged.',
+    labels: [],
+  },
+  bigfleet_operator_outbox_dropped_total: {
+    type: 'counter',
+    help: 'Replies dropped because the outbox was full.',
+    labels: [],
+  },
+  bigfleet_operator_session_reconnects_total: {
+    type: 'counter',
+    help: 'Sessions that ended and were dialled again.',
+    labels: [],
+  },
+  bigfleet_operator_node_state_update_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from a NodeStateUpdate frame to the write it led to.',
+    labels: ['phase'],
+  },
+  bigfleet_operator_upcoming_node_writes_total: {
+    type: 'counter',
+    help: 'Writes of UpcomingNode objects by operation and outcome.',
+    labels: ['op', 'outcome'],
+  },
+  bigfleet_operator_dispatch_inflight: {
+    type: 'gauge',
+    help: 'Machines whose write is under way.',
+    labels: [],
+  },
+});
+
+/** The name of a metric. */
+export type MetricName = keyof typeof METRICS;
+/** The label names of a metric. */
+export type MetricLabels<Name extends MetricName> = (typeof METRICS)[Name]['labels'][number];

@@ -1,0 +1,43 @@
+/**
+ * The registry of reasons: every one-word cause that a condition, an Event or `explain` may show,
+ * with its sentence, who can act on it, and its runbook. Nothing shows a reason that is not here.
+ */
+
+/** Who can do something about it. */
+export type CanAct = 'application' | 'platform' | 'storage' | 'provider' | 'nobody';
+
+/** What a reason means. */
+export interface Reason {
+  readonly type: 'Normal' | 'Warning';
+  /** The action of the Event (events.k8s.io/v1 `action`): what was tried. */
+  readonly action: string;
+  /** One sentence for people, without the particulars. */
+  readonly sentence: string;
+  readonly canAct: CanAct;
+  /** The heading in `docs/runbooks.md`; reasons without one need no hand. */
+  readonly runbook?: string;
+}
+
+const registry = <const Entries extends Record<string, Reason>>(entries: Entries): Entries =>
+  entries;
+
+/** Every reason of Tidegate. */
+export const REASONS = registry({
+  InvalidCapacityRequest: {
+    type: 'Warning',
+    action: 'ReadCapacityRequest',
+    sentence: 'A field of the CapacityRequest cannot be read, so the fleet is not asked for it',
+    canAct: 'application',
+    runbook: 'invalid-capacity-request',
+  },
+  RollupNotAcknowledged: {
+    type: 'Warning',
+    action: 'SendRollup',
+    sentence: 'The shard did not acknowledge a roll-up within three intervals',
+    canAct: 'platform',
+    runbook: 'rollup-not-acknowledged',
+  },
+});
+
+/** The name of a reason. */
+export type ReasonName = keyof typeof REASONS;

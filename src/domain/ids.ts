@@ -1,0 +1,29 @@
+/** Branded names, so that a machine id can never be passed where a node name is wanted. */
+
+declare const brand: unique symbol;
+
+/** A string that is known to be a `Name`. */
+export type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** The fleet's name for a machine (`NodeStateUpdate.machine_id`). */
+export type MachineId = Branded<'MachineId'>;
+/** The fleet's name for this cluster (`--cluster-id`). */
+export type ClusterId = Branded<'ClusterId'>;
+/** The shard's name for a reclaim (`ReclaimInstruction.instruction_id`). */
+export type InstructionId = Branded<'InstructionId'>;
+/** `namespace/name`, or `name` for an object of the cluster. */
+export type ObjectKey = Branded<'ObjectKey'>;
+/** `metadata.uid`. */
+export type Uid = Branded<'Uid'>;
+/** `metadata.resourceVersion`: opaque, compared for equality and handed back. */
+export type Revision = Branded<'Revision'>;
+
+export const machineId = (id: string): MachineId => id as MachineId;
+export const clusterId = (id: string): ClusterId => id as ClusterId;
+export const instructionId = (id: string): InstructionId => id as InstructionId;
+export const uid = (id: string): Uid => id as Uid;
+export const revision = (version: string): Revision => version as Revision;
+
+/** The key of an object: `namespace/name`, or `name` when it has no namespace. */
+export const objectKey = (name: string, namespace?: string): ObjectKey =>
+  (namespace === undefined || namespace === '' ? name : `${namespace}/${name}`) as ObjectKey;

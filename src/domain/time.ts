@@ -1,0 +1,21 @@
+/**
+ * The one notion of time. XState's clock, RxJS's scheduler and Effect's `Clock` are all built from
+ * a `Time` (`src/actors/clocks.ts`), so a test that holds a simulated one holds every timer.
+ */
+
+/** A source of time. Real in `src/effects/real-time.ts`, simulated in `simulated-time.ts`. */
+export interface Time {
+  /** Wall-clock milliseconds since the epoch; may jump. Written to the cluster, never subtracted. */
+  readonly now: () => number;
+  /** Milliseconds that only grow, from an arbitrary start. For durations. */
+  readonly monotonic: () => number;
+  /** Calls `run` once, `delayMs` from now (at once when ≤ 0). Returns a function that cancels it. */
+  readonly schedule: (delayMs: number, run: () => void) => () => void;
+}
+
+/** RFC 3339 with milliseconds, as Kubernetes `MicroTime` fields accept it. */
+export const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** RFC 3339 without a fraction, as Kubernetes `Time` fields are printed. */
+export const rfc3339Seconds = (epochMs: number): string =>
+  rfc3339(Math.floor(epochMs / 1000) * 1000).replace('.000Z', 'Z');

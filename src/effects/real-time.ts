@@ -1,0 +1,21 @@
+/** The real `Time`: the one place that reads the machine's clocks and arms its timers. */
+import type { Time } from '../domain/time.ts';
+
+/** Node and Deno fire a longer timer at once; longer waits are made of several. */
+const LONGEST_TIMER_MS = 24 * 60 * 60 * 1000;
+
+/** Wall clock, monotonic clock and timers of this process. */
+export const realTime: Time = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  schedule: (delayMs, run) => {
+    let timer: ReturnType<typeof setTimeout>;
+    const arm = (remainingMs: number): void => {
+      const stepMs = Math.min(Math.max(0, remainingMs), LONGEST_TIMER_MS);
+      const left = remainingMs - stepMs;
+      timer = setTimeout(() => (left > 0 ? arm(left) : run()), stepMs);
+    };
+    arm(delayMs);
+    return () => clearTimeout(timer);
+  },
+};
