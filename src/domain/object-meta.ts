@@ -1,0 +1,31 @@
+/** Reads `metadata` of a Kubernetes object. Total: an object without an identity is `undefined`. */
+import type { Identity } from './facts.ts';
+import { objectKey, revision, uid } from './ids.ts';
+import { textAt, textRecordOrEmptyAt } from './json.ts';
+
+/** What a projection keeps of every object; `undefined` without a name, UID or resourceVersion. */
+export const identityOf = (raw: unknown): Identity | undefined => {
+  const name = textAt(raw, 'metadata', 'name');
+  const id = textAt(raw, 'metadata', 'uid');
+  const version = textAt(raw, 'metadata', 'resourceVersion');
+  if (name === undefined || name === '' || id === undefined || version === undefined) {
+    return undefined;
+  }
+  return {
+    key: objectKey(name, textAt(raw, 'metadata', 'namespace')),
+    uid: uid(id),
+    revision: revision(version),
+  };
+};
+
+/** `metadata.labels`; empty when there are none. */
+export const labelsOf = (raw: unknown): Readonly<Record<string, string>> =>
+  textRecordOrEmptyAt(raw, 'metadata', 'labels');
+
+/** `metadata.annotations`; empty when there are none. */
+export const annotationsOf = (raw: unknown): Readonly<Record<string, string>> =>
+  textRecordOrEmptyAt(raw, 'metadata', 'annotations');
+
+/** True when the object waits for its finalizers. */
+export const isDeleting = (raw: unknown): boolean =>
+  textAt(raw, 'metadata', 'deletionTimestamp') !== undefined;
