@@ -1,0 +1,145 @@
+/** The harness itself: it must bite, so each of its checks is shown a machine that is wrong. */
+import { describe, expect, test } from 'vitest';
+import { assign, setup } from 'xstate';
+import { required } from '../../src/machines/required.ts';
+import { coverageOf } from './harness/coverage.ts';
+import { crashViolations, describeModel, exploreModel, type Model } from './model.ts';
+
+interface Facts {
+  readonly deadline?: number;
+}
+
+/** A drain in small: told a deadline, it writes it down, works, and is done when time is up. */
+const drainInSmall = (remembers: boolean) =>
+  setup({
+    types: {
+      context: {} as { deadline: number | null; written: boolean },
+      events: {} as
+        | { type: 'drain.ordered'; deadline: number }
+        | { type: 'pods.gone' }
+        | { type: 'xstate.done.actor.cordonNode'; output: { _tag: 'Landed' | 'Fault' } },
+      input: {} as Facts,
+    },
+    actors: {
+      cordonNode: required<{ _tag: 'Landed' | 'Fault' }, { deadline: number | null }>('cordonNode'),
+    },
+    delays: { retryBackoff: 1000 },
+    guards: { annotated: ({ context }) => context.deadline !== null },
+  }).createMachine({
+    id: 'drainInSmall',
+    context: ({ input }) => ({
+      deadline: remembers ? input.deadline ?? null : null,
+      written: false,
+    }),
+    initial: 'orienting',
+    states: {
+      orienting: {
+        description: 'Looks at what the node says.',
+        always: [{ guard: 'annotated', target: 'draining' }, { target: 'idle' }],
+      },
+      idle: {
+        description: 'Nothing was ordered.',
+        on: {
+          'drain.ordered': {
+            target: 'cordoning',
+            actions: assign({ deadline: ({ event }) => event.deadline }),
+          },
+        },
+      },
+      cordoning: {
+        description: 'Writes cordon and deadline in one patch.',
+        invoke: {
+          id: 'cordonNode',
+          src: 'cordonNode',
+          input: ({ context }) => ({ deadline: context.deadline }),
+          onDone: [
+            { guard: ({ event }) => event.output._tag === 'Landed', target: 'draining' },
+            { target: 'backingOff' },
+          ],
+          onError: 'backingOff',
+        },
+      },
+      backingOff: {
+        description: 'The patch failed; waits before the next try.',
+        after: { retryBackoff: 'cordoning' },
+      },
+      draining: { description: 'Pods leave.', on: { 'pods.gone': 'drained' } },
+      drained: { description: 'The node is empty.', type: 'final' },
+    },
+  });
+
+const modelOf = (remembers: boolean): Model<ReturnType<typeof drainInSmall>, Facts> => ({
+  machine: drainInSmall(remembers),
+  inputs: [{}, { deadline: 300 }],
+  events: {
+    'drain.ordered': [{ deadline: 600 }],
+    'xstate.done.actor.cordonNode': [{ output: { _tag: 'Landed' } }, { output: { _tag: 'Fault' } }],
+    'xstate.error.actor.cordonNode': [{ error: new Error('defect') }],
+  },
+  crash: {
+    world: {},
+    record: (world, { event, before, after }) => {
+      if (event.type === 'pods.gone') return {};
+      const landed = after.matches('draining') && !before.matches('idle');
+      return landed ? { deadline: after.context.deadline } : world;
+    },
+    restart: (world) => ({ input: world, events: [] }),
+    obligations: (snapshot) => snapshot.matches('draining') ? snapshot.context.deadline : null,
+  },
+});
+
+describeModel('drainInSmall', modelOf(true));
+
+describe('the model harness', () => {
+  test('finds a machine that keeps its deadline only in memory', () => {
+    const model = modelOf(false);
+    const violations = crashViolations(model, exploreModel(model));
+    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+  });
+
+  test('names states and transitions that nothing reaches', () => {
+    const machine = setup({ types: { events: {} as { type: 'door.opened' } } }).createMachine({
+      id: 'door',
+      initial: 'closed',
+      states: {
+        closed: {
+          description: 'Shut.',
+          on: {
+            'door.opened': {
+              guard: function neverTrue() {
+                return false;
+              },
+              target: 'open',
+            },
+          },
+        },
+        open: {},
+      },
+    });
+    const coverage = coverageOf(machine, exploreModel({ machine, inputs: [undefined] }));
+    expect(coverage.missingStates).toEqual(['door.open']);
+    expect(coverage.missingTransitions).toEqual([
+      'door.closed --door.opened when neverTrue--> door.open',
+    ]);
+    expect(coverage.undescribedStates).toEqual(['door.open']);
+  });
+
+  test('refuses a context that is no plain data', () => {
+    const machine = setup({ types: { context: {} as { seen: Set<string> } } }).createMachine({
+      context: { seen: new Set<string>() },
+    });
+    expect(() => exploreModel({ machine, inputs: [undefined] })).toThrow(
+      'Context must be plain data, but context.seen holds a Set',
+    );
+  });
+
+  test('says so when an exploration is cut short', () => {
+    const machine = setup({
+      types: { context: {} as { n: number }, events: {} as { type: 'counted' } },
+    }).createMachine({
+      context: { n: 0 },
+      on: { counted: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
+    });
+    expect(exploreModel({ machine, inputs: [undefined], limit: 10 }).truncated).toBe(true);
+  });
+});

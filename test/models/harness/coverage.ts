@@ -1,0 +1,57 @@
+/** What of a statechart was never visited, in words that name it. */
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { Explored } from './explorer.ts';
+
+const statesBelow = (node: AnyStateNode): readonly AnyStateNode[] => [
+  node,
+  ...Object.values(node.states).flatMap(statesBelow),
+];
+
+const transitionsOf = (node: AnyStateNode): readonly AnyTransitionDefinition[] => [
+  ...[...node.transitions.values()].flat(),
+  ...(node.always ?? []),
+];
+
+const guardName = (guard: AnyTransitionDefinition['guard']): string => {
+  if (guard === undefined) return '';
+  if (typeof guard === 'string') return ` when ${guard}`;
+  if (typeof guard === 'object' && 'type' in guard) return ` when ${String(guard.type)}`;
+  return ` when ${guard.name || 'a guard'}`;
+};
+
+const nameOf = (transition: AnyTransitionDefinition): string => {
+  const targets = (transition.target ?? []).map((node) => node.id).join(', ') || 'itself';
+  const type = String(transition.eventType) || 'always';
+  return `${transition.source.id} --${type}${guardName(transition.guard)}--> ${targets}`;
+};
+
+/** How much of a statechart an exploration covered. */
+export interface Coverage {
+  readonly states: number;
+  readonly transitions: number;
+  readonly missingStates: readonly string[];
+  readonly missingTransitions: readonly string[];
+  readonly undescribedStates: readonly string[];
+}
+
+/** Compares what is drawn with what was reached. A transition that does nothing needs no visit. */
+export const coverageOf = <World>(
+  machine: AnyStateMachine,
+  explored: Explored<World>,
+): Coverage => {
+  const states = statesBelow(machine.root);
+  const transitions = states.flatMap(transitionsOf);
+  return {
+    states: states.length,
+    transitions: transitions.length,
+    missingStates: states.filter((node) => !explored.visitedStates.has(node.id)).map((node) =>
+      node.id
+    ),
+    missingTransitions: transitions
+      .filter((transition) => !explored.takenTransitions.has(transition))
+      .map(nameOf),
+    undescribedStates: states
+      .filter((node) => node !== machine.root && (node.description ?? '') === '')
+      .map((node) => node.id),
+  };
+};

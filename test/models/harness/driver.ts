@@ -1,0 +1,138 @@
+/**
+ * Drives a path through a live actor on a clock that is cranked by hand, with fakes at its edges,
+ * and compares the state after each step with what the pure statechart said.
+ */
+import {
+  type AnyActorLogic,
+  type AnyStateMachine,
+  createActor,
+  type EventObject,
+  fromPromise,
+} from 'xstate';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { type Edge, tell } from './explorer.ts';
+
+/** The acts of a live actor, answered by the path that is driven. */
+export interface Acts {
+  /** Called by a fake at the edge: gives the answer when the path says so. */
+  readonly perform: <Output>(id: string, input: unknown) => Promise<Output>;
+}
+
+interface Waiting {
+  readonly resolve: (output: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const controlledActs = () => {
+  const waiting = new Map<string, Waiting>();
+  return {
+    perform: <Output>(id: string) =>
+      new Promise<Output>((resolve, reject) => {
+        waiting.set(id, { resolve: (output) => resolve(output as Output), reject });
+      }),
+    answer: (id: string, how: (act: Waiting) => void): void => {
+      const act = waiting.get(id);
+      if (act === undefined) throw new Error(`Nobody performs "${id}"`);
+      waiting.delete(id);
+      how(act);
+    },
+  };
+};
+
+/** A clock whose timers fire by the name of the event that they send. */
+const namedTimers = () => {
+  interface Scheduled {
+    readonly event: EventObject;
+    readonly id: string;
+  }
+  const timers = new Map<number, { readonly name: string; readonly run: () => void }>();
+  let made = 0;
+  let scheduled: () => Readonly<Record<string, Scheduled>> = () => ({});
+  return {
+    watch: (look: () => Readonly<Record<string, Scheduled>>): void => {
+      scheduled = look;
+    },
+    clock: {
+      setTimeout: (run: () => void): number => {
+        made += 1;
+        timers.set(made, { name: Object.values(scheduled()).at(-1)?.event.type ?? '', run });
+        return made;
+      },
+      clearTimeout: (id: number): void => {
+        timers.delete(id);
+      },
+    },
+    fire: (name: string): void => {
+      const due = [...timers].reverse().find(([, timer]) => timer.name === name);
+      if (due === undefined) throw new Error(`No timer is armed for "${name}"`);
+      timers.delete(due[0]);
+      due[1].run();
+    },
+  };
+};
+
+/** The machine with a fake for each of its declared actors. */
+const plainFakes = (machine: AnyStateMachine, acts: Acts): AnyStateMachine =>
+  machine.provide({
+    actors: Object.fromEntries(
+      Object.keys(machine.implementations.actors).map((name): [string, AnyActorLogic] => [
+        name,
+        fromPromise(({ input }) => acts.perform(name, input)),
+      ]),
+    ),
+  });
+
+/** How to make the live actor. */
+export interface Rig {
+  readonly machine: AnyStateMachine;
+  readonly wire: ((acts: Acts) => AnyStateMachine) | undefined;
+  readonly project: (context: never) => unknown;
+}
+
+/** Drives one path; throws with the story so far when the live actor is elsewhere. */
+export const drive = async <World>(rig: Rig, path: readonly Edge<World>[]): Promise<void> => {
+  const [first] = path;
+  if (first === undefined) return;
+  const acts = controlledActs();
+  const timers = namedTimers();
+  const machine = rig.wire?.(acts) ?? plainFakes(rig.machine, acts);
+  const actor = createActor(machine, { input: first.from.input, clock: timers.clock });
+  timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
+  const defects: unknown[] = [];
+  actor.subscribe({ error: (error) => defects.push(error) });
+  const { settle } = simulatedTime();
+  const story: string[] = [];
+  actor.start();
+  await settle();
+  for (const { step } of path) {
+    story.push(tell(step.event));
+    perform(step.event);
+    await settle();
+    compare(step.after.value, step.after.context, step.after.status);
+  }
+  actor.stop();
+
+  function perform(event: EventObject & Readonly<Record<string, unknown>>): void {
+    const done = /^xstate\.done\.actor\.(.+)$/.exec(event.type);
+    const failed = /^xstate\.error\.actor\.(.+)$/.exec(event.type);
+    if (done?.[1] !== undefined) {
+      acts.answer(done[1], (act) => act.resolve(event['output']));
+    } else if (failed?.[1] !== undefined) {
+      acts.answer(failed[1], (act) => act.reject(event['error'] ?? new Error('planted failure')));
+    } else if (event.type.startsWith('xstate.after.')) timers.fire(event.type);
+    else actor.send(event);
+  }
+
+  function compare(value: unknown, context: unknown, status: string): void {
+    const now = actor.getSnapshot();
+    const seen = JSON.stringify([now.status, now.value, rig.project(now.context as never)]);
+    const said = JSON.stringify([status, value, rig.project(context as never)]);
+    if (seen === said) return;
+    const because = defects.length === 0 ? '' : `\n  defect: ${String(defects[0])}`;
+    throw new Error(
+      `The live actor left the drawn way after:\n  ${
+        story.join('\n  ')
+      }\n  drawn: ${said}\n  live:  ${seen}${because}`,
+    );
+  }
+};
