@@ -1,0 +1,15 @@
+/** What a rule of the reference page is made of. */
+
+/** One rule: what holds, and the titles (or their beginnings) of the tests that show it. */
+export interface Rule {
+  readonly id: string;
+  readonly says: string;
+  readonly shownBy: readonly string[];
+}
+
+/** Rules that belong together. */
+export interface RuleChapter {
+  readonly title: string;
+  readonly intro: string;
+  readonly rules: readonly Rule[];
+}
