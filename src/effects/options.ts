@@ -1,0 +1,109 @@
+/**
+ * Options decoded: a table and what was given become values, or the one problem to mend first.
+ *
+ * Promises: a flag beats the environment, the environment beats the default; an empty variable
+ * counts as not set; a problem is one line that names the option, the text and the remedy.
+ */
+import type { Option } from './option-kinds.ts';
+
+/** A table of options by the name of their setting. */
+export type OptionTable = Readonly<Record<string, Option<unknown>>>;
+
+/** Raw texts: flags by their name (`cluster-id`), and the environment. */
+export interface Given {
+  readonly flags: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What the variables of this table begin with: `TIDEGATE`, `TIDEGATE_FLEET`. */
+  readonly prefix: string;
+}
+
+/** The values of a table. */
+export type Decoded<Table extends OptionTable> = {
+  readonly [Key in keyof Table]: Table[Key] extends Option<infer Value> ? Value : never;
+};
+
+/** Why the program does not start, in one line for the person who started it. */
+export interface SettingsProblem {
+  readonly _tag: 'SettingsProblem';
+  readonly message: string;
+}
+
+/** Settings, or why there are none. */
+export type Settled<Settings> =
+  | { readonly _tag: 'Settled'; readonly settings: Settings }
+  | SettingsProblem;
+
+/** A problem, whatever line breaks the text had that led to it. */
+export const settingsProblem = (message: string): SettingsProblem => ({
+  _tag: 'SettingsProblem',
+  message: message.replaceAll(/\s*[\r\n]+\s*/g, ' '),
+});
+
+/** The variable of an option: `TIDEGATE` and `rollup-interval` → `TIDEGATE_ROLLUP_INTERVAL`. */
+export const variableOf = (prefix: string, name: string): string =>
+  `${prefix}_${name.toUpperCase().replaceAll('-', '_')}`;
+
+/** Long texts are shown by their beginning: a pasted file must not fill the terminal. */
+const SHOWN_CHARACTERS = 80;
+
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
+
+const decodeOne = (option: Option<unknown>, given: Given): Settled<unknown> => {
+  const flag = given.flags[option.name];
+  const variable = variableOf(given.prefix, option.name);
+  const text = flag ?? (given.environment[variable] || undefined);
+  const reading = text === undefined ? option.absent() : option.read(text);
+  if (reading._tag === 'Read') return { _tag: 'Settled', settings: reading.value };
+  if (text === undefined) {
+    return settingsProblem(
+      `Cannot start without --${option.name}: ${reading.why}; ${reading.remedy} or set ${variable}`,
+    );
+  }
+  const name = flag === undefined ? variable : `--${option.name}`;
+  return settingsProblem(`Cannot use ${name} ${quoted(text)}: ${reading.why}; ${reading.remedy}`);
+};
+
+/** Decodes a whole table; the first problem in the order of the table ends it. */
+export const decodeOptions = <Table extends OptionTable>(
+  table: Table,
+  given: Given,
+): Settled<Decoded<Table>> => {
+  const values: Record<string, unknown> = {};
+  for (const [key, option] of Object.entries(table)) {
+    const decoded = decodeOne(option, given);
+    if (decoded._tag === 'SettingsProblem') return decoded;
+    values[key] = decoded.settings;
+  }
+  // Each value was read by the option of its own key, which the loop cannot show to the checker.
+  return { _tag: 'Settled', settings: values as Decoded<Table> };
+};
+
+/** The three files of mTLS. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+  readonly caFile: string;
+}
+
+/** mTLS by all three files or by none (wire: rule 8); anything between is a problem. */
+export const decodeTls = (
+  files: Readonly<Record<'tlsCert' | 'tlsKey' | 'tlsCa', string | undefined>>,
+): Settled<TlsFiles | undefined> => {
+  const { tlsCert, tlsKey, tlsCa } = files;
+  if (tlsCert !== undefined && tlsKey !== undefined && tlsCa !== undefined) {
+    return {
+      _tag: 'Settled',
+      settings: { certFile: tlsCert, keyFile: tlsKey, caFile: tlsCa },
+    };
+  }
+  const set = { '--tls-cert': tlsCert, '--tls-key': tlsKey, '--tls-ca': tlsCa };
+  const missing = Object.entries(set).filter(([, path]) => path === undefined);
+  if (missing.length === 3) return { _tag: 'Settled', settings: undefined };
+  const present = Object.entries(set).filter(([, path]) => path !== undefined);
+  const shown = present.map(([flag, path]) => `${flag} ${quoted(path ?? '')}`).join(' and ');
+  const names = missing.map(([flag]) => flag).join(' and ');
+  return settingsProblem(
+    `Cannot use ${shown} alone: mTLS needs all three files; add ${names}, or give none for plaintext`,
+  );
+};

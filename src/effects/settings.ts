@@ -1,0 +1,198 @@
+/**
+ * All configuration of a process, decoded once: the only reader of its environment.
+ *
+ * Promises: what comes out is complete and consistent, so nobody checks it again; what cannot be
+ * used is one problem in one line (`options.ts`).
+ */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { goDuration } from '../domain/go-duration.ts';
+import { type ClusterId, clusterId } from '../domain/ids.ts';
+import { FLEET_OPTIONS } from './fleet-options.ts';
+import type { ListenAddress } from './option-kinds.ts';
+import { OPERATOR_OPTIONS } from './operator-options.ts';
+import {
+  decodeOptions,
+  decodeTls,
+  type Given,
+  type SettingsProblem,
+  settingsProblem,
+  type Settled,
+  type TlsFiles,
+} from './options.ts';
+
+/** What the variables of the operator begin with. */
+export const OPERATOR_VARIABLES = 'TIDEGATE';
+/** The fleet has its own, so that one shell can start both. */
+export const FLEET_VARIABLES = 'TIDEGATE_FLEET';
+
+/** Who leads, where that is written, and how patient everybody is. */
+export interface LeaseSettings {
+  readonly name: string;
+  readonly namespace: string;
+  readonly identity: string;
+  readonly durationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+/** What `tidegate operator` runs with. */
+export interface OperatorSettings {
+  readonly clusterId: ClusterId;
+  readonly shardAddress: string;
+  readonly kubeconfig: string | undefined;
+  readonly metricsAddress: ListenAddress | undefined;
+  readonly healthAddress: ListenAddress | undefined;
+  readonly writesPerSecond: number;
+  readonly writeBurst: number;
+  readonly acknowledgeConcurrency: number;
+  readonly rollupIntervalMs: number;
+  readonly bootstrapTemplateFile: string | undefined;
+  /** Undefined: plaintext. */
+  readonly tls: TlsFiles | undefined;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
+  readonly lease: LeaseSettings;
+}
+
+/** What `tidegate fleet` runs with. */
+export interface FleetSettings {
+  readonly listen: ListenAddress;
+  readonly scriptListen: ListenAddress | undefined;
+  readonly bindingsFile: string | undefined;
+  readonly seedMachines: number;
+  readonly kubeconfig: string | undefined;
+  readonly tls: TlsFiles | undefined;
+  readonly cycleIntervalMs: number;
+}
+
+/** What a process knows about the place it runs in. */
+export interface Surroundings {
+  readonly environment: Given['environment'];
+  readonly hostname: string;
+  /** The namespace of the pod; undefined outside a cluster. */
+  readonly namespace: string | undefined;
+  /** Makes two processes of one host differ. */
+  readonly nonce: string;
+}
+
+const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
+
+const ownNamespace = (): string | undefined => {
+  try {
+    return readFileSync(NAMESPACE_FILE, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The surroundings of this process. */
+export const processSurroundings = (): Surroundings => ({
+  environment: process.env,
+  hostname: hostname(),
+  namespace: ownNamespace(),
+  nonce: crypto.randomUUID().slice(0, 8),
+});
+
+const DNS_SUBDOMAIN =
+  /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** A leader must have stopped before a standby may start, and must get more than one attempt. */
+const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
+  if (lease.renewDeadlineMs >= lease.durationMs) {
+    return settingsProblem(
+      `Cannot use --lease-renew-deadline "${
+        goDuration(lease.renewDeadlineMs)
+      }": two leaders could ` +
+        `write at once; make it shorter than --lease-duration (${goDuration(lease.durationMs)})`,
+    );
+  }
+  if (lease.retryPeriodMs * 2 > lease.renewDeadlineMs) {
+    return settingsProblem(
+      `Cannot use --lease-retry-period "${goDuration(lease.retryPeriodMs)}": one lost call would ` +
+        `end the leadership; make it at most half of --lease-renew-deadline (${
+          goDuration(lease.renewDeadlineMs)
+        })`,
+    );
+  }
+  if (!DNS_SUBDOMAIN.test(lease.name)) {
+    return settingsProblem(
+      `Cannot use --lease-name "${lease.name}": it cannot name an object; write lower-case ` +
+        `letters, digits, "-" and "."`,
+    );
+  }
+  return DNS_LABEL.test(lease.namespace) ? undefined : settingsProblem(
+    `Cannot use --lease-namespace "${lease.namespace}": it cannot name a namespace; write ` +
+      `lower-case letters, digits and "-"`,
+  );
+};
+
+const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
+  address === 'off' ? undefined : address;
+
+/** The settings of the operator from its flags and its surroundings. */
+export const operatorSettings = (
+  flags: Given['flags'],
+  surroundings: Surroundings,
+): Settled<OperatorSettings> => {
+  const decoded = decodeOptions(OPERATOR_OPTIONS, {
+    flags,
+    environment: surroundings.environment,
+    prefix: OPERATOR_VARIABLES,
+  });
+  if (decoded._tag === 'SettingsProblem') return decoded;
+  const options = decoded.settings;
+  const tls = decodeTls(options);
+  if (tls._tag === 'SettingsProblem') return tls;
+  const lease: LeaseSettings = {
+    name: options.leaseName,
+    namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
+    identity: options.identity ?? `${surroundings.hostname}_${surroundings.nonce}`,
+    durationMs: options.leaseDurationMs,
+    renewDeadlineMs: options.leaseRenewDeadlineMs,
+    retryPeriodMs: options.leaseRetryPeriodMs,
+  };
+  return leaseProblem(lease) ?? {
+    _tag: 'Settled',
+    settings: {
+      clusterId: clusterId(options.clusterId),
+      shardAddress: options.shardAddress,
+      kubeconfig: options.kubeconfig,
+      metricsAddress: unlessOff(options.metricsAddress),
+      healthAddress: unlessOff(options.healthAddress),
+      writesPerSecond: options.writesPerSecond,
+      writeBurst: options.writeBurst,
+      acknowledgeConcurrency: options.acknowledgeConcurrency,
+      rollupIntervalMs: options.rollupIntervalMs,
+      bootstrapTemplateFile: options.bootstrapTemplateFile,
+      tls: tls.settings,
+      logLevel: options.logLevel,
+      lease,
+    },
+  };
+};
+
+/** The settings of the stand-in fleet from its flags and the environment. */
+export const fleetSettings = (
+  flags: Given['flags'],
+  surroundings: Pick<Surroundings, 'environment'>,
+): Settled<FleetSettings> => {
+  const decoded = decodeOptions(FLEET_OPTIONS, {
+    flags,
+    environment: surroundings.environment,
+    prefix: FLEET_VARIABLES,
+  });
+  if (decoded._tag === 'SettingsProblem') return decoded;
+  const { tlsCert, tlsKey, tlsCa, listen, scriptListen, ...rest } = decoded.settings;
+  const tls = decodeTls({ tlsCert, tlsKey, tlsCa });
+  if (tls._tag === 'SettingsProblem') return tls;
+  if (listen === 'off') {
+    return settingsProblem(
+      'Cannot use --listen "0": a fleet that nobody can dial does nothing; write HOST:PORT',
+    );
+  }
+  return {
+    _tag: 'Settled',
+    settings: { ...rest, listen, scriptListen: unlessOff(scriptListen), tls: tls.settings },
+  };
+};

@@ -1,0 +1,181 @@
+/** Settings: precedence, defaults, and one line for whatever cannot be used. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { OPERATOR_OPTIONS } from '../../../src/effects/operator-options.ts';
+import { fleetSettings, operatorSettings } from '../../../src/effects/settings.ts';
+
+const surroundings = (environment: Record<string, string>, namespace?: string) => ({
+  environment,
+  hostname: 'host-a',
+  namespace,
+  nonce: '0badf00d',
+});
+
+const least = { 'cluster-id': 'prod-1', 'shard-addr': 'shard.fleet.svc:7700' };
+
+const settled = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
+  const outcome = operatorSettings(flags, surroundings(environment));
+  if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
+  return outcome.settings;
+};
+
+const problem = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
+  const outcome = operatorSettings(flags, surroundings(environment));
+  return outcome._tag === 'SettingsProblem' ? outcome.message : 'no problem';
+};
+
+describe('operator settings', () => {
+  test('need only a cluster and a shard; everything else has a default', () => {
+    expect(settled(least)).toEqual({
+      clusterId: 'prod-1',
+      shardAddress: 'shard.fleet.svc:7700',
+      kubeconfig: undefined,
+      metricsAddress: { host: '', port: 8770 },
+      healthAddress: { host: '', port: 8771 },
+      writesPerSecond: 200,
+      writeBurst: 400,
+      acknowledgeConcurrency: 16,
+      rollupIntervalMs: 10_000,
+      bootstrapTemplateFile: undefined,
+      tls: undefined,
+      logLevel: 'info',
+      lease: {
+        name: 'tidegate-operator',
+        namespace: 'default',
+        identity: 'host-a_0badf00d',
+        durationMs: 15_000,
+        renewDeadlineMs: 10_000,
+        retryPeriodMs: 2000,
+      },
+    });
+  });
+
+  test('take a flag before the environment, and the environment before the default', () => {
+    const environment = { TIDEGATE_ROLLUP_INTERVAL: '30s', TIDEGATE_QPS: '7.5' };
+    const settings = settled({ ...least, qps: '9' }, environment);
+    expect([settings.rollupIntervalMs, settings.writesPerSecond]).toEqual([30_000, 9]);
+  });
+
+  test('count an empty variable as not set', () => {
+    expect(settled(least, { TIDEGATE_ROLLUP_INTERVAL: '' }).rollupIntervalMs).toBe(10_000);
+  });
+
+  test('turn the metrics off with --metrics-addr 0 and keep the probes', () => {
+    const settings = settled({ ...least, 'metrics-addr': '0' });
+    expect(settings.metricsAddress).toBeUndefined();
+    expect(settings.healthAddress).toEqual({ host: '', port: 8771 });
+  });
+
+  test('put the Lease into the namespace of the pod', () => {
+    const outcome = operatorSettings(least, surroundings({}, 'tidegate-system'));
+    expect(outcome).toMatchObject({ settings: { lease: { namespace: 'tidegate-system' } } });
+  });
+
+  test.each([
+    [
+      { 'shard-addr': 'a:1' },
+      'Cannot start without --cluster-id: the fleet must know which cluster speaks; add --cluster-id=ID or set TIDEGATE_CLUSTER_ID',
+    ],
+    [
+      { 'cluster-id': 'c' },
+      'Cannot start without --shard-addr: the operator must know which shard to dial; add --shard-addr=HOST:PORT or set TIDEGATE_SHARD_ADDR',
+    ],
+    [
+      { ...least, 'rollup-interval': '10' },
+      'Cannot use --rollup-interval "10": it is no duration; write a number with its unit, such as 10s or 1m30s',
+    ],
+    [
+      { ...least, 'rollup-interval': '1ms' },
+      'Cannot use --rollup-interval "1ms": it is too short; write 100ms or longer',
+    ],
+    [
+      { ...least, 'shard-addr': 'shard' },
+      'Cannot use --shard-addr "shard": it is no address; write HOST:PORT, such as shard.fleet.svc:7700',
+    ],
+    [
+      { ...least, 'metrics-addr': 'x:99999' },
+      'Cannot use --metrics-addr "x:99999": it is no address; write HOST:PORT, :PORT, or 0 to turn it off',
+    ],
+    [
+      { ...least, burst: '0' },
+      'Cannot use --burst "0": it is out of range; write a whole number from 1 to 100000',
+    ],
+    [{ ...least, qps: 'fast' }, 'Cannot use --qps "fast": it is no rate; write a number above 0'],
+    [
+      { ...least, 'log-level': 'loud' },
+      'Cannot use --log-level "loud": it is unknown; write one of debug, info, warn, error',
+    ],
+    [{ ...least, 'cluster-id': ' ' }, 'Cannot use --cluster-id " ": it is empty; give it a value'],
+    [
+      { ...least, 'lease-renew-deadline': '15s' },
+      'Cannot use --lease-renew-deadline "15s": two leaders could write at once; make it shorter than --lease-duration (15s)',
+    ],
+    [
+      { ...least, 'lease-retry-period': '6s' },
+      'Cannot use --lease-retry-period "6s": one lost call would end the leadership; make it at most half of --lease-renew-deadline (10s)',
+    ],
+    [
+      { ...least, 'lease-name': 'Not A Name' },
+      'Cannot use --lease-name "Not A Name": it cannot name an object; write lower-case letters, digits, "-" and "."',
+    ],
+    [
+      { ...least, 'lease-namespace': 'a.b' },
+      'Cannot use --lease-namespace "a.b": it cannot name a namespace; write lower-case letters, digits and "-"',
+    ],
+  ])('%j: %s', (flags, message) => {
+    expect(problem(flags)).toBe(message);
+  });
+
+  test('name the variable when the text came from the environment', () => {
+    expect(problem(least, { TIDEGATE_BURST: 'many' })).toBe(
+      'Cannot use TIDEGATE_BURST "many": it is no whole number; write a whole number from 1 to 100000',
+    );
+  });
+
+  test('wire 8: all three TLS files give mTLS, none gives plaintext', () => {
+    const files = { 'tls-cert': 'c.pem', 'tls-key': 'k.pem', 'tls-ca': 'ca.pem' };
+    expect(settled({ ...least, ...files }).tls).toEqual({
+      certFile: 'c.pem',
+      keyFile: 'k.pem',
+      caFile: 'ca.pem',
+    });
+    expect(settled(least).tls).toBeUndefined();
+  });
+
+  test.each([
+    [['tls-cert'], '--tls-key and --tls-ca'],
+    [['tls-cert', 'tls-key'], '--tls-ca'],
+    [['tls-ca'], '--tls-cert and --tls-key'],
+  ])('wire 8: TLS with only %j is refused and %s named', (given, missing) => {
+    const flags = Object.fromEntries(given.map((name) => [name, 'some.pem']));
+    expect(problem({ ...least, ...flags })).toContain(`add ${missing}, or give none for plaintext`);
+  });
+
+  test('say every problem in one line, whatever the text', () => {
+    const names = Object.values(OPERATOR_OPTIONS).map((option) => option.name);
+    fc.assert(
+      fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, text) => {
+        const outcome = operatorSettings({ ...least, [name]: text }, surroundings({}));
+        if (outcome._tag === 'SettingsProblem') expect(outcome.message).not.toMatch(/[\r\n]/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('fleet settings', () => {
+  test('have their own variables, so that one shell can start operator and fleet', () => {
+    const environment = { TIDEGATE_TLS_CERT: 'client.pem', TIDEGATE_FLEET_SEED_MACHINES: '7' };
+    expect(fleetSettings({}, { environment })).toMatchObject({
+      settings: { seedMachines: 7, tls: undefined, listen: { host: '127.0.0.1', port: 7700 } },
+    });
+  });
+
+  test('refuse a fleet that nobody can dial', () => {
+    expect(fleetSettings({ listen: '0' }, { environment: {} })).toMatchObject({
+      _tag: 'SettingsProblem',
+      message:
+        'Cannot use --listen "0": a fleet that nobody can dial does nothing; write HOST:PORT',
+    });
+  });
+});
