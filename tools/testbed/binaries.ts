@@ -1,0 +1,126 @@
+/**
+ * The programs that the test bed is made of: taken from `KUBEBUILDER_ASSETS`, or built once from the
+ * pinned Go module into a cache folder that is keyed by its lock.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { assetsFolder, cacheFolder, type Environment, environment } from './environment.ts';
+import {
+  type Build,
+  builtOnce,
+  type GoModule,
+  goProblem,
+  readGoModule,
+  type Say,
+  sayOnStderr,
+  TestbedUnavailable,
+} from './go-builds.ts';
+
+export { oracle, TestbedUnavailable } from './go-builds.ts';
+
+/** Where each program is. What is optional may be missing when assets were given without Go. */
+export interface Binaries {
+  readonly etcd: string;
+  readonly kubeApiserver: string;
+  readonly kubectl: string;
+  readonly kubeControllerManager: string | undefined;
+  readonly kubeScheduler: string | undefined;
+  readonly kwok: string | undefined;
+  readonly helm: string | undefined;
+}
+
+/** Without this stamp the programs report a version that kubectl and helm cannot parse. */
+const linkerFlags = (version: string): string => {
+  const [major, minor] = version.split('.');
+  const stamp = (name: string, value: string): string =>
+    `-X k8s.io/component-base/version.${name}=${value}`;
+  return [
+    '-s -w',
+    stamp('gitVersion', `v${version}`),
+    stamp('gitMajor', major ?? ''),
+    stamp('gitMinor', minor ?? ''),
+  ].join(' ');
+};
+
+const allTools = (module: GoModule): Build => ({
+  what: `building etcd, Kubernetes ${module.kubernetes}, kwok and helm (once, some minutes)`,
+  packages: 'tool',
+  linker: linkerFlags(module.kubernetes),
+  renamed: { server: 'etcd' },
+});
+
+const existing = (folder: string, name: string): string | undefined => {
+  const path = join(folder, name);
+  return existsSync(path) ? path : undefined;
+};
+
+const ASSETS = ['etcd', 'kube-apiserver', 'kubectl'] as const;
+const EXTRAS = ['kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
+
+const required = (folder: string, name: string): string => {
+  const path = existing(folder, name);
+  if (path === undefined) {
+    throw new TestbedUnavailable(
+      `KUBEBUILDER_ASSETS is "${folder}", which has no ${name}: put ${
+        ASSETS.join(', ')
+      } there, or unset it to build them with Go`,
+    );
+  }
+  return path;
+};
+
+const built = async (module: GoModule, say: Say): Promise<string> =>
+  await builtOnce(join(cacheFolder(), module.key, 'bin'), allTools(module), say);
+
+/** The folder to take what the assets lack from, or `undefined` when there is no Go to build it. */
+const builtForAssets = async (
+  assets: string,
+  module: GoModule,
+  say: Say,
+): Promise<string | undefined> => {
+  if (EXTRAS.every((name) => existing(assets, name) !== undefined)) return undefined;
+  const inCache = existing(join(cacheFolder(), module.key), 'bin');
+  if (inCache !== undefined) return inCache;
+  return await goProblem(module) === undefined ? await built(module, say) : undefined;
+};
+
+/** Finds or builds every program. Rejects with `TestbedUnavailable`, which says what to do. */
+export const binaries = async (
+  say: Say = sayOnStderr,
+  env: Environment = environment,
+): Promise<Binaries> => {
+  const module = await readGoModule();
+  const assets = assetsFolder(env);
+  const folder = assets === undefined
+    ? await built(module, say)
+    : await builtForAssets(assets, module, say);
+  const extra = (name: string): string | undefined =>
+    (assets === undefined ? undefined : existing(assets, name)) ??
+      (folder === undefined ? undefined : existing(folder, name));
+  const base = assets ?? folder ?? '';
+  return {
+    etcd: required(base, 'etcd'),
+    kubeApiserver: required(base, 'kube-apiserver'),
+    kubectl: required(base, 'kubectl'),
+    kubeControllerManager: extra('kube-controller-manager'),
+    kubeScheduler: extra('kube-scheduler'),
+    kwok: extra('kwok'),
+    helm: extra('helm'),
+  };
+};
+
+/** Why there can be no test bed here, in one sentence, or `undefined` when there can. */
+export const unavailability = async (
+  env: Environment = environment,
+): Promise<string | undefined> => {
+  const module = await readGoModule();
+  const assets = assetsFolder(env);
+  if (assets !== undefined) {
+    const missing = ASSETS.find((name) => existing(assets, name) === undefined);
+    return missing === undefined
+      ? undefined
+      : `KUBEBUILDER_ASSETS is "${assets}", which has no ${missing}`;
+  }
+  if (existing(join(cacheFolder(env), module.key), 'bin') !== undefined) return undefined;
+  return await goProblem(module, env);
+};

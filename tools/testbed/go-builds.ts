@@ -1,0 +1,174 @@
+/**
+ * Builds programs of the test bed's Go module, once, into a cache folder.
+ *
+ * Promises: what is in the cache is whole (built beside it and renamed into place), and a machine
+ * without a usable Go gets one sentence that says what to install or set.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { realTime } from '../../src/effects/real-time.ts';
+import { runCommand } from './commands.ts';
+import { cacheFolder, type Environment, environment } from './environment.ts';
+import { locked } from './locks.ts';
+
+/** Where progress goes, a line at a time. */
+export type Say = (line: string) => void;
+
+/** Progress on stderr, so that stdout stays free for results. */
+export const sayOnStderr: Say = (line) => {
+  process.stderr.write(`testbed: ${line}\n`);
+};
+
+/** The machine lacks what the test bed needs; the message says what to do about it. */
+export class TestbedUnavailable extends Error {
+  override readonly name = 'TestbedUnavailable';
+}
+
+/** The folder of the Go module. */
+export const moduleFolder = dirname(fileURLToPath(import.meta.url));
+
+/** What the module's lock says. */
+export interface GoModule {
+  /** The first 16 hex digits of SHA-256 over go.mod and go.sum. */
+  readonly key: string;
+  /** The oldest Go that builds it, such as `1.26.0`. */
+  readonly go: string;
+  /** The Kubernetes release that is built, such as `1.36.3`. */
+  readonly kubernetes: string;
+}
+
+/** The cache key of a module with these two files. */
+export const cacheKey = (goMod: string, goSum: string): string =>
+  createHash('sha256').update(goMod).update(goSum).digest('hex').slice(0, 16);
+
+const found = (text: string, pattern: RegExp): string => {
+  const [, first] = pattern.exec(text) ?? [];
+  if (first === undefined) throw new Error(`Cannot read tools/testbed/go.mod: no ${pattern}`);
+  return first;
+};
+
+/** Reads go.mod and go.sum. */
+export const readGoModule = async (folder: string = moduleFolder): Promise<GoModule> => {
+  const goMod = await readFile(join(folder, 'go.mod'), 'utf8');
+  const goSum = await readFile(join(folder, 'go.sum'), 'utf8');
+  return {
+    key: cacheKey(goMod, goSum),
+    go: found(goMod, /^go (\S+)$/m),
+    kubernetes: found(goMod, /^\s*k8s\.io\/kubernetes v(\S+)/m),
+  };
+};
+
+const versionNumbers = (version: string): readonly number[] =>
+  version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+
+const isOlder = (version: string, than: string): boolean => {
+  const [major = 0, minor = 0, patch = 0] = versionNumbers(version);
+  const [wantMajor = 0, wantMinor = 0, wantPatch = 0] = versionNumbers(than);
+  if (major !== wantMajor) return major < wantMajor;
+  return minor === wantMinor ? patch < wantPatch : minor < wantMinor;
+};
+
+/** Why this machine's Go will not do, in one sentence, or `undefined` when it will. */
+export const goProblem = async (
+  module: GoModule,
+  env: Environment = environment,
+): Promise<string | undefined> => {
+  const { code, stdout } = await runCommand('go', ['version'], { cwd: moduleFolder, env });
+  const [, version] = /go version go(\S+)/.exec(stdout) ?? [];
+  if (code === 0 && version !== undefined && !isOlder(version, module.go)) return undefined;
+  const has = version === undefined ? 'there is none' : `this is ${version}`;
+  return `The test bed needs Go ${module.go} or newer on PATH to build Kubernetes ` +
+    `${module.kubernetes} (${has}): install it from https://go.dev/dl, or set KUBEBUILDER_ASSETS ` +
+    `to a folder that holds etcd, kube-apiserver and kubectl`;
+};
+
+const PROGRESS_EVERY_MS = 20_000;
+
+/** Says every now and then that `what` is still going on; gives the function that ends it. */
+const keepSaying = (what: string, say: Say): () => void => {
+  const started = realTime.monotonic();
+  let cancel: () => void;
+  const again = (): void => {
+    cancel = realTime.schedule(PROGRESS_EVERY_MS, () => {
+      say(`${what}, ${Math.round((realTime.monotonic() - started) / 1000)} s so far`);
+      again();
+    });
+  };
+  again();
+  return () => cancel();
+};
+
+/** A build: which packages, what it is called while it runs, and the linker's flags. */
+export interface Build {
+  readonly what: string;
+  readonly packages: string;
+  readonly linker: string;
+  /** Programs to call something else than Go does, which names them after their package. */
+  readonly renamed?: Readonly<Record<string, string>>;
+}
+
+const goBuild = async (build: Build, into: string, say: Say): Promise<void> => {
+  say(build.what);
+  const done = keepSaying(build.what, say);
+  try {
+    const { code, stderr } = await runCommand(
+      'go',
+      ['build', '-o', `${into}/`, '-ldflags', build.linker, build.packages],
+      { cwd: moduleFolder },
+    );
+    if (code !== 0) throw new Error(`Cannot build ${build.packages}: ${stderr.trim()}`);
+    for (const [name, better] of Object.entries(build.renamed ?? {})) {
+      await rename(join(into, name), join(into, better));
+    }
+  } finally {
+    done();
+  }
+};
+
+/** Gives `target` when it exists, and otherwise builds it beside itself and renames it into place. */
+export const builtOnce = async (target: string, build: Build, say: Say): Promise<string> => {
+  if (existsSync(target)) return target;
+  const problem = await goProblem(await readGoModule());
+  if (problem !== undefined) throw new TestbedUnavailable(problem);
+  await mkdir(dirname(target), { recursive: true });
+  return await locked(`${target}.lock`, async () => {
+    if (existsSync(target)) return target;
+    const unfinished = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
+    try {
+      await goBuild(build, unfinished, say);
+      await rename(unfinished, target);
+    } catch (problem) {
+      await rm(unfinished, { recursive: true, force: true });
+      if (!existsSync(target)) throw problem;
+    }
+    return target;
+  });
+};
+
+const sourcesKey = async (folder: string): Promise<string> => {
+  const hash = createHash('sha256');
+  for (const name of (await readdir(folder)).filter((one) => one.endsWith('.go')).sort()) {
+    hash.update(name).update('\0').update(await readFile(join(folder, name))).update('\0');
+  }
+  return hash.digest('hex').slice(0, 16);
+};
+
+/**
+ * The path of the program `oracle/<name>`: a small Go program that says what Go or Kubernetes
+ * itself makes of some input. Rebuilt when its sources or the module's lock change. Rejects with
+ * `TestbedUnavailable` on a machine without Go.
+ */
+export const oracle = async (name: string, say: Say = sayOnStderr): Promise<string> => {
+  const module = await readGoModule();
+  const sources = await sourcesKey(join(moduleFolder, 'oracle', name));
+  const folder = join(cacheFolder(), module.key, 'oracle', `${name}-${sources}`);
+  await builtOnce(folder, {
+    what: `building the oracle "${name}"`,
+    packages: `./oracle/${name}`,
+    linker: '-s -w',
+  }, say);
+  return join(folder, name);
+};

@@ -1,0 +1,48 @@
+/** Bounded waiting for real processes: the only polling there is, and never used on our own state. */
+import { realTime } from '../../src/effects/real-time.ts';
+
+/** How long to look, how often, and what to call it when it does not come. */
+export interface Patience {
+  readonly what: string;
+  readonly timeoutMs?: number;
+  readonly everyMs?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+const EVERY_MS = 100;
+
+/** Resolves after `ms`. */
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    realTime.schedule(ms, resolve);
+  });
+
+const described = (problem: unknown): string =>
+  problem instanceof Error ? problem.message : String(problem);
+
+/**
+ * Asks `probe` until it gives something other than `undefined` or `false`, and gives that. A probe
+ * that throws is asked again; what it threw last is in the error when the time is up.
+ */
+export const eventually = async <T>(
+  probe: () => T | undefined | false | Promise<T | undefined | false>,
+  patience: Patience,
+): Promise<T> => {
+  const deadline = realTime.monotonic() + (patience.timeoutMs ?? TIMEOUT_MS);
+  let last: string;
+  for (;;) {
+    try {
+      const found = await probe();
+      if (found !== undefined && found !== false) return found;
+      last = 'not yet';
+    } catch (problem) {
+      last = described(problem);
+    }
+    if (realTime.monotonic() > deadline) {
+      throw new Error(
+        `Waited ${patience.timeoutMs ?? TIMEOUT_MS} ms for ${patience.what}: ${last}`,
+      );
+    }
+    await pause(patience.everyMs ?? EVERY_MS);
+  }
+};
