@@ -30,6 +30,20 @@ export const REASONS = registry({
     canAct: 'application',
     runbook: 'invalid-capacity-request',
   },
+  SessionRefused: {
+    type: 'Warning',
+    action: 'DialShard',
+    sentence: 'The key pair is not fit to dial with, or the shard refused this cluster',
+    canAct: 'platform',
+    runbook: 'session-refused',
+  },
+  RollupTooLarge: {
+    type: 'Warning',
+    action: 'SendRollup',
+    sentence: 'The roll-up is larger than a frame may be, so the shard keeps the demand before it',
+    canAct: 'application',
+    runbook: 'rollup-too-large',
+  },
   RollupNotAcknowledged: {
     type: 'Warning',
     action: 'SendRollup',

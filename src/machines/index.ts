@@ -1,0 +1,7 @@
+/** The catalogue of statecharts: what docs, page, command line and model tests are made from. */
+import { fleetSession } from './fleet-session.ts';
+
+/** Every statechart by its name. */
+export const MACHINES = {
+  fleetSession,
+} as const;

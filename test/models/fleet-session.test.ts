@@ -1,0 +1,100 @@
+/** The session with the shard, walked through every configuration. */
+import { expect } from 'vitest';
+import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
+import { fleetSession } from '../../src/machines/fleet-session.ts';
+import { describeModel } from './model.ts';
+
+/** What outlives a process: who leads, whether the list can be had, what the key files hold. */
+interface Surroundings {
+  readonly leads: boolean;
+  readonly listed: boolean;
+  readonly credentials: 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
+  readonly wanted: boolean;
+}
+
+const surroundings: Surroundings = {
+  leads: false,
+  listed: false,
+  credentials: 'Unread',
+  wanted: true,
+};
+
+const PROBLEM = 'the certificate names another cluster';
+
+describeModel('fleetSession', {
+  machine: fleetSession,
+  inputs: [
+    { rollupIntervalMs: 10_000, secured: false, seed: 1 },
+    { rollupIntervalMs: 10_000, secured: true, seed: 1 },
+  ],
+  events: {
+    'credentials.refused': [{ problem: PROBLEM }],
+    'xstate.done.actor.holdStream': [
+      { output: { why: 'EndedByShard', detail: 'UNAVAILABLE: gone' } },
+      { output: { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not your cluster' } },
+    ],
+    'xstate.error.actor.holdStream': [{ error: new Error('planted') }],
+  },
+  project: (context: FleetSessionContext) => ({
+    leading: context.leading,
+    demandListed: context.demandListed,
+    credentials: context.credentials,
+    unproven: context.attempt > 0,
+  }),
+  invariant: (snapshot, acts) => {
+    const { context } = snapshot;
+    if (snapshot.matches('connected') && !snapshot.matches({ connected: 'stopping' })) {
+      expect(context.leading, 'only the leader holds a stream').toBe(true);
+    }
+    if (snapshot.matches('connected')) {
+      expect(context.demandListed, 'wire 5: no dial before the list is complete').toBe(true);
+    }
+    if (acts.includes('invoke:holdStream')) {
+      expect(['Unneeded', 'Accepted']).toContain(context.credentials);
+    }
+    if (acts.includes('askForRollup')) {
+      expect(snapshot.matches({ connected: { streaming: { rollup: 'quiet' } } })).toBe(true);
+    }
+    if (acts.includes('tellResynced')) {
+      expect(acts, 'only the ack of a roll-up proves a resync').toContain('tellRollupAcknowledged');
+      expect(context.attempt, 'wire 7: the first ack resets the backoff').toBe(0);
+    }
+  },
+  crash: {
+    world: surroundings,
+    record: (world: Surroundings, { event, after }) => {
+      const now: Surroundings = { ...world, credentials: after.context.credentials };
+      switch (event.type) {
+        case 'leadership.won':
+          return { ...now, leads: true };
+        case 'leadership.lost':
+          return { ...now, leads: false };
+        case 'demand.listed':
+          return { ...now, listed: true };
+        case 'stop.requested':
+          return { ...now, wanted: false };
+        default:
+          return now;
+      }
+    },
+    restart: (world) => ({
+      input: { rollupIntervalMs: 10_000, secured: world.credentials !== 'Unneeded', seed: 1 },
+      events: [
+        ...(world.leads ? [{ type: 'leadership.won' }] : []),
+        ...(world.listed ? [{ type: 'demand.listed' }] : []),
+        ...(world.credentials === 'Accepted' ? [{ type: 'credentials.accepted' }] : []),
+        ...(world.credentials === 'Refused'
+          ? [{ type: 'credentials.refused', problem: PROBLEM }]
+          : []),
+        ...(world.wanted ? [] : [{ type: 'stop.requested' }]),
+      ],
+    }),
+    // A session owes nothing but itself: whoever should hold a stream holds or seeks one.
+    obligations: ({ context, ...snapshot }) => ({
+      leading: context.leading,
+      ends: snapshot.status === 'done' || snapshot.matches({ connected: 'stopping' }),
+      seeksStream: snapshot.status === 'active' && context.leading && context.demandListed &&
+        !snapshot.matches({ connected: 'stopping' }),
+    }),
+  },
+});
