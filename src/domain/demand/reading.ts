@@ -1,0 +1,116 @@
+/**
+ * Reads what a CapacityRequest asks for, or says what is wrong with it.
+ *
+ * Promises: total. Any JSON gives a reading and nothing throws, because one bad request in a
+ * roll-up would cost the cluster the whole of it (wire: rule 2). Trusts no schema: a cluster may
+ * have an older CRD, and a pattern lets texts through that are no quantities (`1e1.5`). Every
+ * problem names its field and says what would be right.
+ */
+import { textAt, valueAt } from '../json.ts';
+import { type PenaltyBucket, penaltyBucket, UNSPECIFIED_BUCKET } from '../penalty.ts';
+import { canonicalSpread, type TopologySpread } from '../profile.ts';
+import { canonicalRequirements, withSame } from '../requirements.ts';
+import type { Requirement } from '../resources.ts';
+import {
+  anyText,
+  child,
+  entries,
+  type Field,
+  find,
+  int32,
+  isAbsent,
+  items,
+  oneOf,
+  type Problem,
+  quantityOfZeroOrMore,
+  requiredText,
+} from './field.ts';
+import { type CoLocation, groupIdentity } from './group.ts';
+import { type Amounts, amountsOf, type Terms, termsOf } from './terms.ts';
+
+/** What a CapacityRequest asks for, or why nobody can tell. */
+export type Reading =
+  | { readonly _tag: 'Readable'; readonly terms: Terms; readonly amounts: Amounts }
+  | { readonly _tag: 'Unreadable'; readonly problems: readonly Problem[] };
+
+const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'] as const;
+const INT32_MIN = -(2 ** 31);
+
+const requirementIn = (field: Field): Requirement => {
+  const key = requiredText(child(field, 'key'));
+  const operator = oneOf(child(field, 'operator'), OPERATORS);
+  const list = child(field, 'values');
+  const values = items(list).map(anyText);
+  const wantsValues = operator === 'In' || operator === 'NotIn';
+  if (wantsValues && values.length === 0) find(list, 'is empty', `${operator} needs a value`);
+  if (!wantsValues && values.length > 0) find(list, 'is not empty', `${operator} takes no values`);
+  return { key, operator, values };
+};
+
+/** What an absent key of a scheduling wish is dropped to: only what binds is asked for. */
+const spreadIn = (field: Field): TopologySpread => ({
+  topologyKey: requiredText(child(field, 'topologyKey')),
+  maxSkew: int32(child(field, 'maxSkew'), 1),
+  whenUnsatisfiable: oneOf(child(field, 'whenUnsatisfiable'), ['DoNotSchedule', 'ScheduleAnyway']),
+});
+
+const coLocationIn = (field: Field): CoLocation => {
+  const selector = child(field, 'labelSelector');
+  const labels = entries(child(selector, 'matchLabels'))
+    .map(([key, value]): [string, string] => [key, anyText(value)]);
+  return {
+    topologyKey: requiredText(child(field, 'topologyKey')),
+    selector: {
+      matchLabels: Object.fromEntries(labels),
+      matchExpressions: items(child(selector, 'matchExpressions')).map(requirementIn),
+    },
+  };
+};
+
+const bucketIn = (field: Field): PenaltyBucket =>
+  isAbsent(field)
+    ? UNSPECIFIED_BUCKET
+    : penaltyBucket(quantityOfZeroOrMore(field)) ?? UNSPECIFIED_BUCKET;
+
+const amountsIn = (field: Field): Amounts => {
+  if (isAbsent(field)) find(field, 'is missing', 'Give a map of resource names to quantities');
+  return amountsOf(
+    entries(field).map(([resource, amount]) => {
+      if (resource === '') find(amount, 'has no name', 'Name the resource');
+      return { resource, quantity: quantityOfZeroOrMore(amount) };
+    }),
+  );
+};
+
+const termsIn = (spec: Field, namespace: string): Terms => {
+  const coLocationField = child(spec, 'coLocation');
+  const coLocation = isAbsent(coLocationField) ? undefined : coLocationIn(coLocationField);
+  const requirements = items(child(spec, 'requirements')).map(requirementIn);
+  const spread = items(child(spec, 'topologySpread')).map(spreadIn);
+  const profile = {
+    requirements: coLocation === undefined
+      ? canonicalRequirements(requirements)
+      : withSame(requirements, coLocation.topologyKey),
+    priority: int32(child(spec, 'priority'), INT32_MIN),
+    // ScheduleAnyway binds nobody: a fleet that obeyed it would refuse what a scheduler takes.
+    spread: canonicalSpread(spread.filter((one) => one.whenUnsatisfiable === 'DoNotSchedule')),
+    interruptionBucket: bucketIn(child(spec, 'interruptionPenalty')),
+    reclamationBucket: bucketIn(child(spec, 'reclamationPenalty')),
+  };
+  return termsOf(profile, coLocation === undefined ? '' : groupIdentity(namespace, coLocation));
+};
+
+/** What the CapacityRequest `raw` asks for. */
+export const readCapacityRequest = (raw: unknown): Reading => {
+  const findings: Problem[] = [];
+  const spec: Field = { path: 'spec', value: valueAt(raw, 'spec'), findings };
+  const terms = termsIn(spec, textAt(raw, 'metadata', 'namespace') ?? '');
+  const amounts = amountsIn(child(spec, 'resources'));
+  return findings.length === 0
+    ? { _tag: 'Readable', terms, amounts }
+    : { _tag: 'Unreadable', problems: findings };
+};
+
+/** The problems as one line for people: each field, what is wrong there and what to do. */
+export const problemsInWords = (problems: readonly Problem[]): string =>
+  problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`).join('; ');

@@ -1,0 +1,65 @@
+/**
+ * Requirements in canonical order, so that two lists that ask for the same are the same.
+ *
+ * Order: by key, then operator, then values; values sorted; repetitions dropped. Texts are compared
+ * by UTF-16 unit, which for label keys and values is Go's byte order.
+ */
+import type { Requirement, RequirementOperator } from './resources.ts';
+
+const OPERATOR_NUMBERS: Readonly<Record<RequirementOperator, number>> = {
+  In: 1,
+  NotIn: 2,
+  Exists: 3,
+  DoesNotExist: 4,
+  Same: 5,
+};
+
+/** The operator's number on the wire. */
+export const operatorNumber = (operator: RequirementOperator): number => OPERATOR_NUMBERS[operator];
+
+/** −1, 0 or 1: the order that canonical lists of texts have. */
+export const compareText = (left: string, right: string): -1 | 0 | 1 => {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+};
+
+/**
+ * The text with the characters that separate parts of a key written as `%XX`. Legal label keys and
+ * values have none of them and stay as they are, so two different lists never share a key.
+ */
+export const escapeSeparators = (text: string): string =>
+  // deno-lint-ignore no-control-regex
+  text.replaceAll(/[\u0000\u0020%,:;=|]/g, (character) =>
+    `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+
+/** Sorted, each once. */
+export const canonicalValues = (values: readonly string[]): readonly string[] =>
+  [...new Set(values)].sort(compareText);
+
+/** `key:operator:values;`: one requirement in a profile's fingerprint. */
+export const requirementText = ({ key, operator, values }: Requirement): string =>
+  `${escapeSeparators(key)}:${operatorNumber(operator)}:${values.map(escapeSeparators).join(',')};`;
+
+const compareRequirements = (left: Requirement, right: Requirement): number =>
+  compareText(left.key, right.key) ||
+  operatorNumber(left.operator) - operatorNumber(right.operator) ||
+  compareText(left.values.join('\0'), right.values.join('\0'));
+
+/** The same requirements in canonical order. */
+export const canonicalRequirements = (
+  requirements: readonly Requirement[],
+): readonly Requirement[] => {
+  const byText = new Map<string, Requirement>();
+  for (const requirement of requirements) {
+    const canonical = { ...requirement, values: canonicalValues(requirement.values) };
+    byText.set(requirementText(canonical), canonical);
+  }
+  return [...byText.values()].sort(compareRequirements);
+};
+
+/** The requirements with `Same` on `key`, in canonical order; asking twice changes nothing. */
+export const withSame = (
+  requirements: readonly Requirement[],
+  key: string,
+): readonly Requirement[] =>
+  canonicalRequirements([...requirements, { key, operator: 'Same', values: [] }]);
