@@ -62,6 +62,11 @@ export const METRICS = catalogue({
     help: 'Machines whose write is under way.',
     labels: [],
   },
+  tidegate_machine_transitions_total: {
+    type: 'counter',
+    help: 'Transitions of statecharts, by the states as they are drawn.',
+    labels: ['machine', 'from', 'to'],
+  },
 });
 
 /** The name of a metric. */

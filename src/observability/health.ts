@@ -1,0 +1,44 @@
+/**
+ * What the outside may ask about the health of this process, and what it is told.
+ *
+ * Promises: live means that the event loop turns and no root actor has crashed; ready means that
+ * this process can do its work as leader or standby; a refusal names the check that failed and why.
+ */
+
+/** One thing that must hold. */
+export interface Check {
+  readonly name: string;
+  /** Undefined when it holds, else why not. */
+  readonly failing: () => string | undefined;
+}
+
+/** What is asked at `/healthz` and at `/readyz`. */
+export interface HealthChecks {
+  readonly live: readonly Check[];
+  readonly ready: readonly Check[];
+}
+
+/** An answer in plain text. */
+export interface Verdict {
+  readonly holds: boolean;
+  readonly text: string;
+}
+
+const whyNot = (check: Check): string | undefined => {
+  try {
+    return check.failing();
+  } catch (error) {
+    return `Cannot tell: ${error instanceof Error ? error.message : String(error)}`;
+  }
+};
+
+/** Runs the checks; with `verbose`, says what holds as well, one line a check. */
+export const judge = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
+  const judged = checks.map((check) => ({ name: check.name, why: whyNot(check) }));
+  const holds = judged.every((check) => check.why === undefined);
+  if (holds && !verbose) return { holds, text: 'ok\n' };
+  const lines = judged.map((check) =>
+    check.why === undefined ? `[+] ${check.name}` : `[-] ${check.name}: ${check.why}`
+  );
+  return { holds, text: `${[...lines, `${name} ${holds ? 'passed' : 'failed'}`].join('\n')}\n` };
+};

@@ -1,0 +1,68 @@
+/**
+ * One tap on XState's inspection: every transition of every statechart becomes a log line and a
+ * count.
+ *
+ * Promises: costs a lookup and a counter for each transition and keeps nothing for an actor, so
+ * that 100,000 of them can be watched; label values are the states as they are drawn, of machines
+ * that the catalogue knows, so their number is bounded; never throws into the actor.
+ */
+import type { InspectionEvent } from 'xstate';
+import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import type { Logs } from './logs.ts';
+
+/** What the tap needs. */
+export interface InspectOptions {
+  readonly telemetry: Pick<Telemetry, 'log' | 'count'>;
+  readonly enabled: Logs['enabled'];
+  /**
+   * The catalogue: how loud the transitions of each machine are, by its id. A machine of which
+   * there is one in a process is worth `info`; one of thousands `debug`.
+   */
+  readonly levels: Readonly<Record<string, LogLevel>>;
+}
+
+type Microstep = Extract<InspectionEvent, { type: '@xstate.microstep' }>;
+type Drawn = Microstep['_transitions'][number];
+
+/** A state by its path in the chart; the root is the machine itself. */
+const pathOf = (node: Drawn['source'] | undefined): string =>
+  node === undefined || node.path.length === 0 ? 'root' : node.path.join('.');
+
+/** Charts do not change while a process runs, so each drawn transition is named once. */
+const drawn = new WeakMap<Drawn, Readonly<{ from: string; to: string }>>();
+
+const endsOf = (transition: Drawn): Readonly<{ from: string; to: string }> => {
+  const known = drawn.get(transition);
+  if (known !== undefined) return known;
+  const ends = {
+    from: pathOf(transition.source),
+    to: (transition.target ?? []).map(pathOf).join(',') || pathOf(transition.source),
+  };
+  drawn.set(transition, ends);
+  return ends;
+};
+
+/** The function that `createActor(…, { inspect })` takes. */
+export const inspectionTap = (options: InspectOptions): (event: InspectionEvent) => void => {
+  const { telemetry, enabled, levels } = options;
+  return (event) => {
+    if (event.type !== '@xstate.microstep') return;
+    for (const transition of event._transitions) {
+      // Without a target nothing moved: an observation was taken in.
+      if (transition.target === undefined) continue;
+      const machine = transition.source.machine.id;
+      const level = levels[machine];
+      if (level === undefined) continue;
+      const { from, to } = endsOf(transition);
+      telemetry.count('tidegate_machine_transitions_total', 1, { machine, from, to });
+      if (!enabled(level)) continue;
+      telemetry.log(level, 'Statechart moved', {
+        machine,
+        actor: 'id' in event.actorRef ? String(event.actorRef.id) : '',
+        event: event.event.type,
+        from,
+        to,
+      });
+    }
+  };
+};

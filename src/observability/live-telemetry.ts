@@ -1,0 +1,15 @@
+/** `Telemetry` made real: logs as JSON lines, metrics in a registry. */
+import type { Telemetry } from '../api/telemetry.ts';
+import type { Logs } from './logs.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Joins logs and metrics into what the rest of the program talks to. */
+export const liveTelemetry = (
+  logs: Pick<Logs, 'log'>,
+  metrics: Pick<Metrics, 'record'>,
+): Telemetry => ({
+  log: logs.log,
+  count: (name, by, ...[labels]) => metrics.record(name, by, labels),
+  gauge: (name, value, ...[labels]) => metrics.record(name, value, labels),
+  observe: (name, value, ...[labels]) => metrics.record(name, value, labels),
+});

@@ -1,0 +1,49 @@
+/**
+ * Everything that shows what a process does, started together and closed together.
+ *
+ * Promises: `telemetry` and `inspect` work before the servers listen and after they are closed.
+ */
+import type { InspectionEvent } from 'xstate';
+import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import type { Time } from '../domain/time.ts';
+import type { HealthChecks } from './health.ts';
+import { inspectionTap } from './inspect.ts';
+import { liveTelemetry } from './live-telemetry.ts';
+import { type LogTarget, makeLogs } from './logs.ts';
+import { makeMetrics } from './metrics.ts';
+import { type Address, type Servers, startServers } from './servers.ts';
+
+/** How a process shows itself. */
+export interface ObservabilityOptions {
+  readonly level: LogLevel;
+  readonly target: LogTarget;
+  /** Stands on every line. */
+  readonly cluster: string;
+  readonly time: Pick<Time, 'now'>;
+  /** How loud each statechart is, by its id. */
+  readonly machineLevels: Readonly<Record<string, LogLevel>>;
+}
+
+/** What the rest of the process talks to. */
+export interface Observability {
+  readonly telemetry: Telemetry;
+  readonly inspect: (event: InspectionEvent) => void;
+  /** Opens metrics and probes. */
+  readonly serve: (options: {
+    readonly metricsAddress: Address | undefined;
+    readonly healthAddress: Address | undefined;
+    readonly health: HealthChecks;
+  }) => Promise<Servers>;
+}
+
+/** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
+export const makeObservability = (options: ObservabilityOptions): Observability => {
+  const logs = makeLogs({ ...options, base: { cluster: options.cluster } });
+  const metrics = makeMetrics();
+  const telemetry = liveTelemetry(logs, metrics);
+  return {
+    telemetry,
+    inspect: inspectionTap({ telemetry, enabled: logs.enabled, levels: options.machineLevels }),
+    serve: (addresses) => startServers({ ...addresses, metrics }),
+  };
+};

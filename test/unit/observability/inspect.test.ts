@@ -1,0 +1,73 @@
+/** The inspection tap: each transition is counted by its drawn states and logged by its machine. */
+import { createActor, setup } from 'xstate';
+import { expect, test } from 'vitest';
+import type { LogLevel } from '../../../src/api/telemetry.ts';
+import { inspectionTap } from '../../../src/observability/inspect.ts';
+
+const door = setup({
+  types: {
+    events: {} as { type: 'door.opened' } | { type: 'door.closed' } | { type: 'door.seen' },
+  },
+}).createMachine({
+  id: 'door',
+  initial: 'closed',
+  on: { 'door.seen': {} },
+  states: {
+    closed: { on: { 'door.opened': 'open.wide' } },
+    open: {
+      initial: 'ajar',
+      on: { 'door.closed': 'closed' },
+      states: { ajar: {}, wide: {} },
+    },
+  },
+});
+
+const watch = (levels: Readonly<Record<string, LogLevel>>, enabled: readonly LogLevel[]) => {
+  const logged: unknown[] = [];
+  const counted: unknown[] = [];
+  const inspect = inspectionTap({
+    levels,
+    enabled: (level) => enabled.includes(level),
+    telemetry: {
+      log: (level, message, fields) => logged.push([level, message, fields]),
+      count: (name, by, ...[labels]) => counted.push([name, by, labels]),
+    },
+  });
+  const actor = createActor(door, { id: 'door-7', inspect });
+  actor.start();
+  actor.send({ type: 'door.seen' });
+  actor.send({ type: 'door.opened' });
+  actor.send({ type: 'door.closed' });
+  return { logged, counted };
+};
+
+const TRANSITIONS = 'tidegate_machine_transitions_total';
+
+test('inspectionTap counts transitions by the states as they are drawn', () => {
+  const { counted } = watch({ door: 'info' }, ['info']);
+  expect(counted).toEqual([
+    [TRANSITIONS, 1, { machine: 'door', from: 'closed', to: 'open.wide' }],
+    [TRANSITIONS, 1, { machine: 'door', from: 'open', to: 'closed' }],
+  ]);
+});
+
+test('inspectionTap logs machine, actor, event, from and to under one constant message', () => {
+  const { logged } = watch({ door: 'info' }, ['info']);
+  expect(logged[0]).toEqual(['info', 'Statechart moved', {
+    machine: 'door',
+    actor: 'door-7',
+    event: 'door.opened',
+    from: 'closed',
+    to: 'open.wide',
+  }]);
+});
+
+test('inspectionTap counts but does not log below the level', () => {
+  const { logged, counted } = watch({ door: 'debug' }, ['info']);
+  expect([logged.length, counted.length]).toEqual([0, 2]);
+});
+
+test('inspectionTap is blind to machines that are not in the catalogue', () => {
+  const { logged, counted } = watch({}, ['debug', 'info']);
+  expect([logged, counted]).toEqual([[], []]);
+});

@@ -1,0 +1,66 @@
+/** Metrics: the catalogue as Prometheus reads it, bounded whatever the labels are. */
+import { expect, test } from 'vitest';
+import { METRICS } from '../../../src/api/metrics.ts';
+import { liveTelemetry } from '../../../src/observability/live-telemetry.ts';
+import { makeMetrics, OVERFLOW, SERIES_MAX } from '../../../src/observability/metrics.ts';
+
+test('metrics of the catalogue are all there from the start, with help and type', async () => {
+  const text = await makeMetrics().text();
+  for (const [name, metric] of Object.entries(METRICS)) {
+    expect(text).toContain(`# TYPE ${name} ${metric.type}`);
+    expect(text).toContain(`# HELP ${name} ${metric.help}`);
+  }
+});
+
+test('metrics without labels stand at zero before anything happened', async () => {
+  const text = await makeMetrics().text();
+  expect(text).toContain('\nbigfleet_operator_acknowledged_total 0\n');
+  expect(text).toContain('\nbigfleet_operator_rollup_duration_seconds_count 0\n');
+});
+
+test('metrics of the process are shown beside ours', async () => {
+  expect(await makeMetrics().text()).toContain('process_cpu_seconds_total');
+});
+
+test('telemetry counts, sets and observes', async () => {
+  const metrics = makeMetrics();
+  const telemetry = liveTelemetry({ log: () => {} }, metrics);
+  telemetry.count('bigfleet_operator_acknowledged_total', 2);
+  telemetry.count('bigfleet_operator_acknowledged_total', 3);
+  telemetry.gauge('bigfleet_operator_dispatch_inflight', 4);
+  telemetry.gauge('bigfleet_operator_dispatch_inflight', 1);
+  telemetry.observe('bigfleet_operator_rollup_phase_duration_seconds', 0.02, { phase: 'build' });
+  const text = await metrics.text();
+  expect(text).toContain('\nbigfleet_operator_acknowledged_total 5\n');
+  expect(text).toContain('\nbigfleet_operator_dispatch_inflight 1\n');
+  expect(text).toContain(
+    'bigfleet_operator_rollup_phase_duration_seconds_bucket{le="0.025",phase="build"} 1',
+  );
+});
+
+test('metrics whose labels run wild end in one overflow series', async () => {
+  const metrics = makeMetrics();
+  for (let machine = 0; machine < SERIES_MAX + 50; machine += 1) {
+    metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, {
+      op: `op-${machine}`,
+      outcome: 'success',
+    });
+  }
+  const text = await metrics.text();
+  const series = text.split('\n').filter((line) =>
+    line.startsWith('bigfleet_operator_upcoming_node_writes_total{')
+  );
+  expect(series).toHaveLength(SERIES_MAX + 1);
+  expect(series.at(-1)).toBe(
+    `bigfleet_operator_upcoming_node_writes_total{op="${OVERFLOW}",outcome="${OVERFLOW}"} 50`,
+  );
+});
+
+test('metrics have names and labels that Prometheus takes, counters end in _total', () => {
+  for (const [name, metric] of Object.entries(METRICS)) {
+    expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
+    expect(name.endsWith('_total')).toBe(metric.type === 'counter');
+    expect(metric.help).toMatch(/^[A-Z].*\.$/);
+    for (const label of metric.labels) expect(label).toMatch(/^[a-z][a-z0-9_]*$/);
+  }
+});
