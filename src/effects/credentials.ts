@@ -1,0 +1,127 @@
+/**
+ * Reads the key pair of the session and says whether it is fit to dial with.
+ *
+ * Promises: never fails; every problem is one sentence that names the file or the field. The pair
+ * is fit when key and certificate belong together, the certificate is valid now, and it carries
+ * exactly one `bigfleet://cluster/…` URI, which is ours (wire: rule 8): the shard would refuse
+ * anything else, so it is not even dialled.
+ */
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Clock, Context, Effect, Layer } from 'effect';
+import type { CredentialsReading, KeyPair } from '../domain/credentials.ts';
+import type { ClusterId } from '../domain/ids.ts';
+
+/** Where the PEM files are (`--tls-cert`, `--tls-key`, `--tls-ca`). */
+export interface CredentialFiles {
+  readonly certificate: string;
+  readonly key: string;
+  readonly authority: string;
+}
+
+const CLUSTER_URI = 'bigfleet://cluster/';
+
+const parsed = <T>(parse: () => T): T | undefined => {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+};
+
+/** The URIs of a `subjectAltName` as Node prints it; a value with a comma is printed in quotes. */
+const urisOf = (subjectAltName: string | undefined): readonly string[] =>
+  [...(subjectAltName ?? '').matchAll(/(?:^|, )URI:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map(([, uri]) => {
+    const text = uri ?? '';
+    return text.startsWith('"') ? String(parsed(() => JSON.parse(text)) ?? text) : text;
+  });
+
+const identityProblem = (
+  certificate: X509Certificate,
+  cluster: ClusterId,
+): string | undefined => {
+  const wanted = `${CLUSTER_URI}${cluster}`;
+  const found = urisOf(certificate.subjectAltName).filter((uri) => uri.startsWith(CLUSTER_URI));
+  if (found.length === 0) return `the certificate has no URI SAN "${wanted}"`;
+  if (found.length > 1) {
+    return `the certificate has ${found.length} cluster URI SANs (${
+      found.map((uri) => `"${uri}"`).join(', ')
+    }) where exactly one is allowed, "${wanted}"`;
+  }
+  return found[0] === wanted
+    ? undefined
+    : `the certificate is for "${found[0]}" and not for "${wanted}"`;
+};
+
+const validityProblem = (certificate: X509Certificate, nowMs: number): string | undefined => {
+  if (nowMs > Date.parse(certificate.validTo)) {
+    return `the certificate expired on ${certificate.validTo}`;
+  }
+  return nowMs < Date.parse(certificate.validFrom)
+    ? `the certificate is not valid before ${certificate.validFrom}`
+    : undefined;
+};
+
+/** Why `pair` is not fit to dial with at `nowMs`, or `undefined`. */
+export const keyPairProblem = (
+  pair: Pick<KeyPair, 'certificate' | 'key' | 'authority'>,
+  cluster: ClusterId,
+  nowMs: number,
+): string | undefined => {
+  const certificate = parsed(() => new X509Certificate(pair.certificate));
+  if (certificate === undefined) return 'the certificate file holds no PEM certificate';
+  const key: KeyObject | undefined = parsed(() => createPrivateKey(pair.key));
+  if (key === undefined) return 'the key file holds no PEM private key';
+  if (parsed(() => new X509Certificate(pair.authority)) === undefined) {
+    return 'the CA file holds no PEM certificate';
+  }
+  if (parsed(() => certificate.checkPrivateKey(key)) !== true) {
+    return 'the private key does not belong to the certificate';
+  }
+  return validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
+};
+
+const unfit = (problem: string): CredentialsReading => ({ _tag: 'Unfit', problem });
+
+const readText = (path: string): Effect.Effect<string, string> =>
+  Effect.tryPromise({
+    try: () => readFile(path, 'utf8'),
+    catch: (cause) =>
+      `Cannot read "${path}": ${cause instanceof Error ? cause.message : String(cause)}`,
+  });
+
+/** Reads the files once. */
+export const readCredentials = (
+  files: CredentialFiles,
+  cluster: ClusterId,
+): Effect.Effect<CredentialsReading> =>
+  Effect.gen(function* () {
+    const certificate = yield* readText(files.certificate);
+    const key = yield* readText(files.key);
+    const authority = yield* readText(files.authority);
+    const nowMs = yield* Clock.currentTimeMillis;
+    const problem = keyPairProblem({ certificate, key, authority }, cluster, nowMs);
+    if (problem !== undefined) {
+      return unfit(`Cannot use the key pair "${files.certificate}": ${problem}`);
+    }
+    const fingerprint = createHash('sha256')
+      .update(JSON.stringify([certificate, key, authority])).digest('hex');
+    const fit: CredentialsReading = {
+      _tag: 'Fit',
+      pair: { certificate, key, authority, fingerprint },
+    };
+    return fit;
+  }).pipe(Effect.catch((problem) => Effect.succeed(unfit(problem))));
+
+/** The key files of the session. */
+export class Credentials extends Context.Service<Credentials, {
+  readonly read: (
+    files: CredentialFiles,
+    cluster: ClusterId,
+  ) => Effect.Effect<CredentialsReading>;
+}>()('tidegate/Credentials') {}
+
+/** Key files on this machine's disk. */
+export const credentialsLayer: Layer.Layer<Credentials> = Layer.succeed(Credentials, {
+  read: readCredentials,
+});

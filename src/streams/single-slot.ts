@@ -1,0 +1,45 @@
+/**
+ * The place where a roll-up waits: it holds one value, and a newer one replaces it.
+ *
+ * Promises: each ask releases one value, at once or as soon as there is one; asks do not add up; a
+ * value that was replaced is never seen again (wire: rule 2, "single slot").
+ */
+import { type MonoTypeOperatorFunction, Observable, Subscription } from 'rxjs';
+
+/** Releases the newest value of the source, one for each emission of `asks`. */
+export const singleSlot = <T>(asks: Observable<unknown>): MonoTypeOperatorFunction<T> => (source) =>
+  new Observable<T>((receiver) => {
+    let slot: { readonly value: T } | undefined;
+    let asked = false;
+    let drying = false;
+
+    const release = (): void => {
+      const [value] = slot;
+      if (!asked || slot.length === 0 || value === undefined) return;
+      asked = false;
+      slot = [];
+      receiver.next(value);
+      if (drying) receiver.complete();
+    };
+
+    const subscription = new Subscription();
+    subscription.add(asks.subscribe({
+      next: () => {
+        asked = true;
+        release();
+      },
+      error: (problem) => receiver.error(problem),
+    }));
+    subscription.add(source.subscribe({
+      next: (value) => {
+        slot = { value };
+        release();
+      },
+      error: (problem) => receiver.error(problem),
+      complete: () => {
+        drying = true;
+        if (slot === undefined) receiver.complete();
+      },
+    }));
+    return subscription;
+  });

@@ -1,0 +1,111 @@
+/** The key pair of the session: what is fit to dial with, and what counts as a change. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Effect } from 'effect';
+import { from, lastValueFrom, toArray } from 'rxjs';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { CredentialsReading } from '../../../src/domain/credentials.ts';
+import { clusterId } from '../../../src/domain/ids.ts';
+import { keyPairProblem, readCredentials } from '../../../src/effects/credentials.ts';
+import { credentialChanges } from '../../../src/streams/credential-changes.ts';
+import { newAuthority } from '../../support/certificates.ts';
+
+const OURS = clusterId('prod-1');
+const NOW_MS = Date.UTC(2026, 5, 1);
+const ca = newAuthority();
+const issued = (...alternativeNames: readonly string[]) =>
+  ca.issue({ commonName: 'operator', alternativeNames });
+const problemOf = (pair: { readonly certificate: string; readonly key: string }) =>
+  keyPairProblem({ ...pair, authority: ca.certificate }, OURS, NOW_MS);
+
+describe('wire 8: a key pair is fit only when the shard would take it', () => {
+  test('wire 8: exactly one URI SAN that names this cluster is accepted', () => {
+    expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'DNS:operator.example'))).toBe(
+      undefined,
+    );
+    expect(problemOf(issued('URI:spiffe://x/y', 'URI:bigfleet://cluster/prod-1'))).toBe(undefined);
+  });
+
+  test('wire 8: no, another or two cluster URI SANs are refused by name before dialling', () => {
+    expect(problemOf(issued('DNS:operator.example'))).toBe(
+      'the certificate has no URI SAN "bigfleet://cluster/prod-1"',
+    );
+    expect(problemOf(issued('URI:bigfleet://cluster/prod-2'))).toBe(
+      'the certificate is for "bigfleet://cluster/prod-2" and not for "bigfleet://cluster/prod-1"',
+    );
+    expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'URI:bigfleet://cluster/b')))
+      .toContain('has 2 cluster URI SANs ("bigfleet://cluster/prod-1", "bigfleet://cluster/b")');
+  });
+
+  test('wire 8: a certificate outside its time is refused with the date', () => {
+    const names = { commonName: 'o', alternativeNames: ['URI:bigfleet://cluster/prod-1'] };
+    expect(problemOf(ca.issue({ ...names, notAfterMs: NOW_MS - 1000 }))).toContain('expired on');
+    expect(problemOf(ca.issue({ ...names, notBeforeMs: NOW_MS + 1000 }))).toContain(
+      'not valid before',
+    );
+  });
+
+  test('wire 8: halves of two pairs, and what is no PEM, are refused', () => {
+    const [one, two] = [
+      issued('URI:bigfleet://cluster/prod-1'),
+      issued('URI:bigfleet://cluster/prod-1'),
+    ];
+    expect(problemOf({ certificate: one.certificate, key: two.key })).toBe(
+      'the private key does not belong to the certificate',
+    );
+    expect(problemOf({ certificate: '', key: one.key })).toContain('certificate file');
+    expect(problemOf({ certificate: one.certificate, key: 'x' })).toContain('key file');
+    expect(keyPairProblem({ ...one, authority: '-' }, OURS, NOW_MS)).toContain('CA file');
+  });
+});
+
+describe('readCredentials', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidegate-credentials-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const files = {
+    certificate: join(folder, 'tls.crt'),
+    key: join(folder, 'tls.key'),
+    authority: join(folder, 'ca.crt'),
+  };
+  const read = () => Effect.runPromise(readCredentials(files, OURS));
+
+  test('names the file that is not there, and reads a pair that is', async () => {
+    const missing = await read();
+    expect(missing._tag === 'Unfit' && missing.problem).toContain(files.certificate);
+    const pair = issued('URI:bigfleet://cluster/prod-1');
+    writeFileSync(files.certificate, pair.certificate);
+    writeFileSync(files.key, pair.key);
+    writeFileSync(files.authority, ca.certificate);
+    const whole = await read();
+    expect(whole._tag === 'Fit' && whole.pair.key).toBe(pair.key);
+  });
+});
+
+describe('credentialChanges', () => {
+  const fit = (fingerprint: string): CredentialsReading => ({
+    _tag: 'Fit',
+    pair: { certificate: '', key: '', authority: '', fingerprint },
+  });
+  const unfit = (problem: string): CredentialsReading => ({ _tag: 'Unfit', problem });
+  const told = async (...readings: readonly CredentialsReading[]) => {
+    const changes = await lastValueFrom(from(readings).pipe(credentialChanges(), toArray()));
+    return changes.map((change) =>
+      change._tag === 'Accepted'
+        ? `Accepted ${change.pair.fingerprint}`
+        : `${change._tag} ${change.problem}`
+    );
+  };
+
+  test('wire 8: a half-written rotation keeps the previous pair, and the whole one replaces it', async () => {
+    expect(await told(fit('a'), fit('a'), unfit('torn'), unfit('torn'), fit('b'), fit('b')))
+      .toEqual(['Accepted a', 'Kept torn', 'Accepted b']);
+  });
+
+  test('tells each problem once, and again after it was mended', async () => {
+    expect(await told(unfit('x'), unfit('x'), unfit('y'), fit('a'), unfit('y'), fit('a')))
+      .toEqual(['Refused x', 'Refused y', 'Accepted a', 'Kept y']);
+    expect(await told(fit('a'), unfit('x'), fit('a'), unfit('x')))
+      .toEqual(['Accepted a', 'Kept x', 'Kept x']);
+  });
+});
