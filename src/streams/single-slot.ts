@@ -14,10 +14,10 @@ export const singleSlot = <T>(asks: Observable<unknown>): MonoTypeOperatorFuncti
     let drying = false;
 
     const release = (): void => {
-      const [value] = slot;
-      if (!asked || slot.length === 0 || value === undefined) return;
+      if (!asked || slot === undefined) return;
+      const { value } = slot;
       asked = false;
-      slot = [];
+      slot = undefined;
       receiver.next(value);
       if (drying) receiver.complete();
     };
