@@ -62,6 +62,51 @@ export const METRICS = catalogue({
     help: 'Machines whose write is under way.',
     labels: [],
   },
+  rest_client_requests_total: {
+    type: 'counter',
+    help: 'Requests to the API server by status code, method and host.',
+    labels: ['code', 'method', 'host'],
+  },
+  leader_election_master_status: {
+    type: 'gauge',
+    help: '1 while this process leads by the lease of that name, else 0.',
+    labels: ['name'],
+  },
+  tidegate_watch_objects: {
+    type: 'gauge',
+    help: 'Objects that a cache holds.',
+    labels: ['resource'],
+  },
+  tidegate_watch_relists_total: {
+    type: 'counter',
+    help: 'Complete lists of a resource, the first included.',
+    labels: ['resource'],
+  },
+  tidegate_watch_endings_total: {
+    type: 'counter',
+    help: 'Watches that ended, by how.',
+    labels: ['resource', 'outcome'],
+  },
+  tidegate_watch_unreadable_total: {
+    type: 'counter',
+    help: 'Objects that a cache left out because they could not be read.',
+    labels: ['resource'],
+  },
+  tidegate_writes_total: {
+    type: 'counter',
+    help: 'Writes that came to the budget, by class and what became of them.',
+    labels: ['class', 'outcome'],
+  },
+  tidegate_write_wait_seconds: {
+    type: 'histogram',
+    help: 'Time that a write waited for the budget.',
+    labels: ['class'],
+  },
+  tidegate_write_queue_depth: {
+    type: 'gauge',
+    help: 'Writes that wait for the budget.',
+    labels: ['class'],
+  },
   tidegate_machine_transitions_total: {
     type: 'counter',
     help: 'Transitions of statecharts, by the states as they are drawn.',

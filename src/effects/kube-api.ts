@@ -18,6 +18,8 @@ export interface KubeCall {
   readonly contentType?: string;
   /** From sending to the last byte of the answer. */
   readonly timeoutMs?: number;
+  /** Asked in the step that sends the first byte; when it says no, the call ends as `NotSent`. */
+  readonly mayLeave?: () => boolean;
 }
 
 /** An answer, whatever its status. `body` is parsed JSON, or text when it is none. */

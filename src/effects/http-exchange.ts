@@ -1,0 +1,111 @@
+/**
+ * One HTTP request with its whole answer, over an undici dispatcher.
+ *
+ * Promises: it knows whether the request left. Until undici hands the request to a connected socket
+ * nothing has happened (`NotSent`); from then on it may have been done (`AnswerLost`). `mayLeave` is
+ * asked in the very step that writes the first byte, after every wait for a connection. An
+ * interrupted exchange is aborted on the socket.
+ */
+import { Effect } from 'effect';
+import type { Dispatcher } from 'undici';
+import { AnswerLost, type KubeFault, NotSent } from './kube-api.ts';
+import { sentenceOf } from './kubeconfig.ts';
+
+/** What is sent. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly timeoutMs: number;
+  readonly mayLeave?: () => boolean;
+}
+
+/** What came back. */
+export interface RawAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+/** An answer larger than this cannot be held as one string. */
+const ANSWER_BYTES_MAX = 400 * 1024 * 1024;
+
+const HELD_BACK = 'the request may not leave any more';
+
+/** How far an exchange has come. */
+interface Progress {
+  left: boolean;
+  abandoned: boolean;
+  abort: ((why: Error) => void) | undefined;
+}
+
+const faultOf = (progress: Progress, why: string, cause?: unknown): KubeFault =>
+  progress.left ? new AnswerLost({ why, cause }) : new NotSent({ why, cause });
+
+const headerText = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
+
+const collector = (
+  progress: Progress,
+  mayLeave: () => boolean,
+  done: (answer: Effect.Effect<RawAnswer, KubeFault>) => void,
+): Dispatcher.DispatchHandler => {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let status = 0;
+  let retryAfter: string | undefined;
+  return {
+    onRequestStart: (controller) => {
+      progress.abort = (why) => controller.abort(why);
+      if (progress.abandoned || !mayLeave()) controller.abort(new Error(HELD_BACK));
+      else progress.left = true;
+    },
+    onResponseStart: (_controller, statusCode, headers) => {
+      status = statusCode;
+      retryAfter = headerText(headers['retry-after']);
+    },
+    onResponseData: (controller, chunk) => {
+      size += chunk.length;
+      if (size > ANSWER_BYTES_MAX) controller.abort(new Error('the answer is too large'));
+      else chunks.push(chunk);
+    },
+    onResponseEnd: () =>
+      done(Effect.succeed({ status, retryAfter, text: Buffer.concat(chunks).toString('utf8') })),
+    onResponseError: (_controller, error) =>
+      done(Effect.fail(faultOf(progress, sentenceOf(error), error))),
+  };
+};
+
+/** Sends `request` and waits for the last byte of the answer. */
+export const exchange = (
+  dispatcher: Dispatcher,
+  request: Exchange,
+): Effect.Effect<RawAnswer, KubeFault> =>
+  Effect.suspend(() => {
+    const progress: Progress = { left: false, abandoned: false, abort: undefined };
+    const sent = Effect.callback<RawAnswer, KubeFault>((resume) => {
+      try {
+        dispatcher.dispatch({
+          origin: request.origin,
+          path: request.path,
+          method: request.method,
+          headers: { ...request.headers },
+          body: request.body ?? null,
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        }, collector(progress, request.mayLeave ?? (() => true), resume));
+      } catch (cause) {
+        resume(Effect.fail(new NotSent({ why: sentenceOf(cause), cause })));
+      }
+      return Effect.sync(() => {
+        progress.abandoned = true;
+        progress.abort?.(new Error('abandoned'));
+      });
+    });
+    return Effect.timeoutOrElse(sent, {
+      duration: request.timeoutMs,
+      orElse: () => Effect.fail(faultOf(progress, `no answer within ${request.timeoutMs} ms`)),
+    });
+  });

@@ -1,0 +1,151 @@
+/**
+ * Who we are to the API server: reads a kubeconfig, or what a pod was given, with client-node.
+ *
+ * Promises: nothing of client-node but its reading of files, exec plugins and tokens is used; a
+ * kubeconfig that cannot be used fails with one sentence that says why.
+ */
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+import { Data, Effect } from 'effect';
+
+/** Where the kubeconfig comes from. */
+export type KubeconfigSource =
+  | { readonly _tag: 'File'; readonly path: string }
+  | { readonly _tag: 'InCluster' }
+  /** `KUBECONFIG`, then `~/.kube/config`, then the pod's service account. */
+  | { readonly _tag: 'Default' };
+
+/** No usable kubeconfig: a person must act. */
+export class KubeconfigUnusable extends Data.TaggedError('KubeconfigUnusable')<{
+  readonly why: string;
+}> {}
+
+/** What TLS needs to know; buffers as they were read. */
+export interface TlsMaterial {
+  readonly ca?: RequestOptions['ca'];
+  readonly cert?: RequestOptions['cert'];
+  readonly key?: RequestOptions['key'];
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+}
+
+/** An address and everything that proves who asks. */
+export interface Credentials {
+  readonly server: URL;
+  readonly proxy: string | undefined;
+  readonly tls: TlsMaterial;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What client-node falls back to when it finds nothing at all. */
+const NOTHING_FOUND = 'loaded-context';
+
+const load = (source: KubeconfigSource): KubeConfig => {
+  const config = new KubeConfig();
+  if (source._tag === 'File') config.loadFromFile(source.path);
+  else if (source._tag === 'InCluster') config.loadFromCluster();
+  else config.loadFromDefault();
+  return config;
+};
+
+const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undefined => {
+  if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
+    return 'no kubeconfig was found and this is no pod with a service account';
+  }
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) return `context "${config.getCurrentContext()}" names no cluster`;
+  if (!URL.canParse(cluster.server)) return `server "${cluster.server}" is no URL`;
+  if (cluster.proxyUrl?.startsWith('socks')) return 'a SOCKS proxy-url is not supported';
+  return undefined;
+};
+
+/** Plain HTTP has no certificate to verify, and client-node wants to be told so. */
+const withoutVerificationOnHttp = (config: KubeConfig): KubeConfig => {
+  config.clusters = config.clusters.map((cluster) =>
+    cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster
+  );
+  return config;
+};
+
+/** Reads the kubeconfig of `source`. */
+export const readKubeconfig = (
+  source: KubeconfigSource,
+): Effect.Effect<KubeConfig, KubeconfigUnusable> =>
+  Effect.suspend(() => {
+    try {
+      const config = load(source);
+      const problem = problemOf(config, source);
+      return problem === undefined
+        ? Effect.succeed(withoutVerificationOnHttp(config))
+        : Effect.fail(new KubeconfigUnusable({ why: problem }));
+    } catch (cause) {
+      return Effect.fail(new KubeconfigUnusable({ why: sentenceOf(cause) }));
+    }
+  });
+
+/** The namespace of the current context: in a pod, the pod's own. */
+export const contextNamespace = (config: KubeConfig): string | undefined =>
+  config.getContextObject(config.getCurrentContext())?.namespace;
+
+/** What an error says, in one line. */
+export const sentenceOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause);
+  const inner = cause instanceof AggregateError ? cause.errors.map(sentenceOf).join('; ') : '';
+  return cause.message !== '' ? cause.message : inner !== '' ? inner : cause.name;
+};
+
+const headersOf = (options: RequestOptions): Record<string, string> => {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
+    if (typeof value === 'string') headers[name.toLowerCase()] = value.trim();
+  }
+  if (typeof options.auth === 'string') {
+    headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
+  }
+  return headers;
+};
+
+/**
+ * The credentials of the current context as they are now: files are read again, and an exec plugin
+ * is run again when its token has expired.
+ */
+export const readCredentials = (
+  config: KubeConfig,
+): Effect.Effect<Credentials, KubeconfigUnusable> =>
+  Effect.tryPromise({
+    try: async () => {
+      const cluster = config.getCurrentCluster();
+      if (cluster === null) throw new Error('the current context names no cluster');
+      const options: RequestOptions = {};
+      await config.applyToHTTPSOptions(options);
+      const { ca, cert, key, servername, rejectUnauthorized } = options;
+      return {
+        server: new URL(cluster.server),
+        proxy: cluster.proxyUrl,
+        tls: {
+          ...(ca === undefined ? {} : { ca }),
+          ...(cert === undefined ? {} : { cert }),
+          ...(key === undefined ? {} : { key }),
+          ...(servername === undefined ? {} : { servername }),
+          ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+        },
+        headers: headersOf(options),
+      };
+    },
+    catch: (cause) => new KubeconfigUnusable({ why: sentenceOf(cause) }),
+  });
+
+const shown = (material: unknown): string =>
+  Buffer.isBuffer(material) ? material.toString('base64') : JSON.stringify(material ?? null);
+
+/** Equal texts mean that open connections may be kept. */
+export const tlsFingerprint = ({ server, proxy, tls }: Credentials): string =>
+  [
+    server.origin,
+    proxy ?? '',
+    shown(tls.ca),
+    shown(tls.cert),
+    shown(tls.key),
+    tls.servername ?? '',
+    String(tls.rejectUnauthorized),
+  ].join('\n');

@@ -1,0 +1,46 @@
+/**
+ * The gate that every write passes right before it is sent: open only while this process holds the
+ * lease (seed: drains, DR-15: no request leaves after `renewDeadline`).
+ *
+ * Promises: it closes by itself when its deadline has passed on the monotonic clock, whether or not
+ * anybody had the time to close it; a process that was asleep finds it closed.
+ */
+import { Context, Layer } from 'effect';
+import type { Time } from '../domain/time.ts';
+
+/** May a write leave now? */
+export type Permit =
+  | { readonly _tag: 'Open' }
+  | { readonly _tag: 'Closed'; readonly why: string };
+
+const OPEN: Permit = { _tag: 'Open' };
+
+/** The gate. Opened and closed by `src/actors/leadership.ts` alone. */
+export class WriteGate extends Context.Service<WriteGate, {
+  /** Asked synchronously, right before a request leaves. */
+  readonly permit: () => Permit;
+  /** Opens until `deadlineMs` of the monotonic clock. */
+  readonly openUntil: (deadlineMs: number) => void;
+  readonly close: (why: string) => void;
+}>()('tidegate/WriteGate') {}
+
+/** A closed gate on the clock of `time`. */
+export const makeWriteGate = (time: Time): WriteGate['Service'] => {
+  let deadlineMs = Number.NEGATIVE_INFINITY;
+  let closedBecause = 'this process does not hold the lease yet';
+  return {
+    permit: () => time.monotonic() < deadlineMs ? OPEN : { _tag: 'Closed', why: closedBecause },
+    openUntil: (nextMs) => {
+      deadlineMs = nextMs;
+      closedBecause = 'the lease was not renewed in time';
+    },
+    close: (why) => {
+      deadlineMs = Number.NEGATIVE_INFINITY;
+      closedBecause = why;
+    },
+  };
+};
+
+/** The gate of a process. */
+export const writeGate = (time: Time): Layer.Layer<WriteGate> =>
+  Layer.sync(WriteGate, () => makeWriteGate(time));

@@ -1,0 +1,272 @@
+/** The connection to an API server, over real sockets to a scripted one. */
+import { Effect, Layer, ManagedRuntime, Result } from 'effect';
+import { afterEach, describe, expect, it } from 'vitest';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
+import { kubeConnection } from '../../../src/effects/kube-connection.ts';
+import { contextNamespace, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
+import { event, type Handle, json, startStubApi, type StubApi } from '../../support/stub-api.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const connected = async (handle: Handle, telemetry: Telemetry = silentTelemetry) => {
+  const stub = await startStubApi(handle);
+  cleanups.push(stub.stop);
+  const connection = connect(stub, telemetry);
+  await connection.runtime.runPromise(Effect.void);
+  return { stub, ...connection };
+};
+
+const connect = (stub: Pick<StubApi, 'source'>, telemetry = silentTelemetry) => {
+  const layer = kubeConnection({ source: stub.source, version: '1.2.3', telemetry });
+  const runtime = ManagedRuntime.make(Layer.orDie(layer));
+  cleanups.push(() => runtime.dispose());
+  const call = (request: KubeCall) =>
+    runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request))));
+  /** Runs `use` with an open watch and leaves its scope afterwards. */
+  const watching = <A>(
+    path: string,
+    use: (lines: AsyncIterable<readonly WatchLine[]>) => Promise<A>,
+  ) =>
+    runtime.runPromise(Effect.result(Effect.scoped(Effect.gen(function* () {
+      const api = yield* KubeApi;
+      const lines = yield* api.watch({ path, query: { watch: 'true' } });
+      return yield* Effect.tryPromise({ try: () => use(lines), catch: (cause) => cause });
+    }))));
+  return { call, watching, runtime };
+};
+
+const get: KubeCall = { method: 'GET', path: '/api' };
+
+const failureOf = <A, E>(result: Result.Result<A, E>): unknown =>
+  Result.isFailure(result) ? result.failure : undefined;
+
+describe('the connection to the API server', () => {
+  it('sends method, path, query, body, token and user agent', async () => {
+    const { stub, call } = await connected((_request, response) =>
+      json(response, 201, { ok: true })
+    );
+    const answer = await call({
+      method: 'PATCH',
+      path: '/api/v1/nodes/a',
+      query: { fieldManager: 'tide gate' },
+      body: { metadata: {} },
+      contentType: 'application/merge-patch+json',
+    });
+    expect(Result.getOrThrow(answer)).toEqual({ status: 201, body: { ok: true } });
+    const [request] = stub.requests;
+    expect(request?.method).toBe('PATCH');
+    expect(request?.path).toBe('/api/v1/nodes/a');
+    expect(request?.query.get('fieldManager')).toBe('tide gate');
+    expect(request?.body).toBe('{"metadata":{}}');
+    expect(request?.headers).toMatchObject({
+      authorization: 'Bearer first',
+      'user-agent': 'tidegate/1.2.3',
+      'content-type': 'application/merge-patch+json',
+    });
+  });
+
+  it('gives every HTTP status as an answer, with Retry-After', async () => {
+    const { call } = await connected((_request, response) => {
+      response.writeHead(429, { 'retry-after': '7' });
+      response.end('slow down');
+    });
+    expect(Result.getOrThrow(await call(get))).toEqual({
+      status: 429,
+      body: 'slow down',
+      retryAfterSeconds: 7,
+    });
+  });
+
+  it('keeps its sockets between requests', async () => {
+    const { stub, call } = await connected((_request, response) => json(response, 200, {}));
+    for (let nth = 0; nth < 20; nth += 1) await call(get);
+    expect(new Set(stub.requests.map((request) => request.socket)).size)
+      .toBeLessThanOrEqual(2);
+  });
+
+  it('says that nothing was sent when no connection can be made', async () => {
+    const { stub, call } = await connected((_request, response) => json(response, 200, {}));
+    await stub.stop();
+    expect(failureOf(await call(get))).toMatchObject({ _tag: 'NotSent' });
+  });
+
+  it('says that the answer was lost when the connection breaks after the request left', async () => {
+    const { call } = await connected((request) => request.socket.destroy());
+    expect(failureOf(await call({ ...get, method: 'POST', body: {} }))).toMatchObject({
+      _tag: 'AnswerLost',
+    });
+  });
+
+  it('says that the answer was lost when it does not come in time', async () => {
+    const { call } = await connected(() => {});
+    expect(failureOf(await call({ ...get, timeoutMs: 30 }))).toMatchObject({
+      _tag: 'AnswerLost',
+      why: 'no answer within 30 ms',
+    });
+  });
+
+  it('sends nothing when the call may not leave any more by the time a socket is there', async () => {
+    const { stub, call } = await connected((_request, response) => json(response, 200, {}));
+    const held = await call({ ...get, mayLeave: () => false });
+    expect(failureOf(held)).toMatchObject({ _tag: 'NotSent' });
+    expect(stub.requests).toEqual([]);
+    expect(Result.isSuccess(await call({ ...get, mayLeave: () => true }))).toBe(true);
+  });
+
+  it('aborts on the socket what is interrupted', async () => {
+    const closed = Promise.withResolvers<void>();
+    const arrived = Promise.withResolvers<void>();
+    const { runtime } = await connected((request) => {
+      request.socket.on('close', () => closed.resolve());
+      arrived.resolve();
+    });
+    const abort = new AbortController();
+    const running = runtime.runPromiseExit(KubeApi.use((api) => api.call(get)), {
+      signal: abort.signal,
+    });
+    await arrived.promise;
+    abort.abort();
+    await running;
+    await closed.promise;
+  });
+
+  it('reads its credentials again after a 401 and tries once more', async () => {
+    const { stub, call } = await connected((request, response) =>
+      json(response, request.headers.authorization === 'Bearer second' ? 200 : 401, {})
+    );
+    await stub.useToken('second');
+    expect(Result.getOrThrow(await call(get)).status).toBe(200);
+    expect(stub.requests.length).toBe(2);
+  });
+
+  it('gives the 401 as an answer when there are no newer credentials', async () => {
+    const { stub, call } = await connected((_request, response) => json(response, 401, {}));
+    expect(Result.getOrThrow(await call(get)).status).toBe(401);
+    expect(stub.requests.length).toBe(1);
+  });
+
+  it('counts requests by code, method and host', async () => {
+    const counted: string[] = [];
+    const telemetry: Telemetry = {
+      ...silentTelemetry,
+      count: (name, _by, ...labels) => counted.push(`${name} ${JSON.stringify(labels[0])}`),
+    };
+    const { stub, call } = await connected(
+      (_request, response) => json(response, 404, {}),
+      telemetry,
+    );
+    await call(get);
+    await stub.stop();
+    await call(get);
+    const labels = (code: string) =>
+      `{"code":"${code}","method":"GET","host":"127.0.0.1:${stub.port}"}`;
+    expect(counted).toEqual([
+      `rest_client_requests_total ${labels('404')}`,
+      `rest_client_requests_total ${labels('<error>')}`,
+    ]);
+  });
+
+  it('works with many requests at once', async () => {
+    const { call } = await connected((request, response) =>
+      json(response, 200, { at: request.query.get('n') })
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => call({ ...get, query: { n: `${n}` } })),
+    );
+    expect(answers.map((answer) => Result.getOrThrow(answer).body)).toEqual(
+      answers.map((_, n) => ({ at: `${n}` })),
+    );
+  });
+});
+
+describe('a watch', () => {
+  const object = (name: string) => ({ metadata: { name } });
+
+  it('gives the lines of each chunk together and ends at EOF', async () => {
+    const { watching } = await connected((_request, response) => {
+      response.write(`{"type":"ADDED","object":1}\n{"type":"ADDED","object":2}\n{"type":"BOOK`);
+      setImmediate(() => response.end('MARK","object":3}\n'));
+    });
+    const seen = await watching('/w', async (lines) => {
+      const all: WatchLine[] = [];
+      for await (const chunk of lines) all.push(...chunk);
+      return all;
+    });
+    expect(Result.getOrThrow(seen)).toEqual([
+      { type: 'ADDED', object: 1 },
+      { type: 'ADDED', object: 2 },
+      { type: 'BOOKMARK', object: 3 },
+    ]);
+  });
+
+  const endings: [title: string, handle: Handle][] = [
+    ['the connection is cut', (request, response) => {
+      event(response, 'ADDED', object('a'));
+      setImmediate(() => request.socket.destroy());
+    }],
+    ['a line is no JSON', (_request, response) => {
+      response.write('{"type":\n');
+    }],
+    ['the stream ends in the middle of a line', (_request, response) => {
+      response.end('{"type":"ADDED"');
+    }],
+  ];
+  it.each(endings)('throws when %s', async (_title, handle) => {
+    const { watching } = await connected(handle);
+    const end = await watching('/w', async (lines) => {
+      for await (const _chunk of lines);
+    });
+    expect(failureOf(end)).toMatchObject({ _tag: 'ConnectionBroken' });
+  });
+
+  it('is closed on the socket when its scope is left', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { watching } = await connected((request, response) => {
+      request.socket.on('close', () => closed.resolve());
+      event(response, 'ADDED', object('a'));
+    });
+    await watching('/w', async (lines) => {
+      for await (const chunk of lines) if (chunk.length > 0) break;
+    });
+    await closed.promise;
+  });
+
+  it('says with which status it was refused, and why', async () => {
+    const { watching } = await connected((_request, response) =>
+      json(response, 410, { kind: 'Status', message: 'too old resource version' })
+    );
+    expect(failureOf(await watching('/w', () => Promise.resolve()))).toMatchObject({
+      _tag: 'WatchRefused',
+      status: 410,
+      message: 'too old resource version',
+    });
+  });
+
+  it('fails when no connection can be made', async () => {
+    const { stub, watching } = await connected(() => {});
+    await stub.stop();
+    expect(failureOf(await watching('/w', () => Promise.resolve()))).toMatchObject({
+      _tag: 'AnswerLost',
+    });
+  });
+});
+
+describe('a kubeconfig', () => {
+  it('gives the namespace of its context', async () => {
+    const stub = await startStubApi(() => {});
+    cleanups.push(stub.stop);
+    const config = await Effect.runPromise(readKubeconfig(stub.source));
+    expect(contextNamespace(config)).toBe('here');
+  });
+
+  it('that does not exist is refused with one sentence', async () => {
+    const result = await Effect.runPromise(
+      Effect.result(readKubeconfig({ _tag: 'File', path: '/nowhere/kubeconfig' })),
+    );
+    expect(failureOf(result)).toMatchObject({ _tag: 'KubeconfigUnusable' });
+  });
+});
