@@ -10,7 +10,9 @@
 import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';
 import type { Need } from './need.ts';
+import { problemsInWords, type Reading } from './reading.ts';
 import type { CapacityRequestProjection } from './request.ts';
+import { NeedRows } from './rows.ts';
 
 /** What became of a request that was observed. */
 export type Observed =
@@ -45,3 +47,95 @@ export interface Demand {
   /** Requests that count. */
   readonly size: number;
 }
+
+type Readable = CapacityRequestProjection & {
+  readonly reading: Extract<Reading, { readonly _tag: 'Readable' }>;
+};
+
+const isReadable = (request: CapacityRequestProjection): request is Readable =>
+  request.reading._tag === 'Readable';
+
+const isSameProblem = (
+  before: CapacityRequestProjection | undefined,
+  now: CapacityRequestProjection,
+): boolean =>
+  before !== undefined && before.uid === now.uid && before.reading._tag === 'Unreadable' &&
+  now.reading._tag === 'Unreadable' &&
+  problemsInWords(before.reading.problems) === problemsInWords(now.reading.problems);
+
+class KeptDemand implements Demand {
+  readonly #rows = new NeedRows();
+  /** The projection whose reading counts: the present one, or the last good one. */
+  readonly #counted = new Map<ObjectKey, Readable>();
+  readonly #unreadable = new Map<ObjectKey, CapacityRequestProjection>();
+  readonly #unacknowledged = new Map<ObjectKey, Readable>();
+
+  get size(): number {
+    return this.#counted.size;
+  }
+
+  readonly observe = (request: CapacityRequestProjection): Observed => {
+    // Another object of the same name: its predecessor's deletion was not seen.
+    if (this.#counted.get(request.key)?.uid !== request.uid) this.#uncount(request.key);
+    return isReadable(request) ? this.#count(request) : this.#leaveOut(request);
+  };
+
+  readonly forget = (key: ObjectKey): void => {
+    this.#uncount(key);
+    this.#unreadable.delete(key);
+  };
+
+  readonly observeAll: Demand['observeAll'] = (requests) => {
+    const present = new Set(requests.map(({ key }) => key));
+    for (const key of [...this.#counted.keys(), ...this.#unreadable.keys()]) {
+      if (!present.has(key)) this.forget(key);
+    }
+    return requests.flatMap((request) => {
+      const observed = this.observe(request);
+      return observed._tag === 'Counted' ? [] : [{ request, observed }];
+    });
+  };
+
+  readonly needs = (): readonly Need[] => this.#rows.needs();
+  readonly unacknowledged = (): readonly CapacityRequestProjection[] => [
+    ...this.#unacknowledged.values(),
+  ];
+  readonly unreadable = (): readonly CapacityRequestProjection[] => [...this.#unreadable.values()];
+
+  #count(request: Readable): Observed {
+    const { key, reading, phase } = request;
+    const before = this.#counted.get(key)?.reading;
+    const isSame = before?.terms.key === reading.terms.key &&
+      before.amounts.key === reading.amounts.key;
+    if (!isSame) {
+      this.#rows.add(reading);
+      if (before !== undefined) this.#rows.remove(before);
+    }
+    this.#counted.set(key, request);
+    this.#unreadable.delete(key);
+    if (phase === '' || phase === 'Pending') this.#unacknowledged.set(key, request);
+    else this.#unacknowledged.delete(key);
+    return { _tag: 'Counted' };
+  }
+
+  #leaveOut(request: CapacityRequestProjection): Observed {
+    const isNews = !isSameProblem(this.#unreadable.get(request.key), request);
+    this.#unreadable.set(request.key, request);
+    // Not acknowledged: what counts is not what the request says now.
+    this.#unacknowledged.delete(request.key);
+    const problems = request.reading._tag === 'Unreadable' ? request.reading.problems : [];
+    const _tag = this.#counted.has(request.key) ? 'KeptLastGood' : 'LeftOut';
+    return { _tag, problems, isNews };
+  }
+
+  #uncount(key: ObjectKey): void {
+    const before = this.#counted.get(key);
+    if (before === undefined) return;
+    this.#rows.remove(before.reading);
+    this.#counted.delete(key);
+    this.#unacknowledged.delete(key);
+  }
+}
+
+/** An empty demand. */
+export const makeDemand = (): Demand => new KeptDemand();

@@ -47,7 +47,6 @@ const requirementIn = (field: Field): Requirement => {
   return { key, operator, values };
 };
 
-/** What an absent key of a scheduling wish is dropped to: only what binds is asked for. */
 const spreadIn = (field: Field): TopologySpread => ({
   topologyKey: requiredText(child(field, 'topologyKey')),
   maxSkew: int32(child(field, 'maxSkew'), 1),
