@@ -1,0 +1,33 @@
+/**
+ * Names of the objects that Tidegate writes (wire: names). The same fleet noun always gives the
+ * same name, and every name is one that the API server takes.
+ */
+import type { MachineId } from './ids.ts';
+import { sha256Hex } from './sha256.ts';
+
+/** Hexadecimal digits that are kept of a hash: 128 bits, far from any accidental collision. */
+const HASH_DIGITS = 32;
+const SUBDOMAIN_LENGTH_MAX = 253;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+/** Whether `name` is a DNS-1123 subdomain, as the API server wants most names to be. */
+export const isSubdomain = (name: string): boolean =>
+  name.length <= SUBDOMAIN_LENGTH_MAX && SUBDOMAIN.test(name);
+
+const hashed = (text: string): string => sha256Hex(text).slice(0, HASH_DIGITS);
+
+/**
+ * `un-<machine id>`, or `un-` and a hash where that is no legal name. The id cannot be read back
+ * from a hash; the annotation `MACHINE_ID_KEY` holds it.
+ */
+export const upcomingNodeName = (machine: MachineId): string => {
+  const plain = `un-${machine}`;
+  return isSubdomain(plain) ? plain : `un-${hashed(machine)}`;
+};
+
+/** `ac-` and a hash of the update's supersedes key. */
+export const availableCapacityName = (supersedesKey: string): string =>
+  `ac-${hashed(supersedesKey)}`;
+
+/** Annotation of an UpcomingNode and label of a Node that hold the fleet's id of the machine. */
+export const MACHINE_ID_KEY = 'bigfleet.lucy.sh/machine-id';
