@@ -1,0 +1,28 @@
+/**
+ * Arguments as the Go operator takes them, made into ours, so that an image swap needs no change of
+ * a manifest (wire: The Go operator's command line).
+ *
+ * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes mean the same; flags
+ * without a verb mean `operator`; what already is in our form is left alone.
+ */
+
+/** Flags with which the program speaks about itself; they need no verb. */
+const ABOUT_OURSELVES = new Set(['--help', '-h', '--version', '-v', '--completions']);
+
+/** One dash and a name of two letters or more, as Go's flag package writes it. */
+const GO_FLAG = /^-[A-Za-z][-A-Za-z0-9]+(=.*)?$/s;
+
+const withTwoDashes = (argument: string): string =>
+  GO_FLAG.test(argument) ? `-${argument}` : argument;
+
+/** Values may begin with a dash (`-o -`), so only what stands where a flag may stand is changed. */
+export const normalizedArguments = (given: readonly string[]): readonly string[] => {
+  const end = given.indexOf('--');
+  const ours = end === -1 ? given : given.slice(0, end);
+  const rest = end === -1 ? [] : given.slice(end);
+  const flags = ours.map(withTwoDashes);
+  const first = flags[0];
+  const name = first?.split('=', 1)[0] ?? '';
+  const verbless = first?.startsWith('-') === true && !ABOUT_OURSELVES.has(name);
+  return [...(verbless ? ['operator'] : []), ...flags, ...rest];
+};

@@ -1,0 +1,63 @@
+/** What `tidegate explain` is asked: flags and arguments as a plain value. */
+import { Option } from 'effect';
+import { Flag } from 'effect/cli';
+
+/** The kinds that can be explained, with every name that people type for them. */
+export const EXPLAINED_KINDS = {
+  capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
+  machine: ['machine', 'machines'],
+  upcomingnode: ['upcomingnode', 'upcomingnodes', 'upn'],
+} as const;
+
+/** One of the kinds. */
+export type ExplainedKind = keyof typeof EXPLAINED_KINDS;
+
+/** Formats of the answer. */
+export const FORMATS = ['text', 'json', 'yaml'] as const;
+
+/** One of the formats. */
+export type Format = (typeof FORMATS)[number];
+
+/** A question, not yet checked. */
+export interface ExplainRequest {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly format: string;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+const optionalText = (name: string, placeholder: string, help: string) =>
+  Flag.String(name).pipe(
+    Flag.withMetavar(placeholder),
+    Flag.withDescription(help),
+    Flag.optional,
+  );
+
+/** The flags, as kubectl has them. */
+export const EXPLAIN_FLAGS = {
+  namespace: optionalText('namespace', 'NAME', 'Namespace of a request that is named without it')
+    .pipe(Flag.withAlias('n')),
+  output: optionalText('output', 'text|json|yaml', 'Format of the answer (default text)')
+    .pipe(Flag.withAlias('o')),
+  kubeconfig: optionalText('kubeconfig', 'FILE', 'Kubeconfig of the cluster (default $KUBECONFIG)'),
+  context: optionalText('context', 'NAME', 'Context of the kubeconfig (default its current one)'),
+};
+
+/** The parsed flags and arguments as a question. */
+export const explainRequest = (parsed: {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: Option.Option<string>;
+  readonly output: Option.Option<string>;
+  readonly kubeconfig: Option.Option<string>;
+  readonly context: Option.Option<string>;
+}): ExplainRequest => ({
+  kind: parsed.kind,
+  name: parsed.name,
+  namespace: Option.getOrUndefined(parsed.namespace),
+  format: Option.getOrElse(parsed.output, () => 'text'),
+  kubeconfig: Option.getOrUndefined(parsed.kubeconfig),
+  context: Option.getOrUndefined(parsed.context),
+});

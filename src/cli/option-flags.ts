@@ -1,0 +1,44 @@
+/** Flags of `effect/cli` made from a table of options; values stay text for the table to read. */
+import { Flag } from 'effect/cli';
+import type { OptionFacts } from '../effects/option-kinds.ts';
+import { type OptionTable, variableOf } from '../effects/options.ts';
+
+/** An option as help shows it. */
+type Shown = OptionTable[string];
+
+const aboutAbsence = (option: Shown): string => {
+  if (option.requiredBecause !== undefined) return ' (required)';
+  return option.default === undefined ? '' : ` (default ${option.default})`;
+};
+
+/** What help says about an option, with its default and its variable. */
+export const descriptionOf = (option: Shown, prefix: string): string =>
+  `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
+
+/** A flag for each option, by its name without dashes. It may be repeated, as Go allows. */
+export const flagsOf = (
+  table: OptionTable,
+  prefix: string,
+): Readonly<Record<string, Flag.Flag<readonly string[]>>> =>
+  Object.fromEntries(
+    Object.values(table).map((option) => [
+      option.name,
+      Flag.String(option.name).pipe(
+        Flag.withMetavar(option.placeholder),
+        Flag.withDescription(descriptionOf(option, prefix)),
+        Flag.atLeast(0),
+      ),
+    ]),
+  );
+
+/** The flags that were given, as the table takes them: of a repeated one the last, as Go does. */
+export const givenFlags = (
+  parsed: Readonly<Record<OptionFacts['name'], readonly string[]>>,
+): Readonly<Record<string, string>> => {
+  const given: [string, string][] = [];
+  for (const [name, texts] of Object.entries(parsed)) {
+    const last = texts.at(-1);
+    if (last !== undefined) given.push([name, last]);
+  }
+  return Object.fromEntries(given);
+};

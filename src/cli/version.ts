@@ -1,0 +1,5 @@
+/** The version of this program: the one of its package. */
+import manifest from '../../package.json' with { type: 'json' };
+
+/** As in `0.1.0`. */
+export const VERSION: string = manifest.version;
