@@ -1,0 +1,92 @@
+/**
+ * From the shard's frames to the phase of an UpcomingNode: facts in, verdict out.
+ *
+ * Promises: every sequence of states ends where wire.md's table says, also when frames were
+ * superseded by newer ones; what a verdict needs to know of the past is the machine's last
+ * standing, and a standing that was written can be read back from the object's phase.
+ */
+import type { MachineState } from './frames.ts';
+
+/** Phases of an UpcomingNode, in the order of a machine's life. */
+export const PHASES = [
+  'Provisioning',
+  'Launched',
+  'Registered',
+  'Ready',
+  'Draining',
+  'Drained',
+  'Failed',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+/**
+ * Where a machine stands after its last frame: a phase, or `Gone` when it is no longer ours.
+ * `Drained` is both: it is shown, and then the object goes.
+ */
+export type Standing = Phase | 'Gone';
+
+/** The text as a phase; `undefined` when it is none. */
+export const phaseNamed = (text: string | undefined): Phase | undefined =>
+  PHASES.find((phase) => phase === text);
+
+const PHASE_OF = {
+  Unspecified: 'Provisioning',
+  Speculative: 'Provisioning',
+  Creating: 'Provisioning',
+  Configuring: 'Registered',
+  Configured: 'Ready',
+  Draining: 'Draining',
+  Failed: 'Failed',
+} as const satisfies Record<Exclude<MachineState, 'Idle' | 'Deleting'>, Phase>;
+
+/** What IDLE makes of a machine: launched, when it was being created; else no longer ours. */
+const afterIdle = (standing: Standing): Standing => {
+  switch (standing) {
+    case 'Provisioning':
+    case 'Launched':
+      return 'Launched';
+    case 'Draining':
+    case 'Drained':
+      return 'Drained';
+    case 'Registered':
+    case 'Ready':
+    case 'Failed':
+    case 'Gone':
+      return 'Gone';
+  }
+};
+
+/**
+ * The standing after one more frame. `standing` is what the machine's last frame led to or, when
+ * this process has seen none, the phase that its object shows; `undefined` for a machine of which
+ * nothing is known, and IDLE or DELETING of such a machine leave it unknown.
+ */
+export const follow = (
+  standing: Standing | undefined,
+  state: MachineState,
+): Standing | undefined => {
+  if (state === 'Idle') return standing === undefined ? undefined : afterIdle(standing);
+  if (state === 'Deleting') return standing === undefined ? undefined : 'Gone';
+  return PHASE_OF[state];
+};
+
+/** True when a machine with this standing is to have no object, once it was shown as Drained. */
+export const endsObject = (standing: Standing): standing is 'Gone' | 'Drained' =>
+  standing === 'Gone' || standing === 'Drained';
+
+/** The walk of a machine, and the steps that one superseded frame in between makes of it. */
+const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
+  Unspecified: [],
+  Speculative: ['Creating', 'Idle', 'Configuring', 'Deleting', 'Failed'],
+  Creating: ['Idle', 'Configuring', 'Configured', 'Deleting', 'Failed'],
+  Idle: ['Speculative', 'Creating', 'Configuring', 'Configured', 'Deleting', 'Failed'],
+  Configuring: ['Configured', 'Idle', 'Draining', 'Deleting', 'Failed'],
+  Configured: ['Draining', 'Idle', 'Deleting', 'Failed'],
+  Draining: ['Idle', 'Configuring', 'Deleting', 'Failed'],
+  Deleting: ['Speculative', 'Creating', 'Idle', 'Failed'],
+  Failed: ['Idle', 'Configuring', 'Creating', 'Deleting'],
+};
+
+/** True when a machine may go from one state to the other; unknown steps are followed all the same. */
+export const isKnownTransition = (from: MachineState, to: MachineState): boolean =>
+  from === to || NEXT[from].includes(to);

@@ -1,0 +1,47 @@
+/**
+ * The spec of an UpcomingNode as one canonical text, so that equal specs are equal strings: cheap
+ * to keep, to share between machines of one kind, and to compare.
+ */
+import type { MachineObservation } from './frames.ts';
+import { type JsonRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
+import type { Taint } from './resources.ts';
+
+/** JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints left out. */
+export type SpecText = string;
+
+const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const plainTaint = ({ key, value, effect }: Taint): Taint =>
+  value === undefined || value === '' ? { effect, key } : { effect, key, value };
+
+/** The canonical spec of a machine that the shard shows. */
+export const specText = (
+  { labels, resources, taints }: Pick<MachineObservation, 'labels' | 'resources' | 'taints'>,
+): SpecText =>
+  JSON.stringify({
+    ...(Object.keys(labels).length === 0 ? {} : { labels: sorted(labels) }),
+    resources: sorted(resources),
+    ...(taints.length === 0 ? {} : { taints: taints.map(plainTaint) }),
+  });
+
+/** Quantities may be numbers in an object that somebody else wrote. */
+const quantities = (record: JsonRecord): Readonly<Record<string, string>> => {
+  const texts: [string, string][] = [];
+  for (const [name, value] of Object.entries(record)) {
+    if (typeof value === 'string' || typeof value === 'number') texts.push([name, String(value)]);
+  }
+  return Object.fromEntries(texts);
+};
+
+/** The canonical spec of an object as the API server gives it. Total. */
+export const specOf = (spec: unknown): SpecText =>
+  specText({
+    labels: textRecordOrEmptyAt(spec, 'labels'),
+    resources: quantities(recordAt(spec, 'resources') ?? {}),
+    taints: listOrEmptyAt(spec, 'taints').map((taint) => ({
+      key: textAt(taint, 'key') ?? '',
+      value: textAt(taint, 'value') ?? '',
+      effect: textAt(taint, 'effect') ?? '',
+    })),
+  });

@@ -1,0 +1,29 @@
+/** JSON merge patches (RFC 7396): the smallest one that turns one object into another. */
+import { asRecord } from './json.ts';
+
+const same = (left: unknown, right: unknown): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right);
+
+/**
+ * The patch that makes `wanted` of `shown`, `undefined` when they are equal. Fields that are to go
+ * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their own.
+ */
+export const mergePatchOf = (
+  shown: unknown,
+  wanted: unknown,
+): Readonly<Record<string, unknown>> | undefined => {
+  const before = asRecord(shown) ?? {};
+  const after = asRecord(wanted) ?? {};
+  const changes: [string, unknown][] = [];
+  for (const key of Object.keys(before)) {
+    if (!Object.hasOwn(after, key)) changes.push([key, null]);
+  }
+  for (const [key, value] of Object.entries(after)) {
+    const old = Object.hasOwn(before, key) ? before[key] : undefined;
+    if (asRecord(value) !== undefined && asRecord(old) !== undefined) {
+      const inner = mergePatchOf(old, value);
+      if (inner !== undefined) changes.push([key, inner]);
+    } else if (!same(old, value)) changes.push([key, value]);
+  }
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+};

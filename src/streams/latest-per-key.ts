@@ -1,0 +1,92 @@
+/**
+ * Work on the latest value of each key, a bounded number of keys at once.
+ *
+ * Promises: never two works of one key at a time; a value that comes while its key is busy or
+ * waits replaces the one that waits, so the last value of a burst is always worked on; keys take
+ * turns in the order in which they asked; what is kept is one value per key that is busy or waits,
+ * and an entry leaves when its key goes idle.
+ */
+import { from, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
+
+/** How values are told apart and worked on. */
+export interface LatestPerKeyOptions<Value, Result> {
+  readonly key: (value: Value) => string;
+  /** Keys at once. */
+  readonly concurrency: number;
+  /** One turn of a key; it is over when this completes. An error ends the whole stream. */
+  readonly work: (value: Value) => ObservableInput<Result>;
+}
+
+/** Results of the works, as they come; completes when the source has and all work is done. */
+export const latestPerKey = <Value, Result>(
+  { key, concurrency, work }: LatestPerKeyOptions<Value, Result>,
+): OperatorFunction<Value, Result> =>
+(source) =>
+  new Observable<Result>((subscriber) => {
+    const busy = new Set<string>();
+    /** Waits for a turn, in order of asking. */
+    const waiting = new Map<string, Value>();
+    /** Came while its own key was busy; asks again when that turn ends. */
+    const behind = new Map<string, Value>();
+    const turns = new Subscription();
+    let ended = false;
+    let starting = false;
+
+    const finish = (name: string): void => {
+      busy.delete(name);
+      const next = behind.get(name);
+      if (next !== undefined) {
+        behind.delete(name);
+        waiting.set(name, next);
+      }
+      startTurns();
+    };
+
+    const startTurn = (name: string, value: Value): void => {
+      let done = false;
+      busy.add(name);
+      const turn = from(work(value)).subscribe({
+        next: (result) => subscriber.next(result),
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          done = true;
+        },
+      });
+      turns.add(turn);
+      // Runs after the work has cleaned up behind itself, so that two never overlap.
+      turn.add(() => {
+        turns.remove(turn);
+        if (done) finish(name);
+      });
+    };
+
+    /** A loop and no recursion: turns may end in the moment they start. */
+    const startTurns = (): void => {
+      if (starting) return;
+      starting = true;
+      for (const [name, value] of waiting) {
+        if (busy.size >= concurrency || subscriber.closed) break;
+        waiting.delete(name);
+        startTurn(name, value);
+      }
+      starting = false;
+      if (ended && busy.size === 0 && waiting.size === 0) subscriber.complete();
+    };
+
+    subscriber.add(turns);
+    subscriber.add(
+      source.subscribe({
+        next: (value) => {
+          const name = key(value);
+          if (busy.has(name)) behind.set(name, value);
+          else waiting.set(name, value);
+          startTurns();
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => {
+          ended = true;
+          startTurns();
+        },
+      }),
+    );
+  });

@@ -1,0 +1,119 @@
+/** The table of wire.md, *State → phase*, with every ending. */
+import { describe, expect, test } from 'vitest';
+import { MACHINE_STATES, type MachineState } from '../../../src/domain/frames.ts';
+import {
+  endsObject,
+  follow,
+  isKnownTransition,
+  type Phase,
+  PHASES,
+  type Standing,
+} from '../../../src/domain/machine-phase.ts';
+
+/** Where a machine stands after these frames, starting from what its object shows. */
+const after = (states: readonly MachineState[], shown?: Phase): Standing | undefined =>
+  states.reduce<Standing | undefined>(follow, shown);
+
+describe('machine phase', () => {
+  test('wire phases: SPECULATIVE, CREATING and UNSPECIFIED are Provisioning', () => {
+    expect(after(['Speculative'])).toBe('Provisioning');
+    expect(after(['Creating'])).toBe('Provisioning');
+    expect(after(['Unspecified'])).toBe('Provisioning');
+  });
+
+  test('wire phases: IDLE after CREATING is Launched', () => {
+    expect(after(['Creating', 'Idle'])).toBe('Launched');
+    expect(after(['Idle'], 'Provisioning')).toBe('Launched');
+  });
+
+  test('wire phases: IDLE that is said again leaves a launched machine Launched', () => {
+    expect(after(['Creating', 'Idle', 'Idle'])).toBe('Launched');
+    expect(after(['Idle'], 'Launched')).toBe('Launched');
+  });
+
+  test('wire phases: CONFIGURING is Registered', () => {
+    expect(after(['Creating', 'Idle', 'Configuring'])).toBe('Registered');
+  });
+
+  test('wire phases: CONFIGURED is Ready', () => {
+    expect(after(['Configuring', 'Configured'])).toBe('Ready');
+  });
+
+  test('wire phases: DRAINING is Draining', () => {
+    expect(after(['Configured', 'Draining'])).toBe('Draining');
+  });
+
+  test('wire phases: IDLE after DRAINING is Drained, and then the object goes', () => {
+    expect(after(['Configured', 'Draining', 'Idle'])).toBe('Drained');
+    expect(after(['Idle'], 'Draining')).toBe('Drained');
+    expect(endsObject('Drained')).toBe(true);
+  });
+
+  test('wire phases: DRAINING superseded by IDLE is judged by the last frame, not the shown phase', () => {
+    expect(after(['Creating', 'Configuring', 'Configured', 'Draining', 'Idle'], 'Provisioning'))
+      .toBe('Drained');
+  });
+
+  test('wire phases: IDLE after CONFIGURING, a bootstrap rolled back, ends the object', () => {
+    expect(after(['Configuring', 'Idle'])).toBe('Gone');
+    expect(after(['Idle'], 'Registered')).toBe('Gone');
+  });
+
+  test('wire phases: IDLE ends the object whatever its phase was, but while it is being created', () => {
+    const ended = PHASES.filter((phase) => {
+      const standing = after(['Idle'], phase);
+      return standing !== undefined && endsObject(standing);
+    });
+    expect(ended).toEqual(['Registered', 'Ready', 'Draining', 'Drained', 'Failed']);
+  });
+
+  test('wire phases: IDLE of a machine that nobody knows does nothing', () => {
+    expect(after(['Idle'])).toBeUndefined();
+    expect(after(['Idle', 'Idle', 'Deleting'])).toBeUndefined();
+  });
+
+  test('wire phases: DELETING ends the object in every phase', () => {
+    for (const phase of PHASES) expect(after(['Deleting'], phase)).toBe('Gone');
+    expect(after(['Deleting'])).toBeUndefined();
+  });
+
+  test('wire phases: FAILED is Failed', () => {
+    for (const phase of PHASES) expect(after(['Failed'], phase)).toBe('Failed');
+  });
+
+  test('wire phases: a machine that ended and comes back is followed again', () => {
+    expect(after(['Draining', 'Idle', 'Configuring'])).toBe('Registered');
+    expect(after(['Deleting', 'Creating', 'Idle'], 'Ready')).toBe('Launched');
+    expect(after(['Deleting', 'Idle'], 'Ready')).toBe('Gone');
+  });
+
+  test('machine phase can be read back: the shown phase leads to the same end as the last frame', () => {
+    for (const first of MACHINE_STATES) {
+      const shown = follow(undefined, first);
+      if (shown === undefined || shown === 'Gone') continue;
+      for (const second of MACHINE_STATES) {
+        expect(after([first, second])).toBe(after([second], shown));
+      }
+    }
+  });
+
+  test('machine phase knows the usual walk and calls every other step unknown', () => {
+    const walk: readonly MachineState[] = [
+      'Speculative',
+      'Creating',
+      'Idle',
+      'Configuring',
+      'Configured',
+      'Draining',
+      'Idle',
+      'Deleting',
+    ];
+    walk.slice(1).forEach((to, index) => {
+      expect(isKnownTransition(walk[index] ?? 'Unspecified', to)).toBe(true);
+    });
+    expect(isKnownTransition('Configured', 'Creating')).toBe(false);
+    expect(isKnownTransition('Deleting', 'Configured')).toBe(false);
+    expect(isKnownTransition('Draining', 'Configured')).toBe(false);
+    for (const state of MACHINE_STATES) expect(isKnownTransition(state, state)).toBe(true);
+  });
+});

@@ -1,0 +1,187 @@
+/** What an UpcomingNode owes: one write, of what changed and no more, or none. */
+import { describe, expect, test } from 'vitest';
+import type { MachineObservation, MachineState } from '../../../src/domain/frames.ts';
+import { machineId } from '../../../src/domain/ids.ts';
+import {
+  owedWrite,
+  projectUpcomingNode,
+  sight,
+  type Sighting,
+  specPatch,
+  statusPatch,
+  UNBOUND,
+  type UpcomingNodeFacts,
+} from '../../../src/domain/upcoming-node.ts';
+
+const T0 = Date.UTC(2026, 0, 1);
+
+const frame = (
+  state: MachineState,
+  more: Partial<MachineObservation> = {},
+): MachineObservation => ({
+  machineId: machineId('m-1'),
+  state,
+  nodeName: '',
+  providerId: 'host-1',
+  lastError: '',
+  labels: { zone: 'a', arch: 'amd64' },
+  resources: { memory: '4Gi', cpu: '2' },
+  taints: [],
+  ...more,
+});
+
+const said = (...states: readonly MachineState[]): Sighting =>
+  states.reduce<Sighting | undefined>(
+    (before, state) => sight(before, frame(state), T0),
+    undefined,
+  ) ??
+    UNBOUND;
+
+const object = (status: object | undefined, spec: object = {
+  labels: { arch: 'amd64', zone: 'a' },
+  resources: { cpu: '2', memory: '4Gi' },
+}) => ({
+  metadata: {
+    name: 'un-m-1',
+    uid: 'u1',
+    resourceVersion: '7',
+    annotations: { 'bigfleet.lucy.sh/machine-id': 'm-1' },
+  },
+  spec,
+  ...(status === undefined ? {} : { status }),
+});
+
+const facts = (sighting: Sighting | null, raw?: object, node?: UpcomingNodeFacts['node']) => ({
+  said: sighting,
+  shown: raw === undefined ? null : projectUpcomingNode(raw) ?? null,
+  node: node ?? null,
+});
+
+const READY = {
+  phase: 'Ready',
+  providerID: 'host-1',
+  provisioningStartTime: '2026-01-01T00:00:00Z',
+};
+
+describe('upcoming node', () => {
+  test('owes nothing when the object shows what the shard said', () => {
+    expect(owedWrite('m-1', facts(said('Configured'), object(READY)))).toBeUndefined();
+  });
+
+  test('owes nothing while the shard said nothing about the machine', () => {
+    expect(owedWrite('m-1', facts(null, object(READY)))).toBeUndefined();
+    expect(owedWrite('m-1', facts(null))).toBeUndefined();
+  });
+
+  test('owes a creation, then the first status with the start time', () => {
+    expect(owedWrite('m-1', facts(said('Configuring')))).toBe('create');
+    const created = facts(said('Configuring'), object(undefined));
+    expect(owedWrite('m-1', created)).toBe('status_update');
+    expect(statusPatch(created)).toEqual({
+      status: {
+        phase: 'Registered',
+        providerID: 'host-1',
+        provisioningStartTime: '2026-01-01T00:00:00Z',
+      },
+    });
+  });
+
+  test('patches only the status fields that changed', () => {
+    expect(statusPatch(facts(said('Configured'), object({ ...READY, phase: 'Registered' }))))
+      .toEqual({ status: { phase: 'Ready' } });
+  });
+
+  test('keeps the start time that stands there, until the machine begins a new life', () => {
+    const later = sight(said('Configuring'), frame('Configured'), T0 + 60_000);
+    expect(later.since).toBe('2026-01-01T00:00:00Z');
+    expect(statusPatch(facts(later, object({ ...READY, phase: 'Registered' }))))
+      .toEqual({ status: { phase: 'Ready' } });
+    const reborn = sight(said('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
+    expect(reborn.since).toBe('2026-01-01T00:01:00Z');
+  });
+
+  test('shows the last error of a failed machine and takes it away afterwards', () => {
+    const failed = sight(undefined, frame('Failed', { lastError: 'no room' }), T0);
+    expect(statusPatch(facts(failed, object(READY)))).toEqual({
+      status: { phase: 'Failed', lastError: 'no room' },
+    });
+    const shown = object({ ...READY, phase: 'Failed', lastError: 'no room' });
+    expect(statusPatch(facts(said('Configuring'), shown))).toEqual({
+      status: { phase: 'Registered', lastError: null },
+    });
+  });
+
+  test('keeps the last provider id when a frame has none', () => {
+    const sighting = sight(said('Configured'), frame('Draining', { providerId: '' }), T0);
+    expect(sighting.providerId).toBe('host-1');
+    const first = sight(undefined, frame('Configured', { providerId: '' }), T0);
+    expect(owedWrite('m-1', facts(first, object(READY)))).toBeUndefined();
+  });
+
+  test('fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
+    const node = { name: 'n1', uid: 'nu1', ready: true };
+    expect(statusPatch(facts(said('Configured'), object(READY), node))).toEqual({
+      status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
+    });
+    const linked = object({ ...READY, nodeRef: { kind: 'Node', name: 'n1', uid: 'nu1' } });
+    expect(statusPatch(facts(said('Configured'), linked))).toBeUndefined();
+    expect(statusPatch(facts(said('Configured'), linked, { ...node, uid: 'nu2' }))).toEqual({
+      status: { nodeRef: { uid: 'nu2' } },
+    });
+  });
+
+  test('patches only the spec fields that changed, and null takes one away', () => {
+    const shown = object(READY, {
+      labels: { arch: 'amd64', old: 'x' },
+      resources: { cpu: 2, memory: '4Gi' },
+      taints: [{ key: 'k', effect: 'NoSchedule' }],
+    });
+    expect(owedWrite('m-1', facts(said('Configured'), shown))).toBe('spec_update');
+    expect(specPatch('m-1', facts(said('Configured'), shown))).toEqual({
+      spec: { labels: { zone: 'a', old: null }, taints: null },
+    });
+  });
+
+  test('names the machine in an object that carries no annotation yet', () => {
+    const unnamed = {
+      ...object(READY),
+      metadata: { name: 'un-m-1', uid: 'u', resourceVersion: '1' },
+    };
+    expect(specPatch('m-1', facts(said('Configured'), unnamed))).toEqual({
+      metadata: { annotations: { 'bigfleet.lucy.sh/machine-id': 'm-1' } },
+    });
+  });
+
+  test('wire phases: a drained machine is shown as Drained before its object is deleted', () => {
+    const ended = said('Draining', 'Idle');
+    expect(owedWrite('m-1', facts(ended, object({ ...READY, phase: 'Draining' }))))
+      .toBe('status_update');
+    expect(owedWrite('m-1', facts(ended, object({ ...READY, phase: 'Drained' })))).toBe('delete');
+    expect(owedWrite('m-1', facts(ended))).toBeUndefined();
+  });
+
+  test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
+    const idle = said('Idle');
+    expect(idle.standing).toBeNull();
+    const owed = (phase: string) => owedWrite('m-1', facts(idle, object({ ...READY, phase })));
+    expect(owed('Provisioning')).toBe('status_update');
+    expect(owed('Draining')).toBe('status_update');
+    expect(owed('Ready')).toBe('delete');
+    expect(owedWrite('m-1', facts(idle, object(undefined)))).toBe('delete');
+    expect(owedWrite('m-1', facts(idle))).toBeUndefined();
+  });
+
+  test('wire phases: a machine that a replay left out loses its object', () => {
+    expect(owedWrite('m-1', facts(UNBOUND, object(READY)))).toBe('delete');
+    expect(owedWrite('m-1', facts(UNBOUND))).toBeUndefined();
+  });
+
+  test('is read from whatever the API server gives', () => {
+    expect(projectUpcomingNode(undefined)).toBeUndefined();
+    expect(projectUpcomingNode({ metadata: { name: 'x' } })).toBeUndefined();
+    expect(projectUpcomingNode({
+      metadata: { name: 'un-x', uid: 'u', resourceVersion: '1' },
+      status: { phase: 'Nonsense' },
+    })).toMatchObject({ phase: null, machineId: '', spec: '{"resources":{}}' });
+  });
+});

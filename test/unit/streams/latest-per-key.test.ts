@@ -1,0 +1,137 @@
+/** Latest wins per key: nothing is lost at the end of a burst, and nobody works on a key twice. */
+import fc from 'fast-check';
+import { EMPTY, Observable, of, Subject, type Subscriber } from 'rxjs';
+import { describe, expect, test } from 'vitest';
+import { latestPerKey } from '../../../src/streams/latest-per-key.ts';
+
+interface Frame {
+  readonly machine: string;
+  readonly state: number;
+}
+
+const frame = (machine: string, state: number): Frame => ({ machine, state });
+
+/** Works that end when they are told to. */
+const rig = (concurrency: number) => {
+  const frames = new Subject<Frame>();
+  const worked: Frame[] = [];
+  const running = new Map<string, Subscriber<never>>();
+  let most = 0;
+  let twice = false;
+  let completed = false;
+  const subscription = frames.pipe(latestPerKey({
+    key: ({ machine }) => machine,
+    concurrency,
+    work: (value) =>
+      new Observable<never>((subscriber) => {
+        twice ||= running.has(value.machine);
+        worked.push(value);
+        running.set(value.machine, subscriber);
+        most = Math.max(most, running.size);
+        return () => running.delete(value.machine);
+      }),
+  })).subscribe({ complete: () => (completed = true) });
+  return {
+    frames,
+    worked,
+    running,
+    subscription,
+    end: (machine: string) => running.get(machine)?.complete(),
+    most: () => most,
+    twice: () => twice,
+    completed: () => completed,
+  };
+};
+
+describe('latestPerKey', () => {
+  test('keeps only the newest value of a key that is busy', () => {
+    const { frames, worked, end } = rig(32);
+    for (const state of [1, 2, 3]) frames.next(frame('a', state));
+    end('a');
+    expect(worked).toEqual([frame('a', 1), frame('a', 3)]);
+  });
+
+  test('keeps only the newest value of a key that waits for room', () => {
+    const { frames, worked, end } = rig(1);
+    frames.next(frame('a', 1));
+    frames.next(frame('b', 1));
+    frames.next(frame('b', 2));
+    end('a');
+    expect(worked).toEqual([frame('a', 1), frame('b', 2)]);
+  });
+
+  test('lets other keys go before a key that was just worked on', () => {
+    const { frames, worked, end } = rig(1);
+    frames.next(frame('a', 1));
+    frames.next(frame('b', 1));
+    frames.next(frame('a', 2));
+    end('a');
+    expect(worked.at(-1)).toEqual(frame('b', 1));
+  });
+
+  test('completes when the source has completed and the last work is done', () => {
+    const { frames, end, completed } = rig(32);
+    frames.next(frame('a', 1));
+    frames.next(frame('a', 2));
+    frames.complete();
+    end('a');
+    expect(completed()).toBe(false);
+    end('a');
+    expect(completed()).toBe(true);
+  });
+
+  test('cancels what runs and starts nothing more when it is unsubscribed', () => {
+    const { frames, running, worked, subscription } = rig(1);
+    frames.next(frame('a', 1));
+    frames.next(frame('b', 1));
+    subscription.unsubscribe();
+    expect([running.size, worked.length]).toEqual([0, 1]);
+  });
+
+  test('works through a hundred thousand turns that end at once without deep recursion', () => {
+    let turns = 0;
+    new Observable<number>((subscriber) => {
+      for (let n = 0; n < 100_000; n += 1) subscriber.next(n);
+      subscriber.complete();
+    }).pipe(latestPerKey({ key: String, concurrency: 32, work: () => EMPTY })).subscribe({
+      complete: () => (turns = 100_000),
+    });
+    expect(turns).toBe(100_000);
+  });
+
+  test('passes the results on', () => {
+    const results: string[] = [];
+    of(frame('a', 1), frame('b', 2)).pipe(latestPerKey({
+      key: ({ machine }) => machine,
+      concurrency: 2,
+      work: ({ machine, state }) => of(`${machine}${state}`),
+    })).subscribe((result) => results.push(result));
+    expect(results).toEqual(['a1', 'b2']);
+  });
+
+  test('wire 4: any burst ends with the last value of each key, one writer a key, 32 at once', () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.tuple(fc.constant('came' as const), fc.nat({ max: 60 })) },
+      { weight: 2, arbitrary: fc.tuple(fc.constant('ended' as const), fc.nat({ max: 60 })) },
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const { frames, worked, end, running, most, twice } = rig(32);
+        const last = new Map<string, number>();
+        steps.forEach(([what, which], state) => {
+          if (what === 'ended') end(`m${which}`);
+          else {
+            frames.next(frame(`m${which}`, state));
+            last.set(`m${which}`, state);
+          }
+        });
+        while (running.size > 0) for (const machine of [...running.keys()]) end(machine);
+        const final = new Map(worked.map(({ machine, state }) => [machine, state]));
+        expect(final).toEqual(last);
+        expect(twice()).toBe(false);
+        expect(most()).toBeLessThanOrEqual(32);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
