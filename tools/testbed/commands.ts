@@ -4,7 +4,7 @@
  * Promises: an exit code is an answer, not a failure; only a command that cannot be started rejects.
  */
 import { spawn } from 'node:child_process';
-import { environment } from './environment.ts';
+import { environmentWith } from './environment.ts';
 
 /** How a command ended and what it printed. */
 export interface CommandResult {
@@ -38,7 +38,7 @@ export const runCommand = (
   new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...environment, ...options.env },
+      env: environmentWith(options.env),
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });

@@ -19,3 +19,11 @@ export const assetsFolder = (env: Environment = environment): string | undefined
 /** Whether this is a run that may not leave suites out. */
 export const isContinuousIntegration = (env: Environment = environment): boolean =>
   !['', '0', 'false', undefined].includes(env['CI']);
+
+/** This process's environment with some variables set, and those that are `undefined` left out. */
+export const environmentWith = (changes: Environment = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({ ...environment, ...changes }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value]]
+    ),
+  );

@@ -10,7 +10,8 @@ import { eventually } from './waiting.ts';
 const LOCK_TIMEOUT_MS = 30 * 60 * 1000;
 const LOCK_LOOK_MS = 500;
 
-const isRunning = (pid: number): boolean => {
+/** Whether a process with this number exists. */
+export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
     return true;

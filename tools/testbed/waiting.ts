@@ -6,6 +6,8 @@ export interface Patience {
   readonly what: string;
   readonly timeoutMs?: number;
   readonly everyMs?: number;
+  /** Says why it can never come, once that is known; then nobody waits any longer. */
+  readonly hopeless?: () => string | undefined;
 }
 
 const TIMEOUT_MS = 60_000;
@@ -38,6 +40,8 @@ export const eventually = async <T>(
     } catch (problem) {
       last = described(problem);
     }
+    const hopeless = patience.hopeless?.();
+    if (hopeless !== undefined) throw new Error(`Cannot wait for ${patience.what}: ${hopeless}`);
     if (realTime.monotonic() > deadline) {
       throw new Error(
         `Waited ${patience.timeoutMs ?? TIMEOUT_MS} ms for ${patience.what}: ${last}`,

@@ -1,0 +1,182 @@
+/** The test bed itself, on the real thing. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { runCommand } from '../../tools/testbed/commands.ts';
+import { startTestbed } from '../../tools/testbed/testbed.ts';
+import { eventually } from '../support/eventually.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+const NODES = ['node-a', 'node-b'];
+const PODS = 20;
+
+const nodeManifest = (name: string): string =>
+  `{apiVersion: v1, kind: Node, metadata: {name: ${name}, labels: {kubernetes.io/hostname: ${name}}}}`;
+
+const WEB = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: ${PODS}
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers: [{name: web, image: web}]
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec:
+  maxUnavailable: 0
+  selector: {matchLabels: {app: web}}
+`;
+
+const quiet = { say: () => {} };
+
+/** Command lines of running processes that mention `text`. */
+const processesWith = async (text: string): Promise<readonly string[]> => {
+  const { stdout } = await runCommand('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(text));
+};
+
+const jsonOf = async (bed: Testbed, ...args: readonly string[]): Promise<unknown> => {
+  const { code, stdout, stderr } = await bed.kubectl(...args, '-o', 'json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+};
+
+const runningPods = async (bed: Testbed): Promise<readonly string[]> => {
+  const { stdout } = await bed.kubectl(
+    'get',
+    'pods',
+    '--field-selector=status.phase=Running',
+    '--output=jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}',
+  );
+  return stdout.split('\n').filter((name) => name !== '');
+};
+
+describeWithTestbed('test bed with controllers', {
+  ...quiet,
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+}, (bed) => {
+  it('serves the pinned Kubernetes version', async () => {
+    expect(await jsonOf(bed(), 'version')).toMatchObject({
+      clientVersion: { gitVersion: 'v1.36.3' },
+      serverVersion: { gitVersion: 'v1.36.3', major: '1', minor: '36' },
+    });
+  });
+
+  it('runs the pods of a Deployment on Nodes that become Ready by themselves', async () => {
+    await bed().apply(NODES.map(nodeManifest).join('\n---\n'));
+    await bed().apply(WEB);
+    const pods = await eventually(async () => {
+      const running = await runningPods(bed());
+      return running.length === PODS && running;
+    }, { what: `${PODS} running pods` });
+    expect(pods).toHaveLength(PODS);
+  });
+
+  it('refuses an eviction with 429 when a budget allows no disruption', async () => {
+    const [pod] = await runningPods(bed());
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod } };
+    const path = `/api/v1/namespaces/default/pods/${pod}/eviction`;
+    const kubeconfig = `--kubeconfig=${bed().kubeconfigFor('tidegate')}`;
+    await eventually(async () => {
+      const { stderr } = await runCommand(
+        bed().binaries.kubectl,
+        [kubeconfig, 'create', '--raw', path, '-f', '-'],
+        { input: JSON.stringify(eviction) },
+      );
+      return stderr.includes('disruption budget');
+    }, { what: 'a refused eviction' });
+    const asked = (await bed().audit()).filter((entry) =>
+      entry.user === 'tidegate' && entry.subresource === 'eviction' && entry.code === 429
+    );
+    expect(asked.at(-1)).toMatchObject({
+      verb: 'create',
+      resource: 'pods',
+      namespace: 'default',
+      name: pod,
+      requestObject: { kind: 'Eviction', metadata: { name: pod } },
+    });
+    expect(asked.at(-1)?.answeredMs).toBeGreaterThan(asked.at(-1)?.receivedMs ?? Infinity);
+  });
+
+  it('lets a deleted pod go and a Deployment replace it', async () => {
+    const [pod = ''] = await runningPods(bed());
+    await bed().kubectl('delete', 'pod', pod, '--wait=false');
+    await eventually(async () => {
+      const running = await runningPods(bed());
+      return running.length === PODS && !running.includes(pod);
+    }, { what: 'the pod to be replaced' });
+  });
+
+  it('counts each user by itself and leaves out what its own programs read', async () => {
+    const kubeconfig = `--kubeconfig=${bed().kubeconfigFor('tidegate-a')}`;
+    await runCommand(bed().binaries.kubectl, [kubeconfig, 'get', 'nodes', 'node-a']);
+    await runCommand(bed().binaries.kubectl, [kubeconfig, 'cordon', 'node-a']);
+    const entries = await bed().audit();
+    const mine = entries.filter(({ user, resource }) =>
+      user === 'tidegate-a' && resource === 'nodes'
+    );
+    expect(mine.map(({ verb }) => verb)).toEqual(['get', 'get', 'patch']);
+    expect(mine.at(-1)?.requestObject).toMatchObject({ spec: { unschedulable: true } });
+    const reads = entries.filter(({ user, verb }) =>
+      user.startsWith('system:kube-') && ['get', 'list', 'watch'].includes(verb)
+    );
+    expect(reads).toEqual([]);
+  });
+
+  it('gives the viewer no rights', async () => {
+    const { code, stderr } = await runCommand(bed().binaries.kubectl, [
+      `--kubeconfig=${bed().kubeconfigFor('viewer')}`,
+      'get',
+      'nodes',
+    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('User "viewer" cannot list resource "nodes"');
+  });
+
+  it('brings the API server back on the same port with the same objects', async () => {
+    await bed().stopApiServer();
+    expect((await bed().kubectl('get', 'nodes')).code).toBe(1);
+    await bed().startApiServer();
+    const { stdout } = await bed().kubectl('get', 'nodes', '-o', 'name');
+    expect(stdout.trim().split('\n')).toEqual(NODES.map((name) => `node/${name}`));
+    await bed().kubectl('scale', 'deployment', 'web', `--replicas=${PODS + 1}`);
+    await eventually(async () => (await runningPods(bed())).length === PODS + 1, {
+      what: 'controllers, scheduler and kwok to go on',
+    });
+  });
+
+  it('leaves no process and no file when it is stopped', async () => {
+    const short = await startTestbed({ ...quiet, controllers: true, scheduler: true, kwok: true });
+    expect(await processesWith(short.directory)).not.toEqual([]);
+    await short.stop();
+    expect(await processesWith(short.directory)).toEqual([]);
+    expect(existsSync(short.directory)).toBe(false);
+  });
+
+  it('leaves no process when its parent is killed', async () => {
+    const main = fileURLToPath(new URL('../../tools/testbed/main.ts', import.meta.url));
+    const isDeno = 'deno' in process.versions;
+    const parent = spawn(process.execPath, [...(isDeno ? ['run', '-A'] : []), main], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const kubeconfig = await new Promise<string>((resolve) => {
+      parent.stdout.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
+    });
+    const directory = kubeconfig.replace(/\/kubeconfigs\/.*$/, '');
+    expect(await processesWith(directory)).not.toEqual([]);
+    parent.kill('SIGKILL');
+    await eventually(async () => (await processesWith(directory)).length === 0, {
+      what: 'its programs to be gone',
+      timeoutMs: 5000,
+    });
+  });
+});

@@ -1,0 +1,69 @@
+/** The API server's life: started, ready, gone and back again on the same port. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runCommand } from './commands.ts';
+import type { Layout } from './control-plane.ts';
+import { issuerOf } from './credentials.ts';
+import { accepts } from './ports.ts';
+import type { Program, Supervised } from './processes.ts';
+import { logTail, type Programs } from './programs.ts';
+import { eventually } from './waiting.ts';
+
+const READY_TIMEOUT_MS = 120_000;
+
+/** One API server. It keeps nothing: all it knows is in etcd. */
+export class ApiServer {
+  readonly #programs: Programs;
+  readonly #program: Program;
+  readonly #layout: Layout;
+  #child: Supervised | undefined;
+
+  constructor(programs: Programs, program: Program, layout: Layout) {
+    this.#programs = programs;
+    this.#program = program;
+    this.#layout = layout;
+  }
+
+  /** Starts it, unless it runs, and waits until it accepts connections. */
+  async start(): Promise<void> {
+    if (this.#child?.isRunning() === true) return;
+    this.#child = this.#programs.start(this.#program);
+    await this.#until('to listen', () => accepts(this.#layout.serverPort));
+  }
+
+  /** Waits until it says that it is ready to the user of this kubeconfig. */
+  async ready(kubectl: string, kubeconfig: string): Promise<void> {
+    await this.#until('to be ready', async () => {
+      const args = ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'];
+      const { code, stderr } = await runCommand(kubectl, args);
+      if (code !== 0) throw new Error(stderr.trim());
+      return true;
+    });
+  }
+
+  /** The authority that signed its certificate, which it made at its first start. */
+  async authority(): Promise<string> {
+    return issuerOf(await readFile(join(this.#layout.certificates, 'apiserver.crt'), 'utf8'));
+  }
+
+  /** Kills it and waits until nobody answers on its port. */
+  async stop(): Promise<void> {
+    if (this.#child !== undefined) await this.#programs.kill(this.#child);
+    await eventually(async () => !(await accepts(this.#layout.serverPort)), {
+      what: 'the port of the API server to be free',
+    });
+  }
+
+  async #until(what: string, probe: () => Promise<boolean>): Promise<void> {
+    const started = this.#child;
+    try {
+      await eventually(probe, {
+        what: `kube-apiserver ${what}`,
+        timeoutMs: READY_TIMEOUT_MS,
+        hopeless: () => started?.isRunning() === true ? undefined : 'it has ended',
+      });
+    } catch (problem) {
+      throw new Error(`${problem}\n${await logTail(this.#program.log)}`, { cause: problem });
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The API server's audit log: what is logged, and reading it back.
+ *
+ * Promises: every request of a test's user is there once, with the time it came and the time it was
+ * answered; the body is there for Nodes and evictions. What the bed's own programs read is not.
+ */
+import { readFile } from 'node:fs/promises';
+import { stringify } from 'yaml';
+import { componentUsers } from './credentials.ts';
+
+/** One answered request. */
+export interface AuditEntry {
+  readonly user: string;
+  readonly userAgent: string;
+  /** `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`. */
+  readonly verb: string;
+  readonly uri: string;
+  readonly apiGroup: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly code: number;
+  /** Epoch milliseconds with a fraction, to the microsecond. */
+  readonly receivedMs: number;
+  readonly answeredMs: number;
+  /** The body of a request on Nodes or evictions. */
+  readonly requestObject: unknown;
+}
+
+const PROBES = ['/healthz*', '/livez*', '/readyz*', '/openapi*', '/apis', '/api'];
+
+/** The policy file's text. */
+export const auditPolicy = (): string =>
+  stringify({
+    apiVersion: 'audit.k8s.io/v1',
+    kind: 'Policy',
+    omitStages: ['RequestReceived', 'ResponseStarted'],
+    rules: [
+      { level: 'None', nonResourceURLs: PROBES },
+      { level: 'None', users: ['system:apiserver'] },
+      { level: 'None', users: componentUsers, verbs: ['get', 'list', 'watch'] },
+      {
+        level: 'None',
+        users: componentUsers,
+        resources: [
+          { group: 'coordination.k8s.io', resources: ['leases'] },
+          { group: 'events.k8s.io', resources: ['events'] },
+          { group: '', resources: ['events'] },
+        ],
+      },
+      {
+        level: 'Request',
+        verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+        resources: [{ group: '', resources: ['nodes', 'pods/eviction'] }],
+      },
+      { level: 'Metadata' },
+    ],
+  });
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const inside = (value: unknown, key: string): unknown => isRecord(value) ? value[key] : undefined;
+
+const text = (value: unknown): string => typeof value === 'string' ? value : '';
+
+/** `2026-11-21T08:00:00.123456Z` as epoch milliseconds 1795248000123.456. */
+export const microTimeMs = (micro: string): number => {
+  const [, whole, fraction = ''] = /^(.*?)(?:\.(\d+))?Z$/.exec(micro) ?? [];
+  return Date.parse(`${whole}Z`) + Number(`0.${fraction || '0'}`) * 1000;
+};
+
+const entryOf = (line: unknown): AuditEntry | undefined => {
+  if (inside(line, 'stage') !== 'ResponseComplete') return undefined;
+  const target = inside(line, 'objectRef');
+  const code = inside(inside(line, 'responseStatus'), 'code');
+  return {
+    user: text(inside(inside(line, 'user'), 'username')),
+    userAgent: text(inside(line, 'userAgent')),
+    verb: text(inside(line, 'verb')),
+    uri: text(inside(line, 'requestURI')),
+    apiGroup: text(inside(target, 'apiGroup')),
+    resource: text(inside(target, 'resource')),
+    subresource: text(inside(target, 'subresource')),
+    namespace: text(inside(target, 'namespace')),
+    name: text(inside(target, 'name')),
+    uid: text(inside(target, 'uid')),
+    code: typeof code === 'number' ? code : 0,
+    receivedMs: microTimeMs(text(inside(line, 'requestReceivedTimestamp'))),
+    answeredMs: microTimeMs(text(inside(line, 'stageTimestamp'))),
+    requestObject: inside(line, 'requestObject'),
+  };
+};
+
+const parsed = (line: string): unknown => {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // The last line may be half-written while the server runs.
+    return undefined;
+  }
+};
+
+/** Every answered request so far, in the order of the answers. */
+export const readAudit = async (path: string): Promise<readonly AuditEntry[]> => {
+  const log = await readFile(path, 'utf8').catch(() => '');
+  return log.split('\n').flatMap((line) => {
+    const entry = line === '' ? undefined : entryOf(parsed(line));
+    return entry === undefined ? [] : [entry];
+  });
+};

@@ -1,0 +1,49 @@
+/** The programs of one test bed: started together, ended together, and missed when one dies early. */
+import { readFile } from 'node:fs/promises';
+import type { Say } from './go-builds.ts';
+import { type Program, supervise, type Supervised } from './processes.ts';
+
+const LOG_TAIL_LINES = 15;
+
+/** The last lines of a log file. */
+export const logTail = async (path: string | undefined): Promise<string> => {
+  const text = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '');
+  return text.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+};
+
+/** Starts programs, says which ended although nobody asked for it, and ends those that are left. */
+export class Programs {
+  readonly #running = new Set<Supervised>();
+  readonly #unwanted = new Set<Supervised>();
+  readonly #say: Say;
+
+  constructor(say: Say) {
+    this.#say = say;
+  }
+
+  start(program: Program): Supervised {
+    const child = supervise(program);
+    this.#running.add(child);
+    child.exited.then((code) => this.#ended(child, program, code));
+    return child;
+  }
+
+  async #ended(child: Supervised, program: Program, code: number): Promise<void> {
+    this.#running.delete(child);
+    if (this.#unwanted.delete(child)) return;
+    this.#say(`${program.name} ended by itself with ${code}:\n${await logTail(program.log)}`);
+  }
+
+  /** Ends one program at once and waits for it. */
+  async kill(child: Supervised): Promise<void> {
+    if (!child.isRunning()) return;
+    this.#unwanted.add(child);
+    child.signal('KILL');
+    await child.exited;
+  }
+
+  /** All data go anyway, so nothing is asked to end in good order. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#running].map((child) => this.kill(child)));
+  }
+}
