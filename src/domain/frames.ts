@@ -61,17 +61,27 @@ export interface ReclaimOrder {
 export type ShardFrame =
   | { readonly _tag: 'Acknowledged'; readonly echo: string; readonly shardEpoch: string }
   | { readonly _tag: 'BootstrapPulled'; readonly pull: BootstrapPull }
+  /** A pull that asks for what this version does not know; answered with the problem. */
+  | { readonly _tag: 'BootstrapMisread'; readonly requestId: string; readonly problem: string }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   /** Bytes that say nothing usable: what was wrong, in one sentence, and about which machine. */
-  | { readonly _tag: 'Unreadable'; readonly problem: string; readonly subject: string };
+  | {
+    readonly _tag: 'Unreadable';
+    readonly problem: string;
+    readonly subject: string;
+    /** The machine that the frame is about, when it says so: it is bound to us all the same. */
+    readonly machineId?: MachineId;
+  };
 
 /** What the session tells the rest of the operator. */
 export type SessionNews =
   /** A stream was opened and its `hello` acked; a replay of every bound machine follows. */
   | { readonly _tag: 'StreamOpened'; readonly stream: number }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
+  /** A frame about this machine could not be read: it is bound to us, in a state nobody knows. */
+  | { readonly _tag: 'MachineMisread'; readonly machineId: MachineId }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   /** The stream's first `rollup` ack: what was not replayed by now is not bound to us. */

@@ -1,5 +1,6 @@
 /** The nouns of a session with the shard that are not frames: what is sent, and how it ends. */
 import type { Need } from './demand/need.ts';
+import type { CapacityRequestProjection } from './demand/request.ts';
 import type { InstructionId } from './ids.ts';
 
 /** How a stream, or the attempt to get one, came to its end. */
@@ -33,6 +34,8 @@ export interface Rollup {
   /** Wall clock, milliseconds since the epoch. */
   readonly builtAtMs: number;
   readonly needs: readonly Need[];
+  /** The requests in it that its ack will acknowledge. */
+  readonly unacknowledged: readonly CapacityRequestProjection[];
 }
 
 /** What the template made of a bootstrap pull: the blob, or why there is none. */

@@ -1,0 +1,214 @@
+/**
+ * Bytes of the shard → a frame, read and found good.
+ *
+ * Promises: total. Whatever the bytes are, the answer is a frame; what cannot be used says in one
+ * sentence what was wrong and about which machine, so that one bad frame costs that frame and not
+ * the stream. Numbers and texts are taken as they come where any value can be lived with.
+ */
+import { fromBinary } from '@bufbuild/protobuf';
+import {
+  type CapacityObservation,
+  type Confidence,
+  MACHINE_STATES,
+  type MachineObservation,
+  type ShardFrame,
+} from '../domain/frames.ts';
+import { instructionId, machineId } from '../domain/ids.ts';
+import type { Requirement, RequirementOperator, ResourceMap, Taint } from '../domain/resources.ts';
+import type { NodeSelectorRequirement } from '../gen/bigfleet/v1alpha1/capacity_pb.ts';
+import type { Resources } from '../gen/bigfleet/v1alpha1/provider_pb.ts';
+import {
+  type AvailableCapacityUpdate,
+  type BootstrapRequest,
+  type NodeStateUpdate,
+  type ReclaimInstruction,
+  type ShardMessage,
+  ShardMessageSchema,
+} from '../gen/bigfleet/v1alpha1/shard_pb.ts';
+
+/**
+ * The most bytes of a frame that becomes an object of the cluster. etcd takes 1.5 MiB with the
+ * object's own overhead, so a larger frame could never be shown and would be retried for ever.
+ */
+export const OBSERVATION_BYTES_MAX = 1024 * 1024;
+
+/** How much of a peer's text an error sentence repeats. */
+const QUOTED_MAX = 80;
+
+const OPERATORS: readonly (RequirementOperator | undefined)[] = [
+  undefined,
+  'In',
+  'NotIn',
+  'Exists',
+  'DoesNotExist',
+  'Same',
+];
+/** Unspecified is read as the least promise. */
+const CONFIDENCES: readonly Confidence[] = ['None', 'None', 'Low', 'Medium', 'High'];
+
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
+
+/** Why a frame says nothing usable; caught where the frame is read. */
+class Misread extends Error {}
+
+const requirementOf = ({ key, operator, values }: NodeSelectorRequirement): Requirement => {
+  const name = OPERATORS[operator];
+  if (name === undefined) {
+    throw new Misread(`requirement ${quoted(key)} has the unknown operator ${operator}`);
+  }
+  return { key, operator: name, values };
+};
+
+const resourcesOf = (resources: Resources | undefined): ResourceMap => resources?.resources ?? {};
+
+const taintOf = ({ key, value, effect }: { key: string; value: string; effect: string }): Taint =>
+  value === '' ? { key, effect } : { key, value, effect };
+
+const assertSmall = (bytes: number): void => {
+  if (bytes > OBSERVATION_BYTES_MAX) {
+    throw new Misread(`it has ${bytes} bytes where ${OBSERVATION_BYTES_MAX} are allowed`);
+  }
+};
+
+const machineOf = (update: NodeStateUpdate, bytes: number): MachineObservation => {
+  if (update.machineId === '') throw new Misread('the machine id is empty');
+  const state = MACHINE_STATES[update.state];
+  if (state === undefined) throw new Misread(`the machine state ${update.state} is unknown`);
+  assertSmall(bytes);
+  return {
+    machineId: machineId(update.machineId),
+    state,
+    nodeName: update.nodeName,
+    providerId: update.providerId,
+    lastError: update.lastError,
+    labels: update.labels,
+    resources: resourcesOf(update.resources),
+    taints: update.taints.map(taintOf),
+  };
+};
+
+const capacityOf = (update: AvailableCapacityUpdate, bytes: number): CapacityObservation => {
+  if (update.supersedesKey === '') throw new Misread('the supersedes key is empty');
+  const confidence = CONFIDENCES[update.confidence];
+  if (confidence === undefined) throw new Misread(`confidence ${update.confidence} is unknown`);
+  if (update.availableCount < 0) {
+    throw new Misread(`the count ${update.availableCount} is negative`);
+  }
+  if (!Number.isFinite(update.costPerHour) || update.costPerHour < 0) {
+    throw new Misread(`the cost ${update.costPerHour} is no amount of dollars`);
+  }
+  assertSmall(bytes);
+  return {
+    supersedesKey: update.supersedesKey,
+    requirements: update.requirements.map(requirementOf),
+    resources: resourcesOf(update.resources),
+    availableCount: update.availableCount,
+    confidence,
+    costPerHour: update.costPerHour,
+  };
+};
+
+const bootstrapFrame = (request: BootstrapRequest): ShardFrame => {
+  const { requestId, clusterId } = request;
+  if (requestId === '') throw new Misread('the request id is empty');
+  try {
+    const requirements = request.requirements.map(requirementOf);
+    return { _tag: 'BootstrapPulled', pull: { requestId, clusterId, requirements } };
+  } catch (problem) {
+    if (!(problem instanceof Misread)) throw problem;
+    return { _tag: 'BootstrapMisread', requestId, problem: problem.message };
+  }
+};
+
+const reclaimFrame = (instruction: ReclaimInstruction): ShardFrame => {
+  if (instruction.instructionId === '') throw new Misread('the instruction id is empty');
+  const seconds = Number(instruction.gracePeriodSeconds);
+  return {
+    _tag: 'ReclaimOrdered',
+    order: {
+      instructionId: instructionId(instruction.instructionId),
+      machines: instruction.nodes,
+      graceSeconds: Math.min(Math.max(0, seconds), Number.MAX_SAFE_INTEGER),
+      preemptorPriority: instruction.preemptorPriority,
+    },
+  };
+};
+
+const frameOf = ({ payload }: ShardMessage, bytes: number): ShardFrame => {
+  switch (payload.case) {
+    case 'ack':
+      return {
+        _tag: 'Acknowledged',
+        echo: payload.value.echo,
+        shardEpoch: String(payload.value.shardEpoch),
+      };
+    case 'bootstrapRequest':
+      return bootstrapFrame(payload.value);
+    case 'reclaimInstruction':
+      return reclaimFrame(payload.value);
+    case 'nodeStateUpdate':
+      return { _tag: 'MachineObserved', machine: machineOf(payload.value, bytes) };
+    case 'availableCapacity':
+      return { _tag: 'CapacityObserved', capacity: capacityOf(payload.value, bytes) };
+    case undefined:
+      throw new Misread('it has no payload that this version knows');
+  }
+};
+
+/** Whom a frame speaks of, for logs. */
+const subjectOf = ({ payload }: ShardMessage): string => {
+  switch (payload.case) {
+    case 'nodeStateUpdate':
+      return payload.value.machineId;
+    case 'availableCapacity':
+      return payload.value.supersedesKey;
+    case 'bootstrapRequest':
+      return payload.value.requestId;
+    case 'reclaimInstruction':
+      return payload.value.instructionId;
+    default:
+      return '';
+  }
+};
+
+const NAMES = {
+  ack: 'Acknowledgement',
+  bootstrapRequest: 'BootstrapRequest',
+  reclaimInstruction: 'ReclaimInstruction',
+  nodeStateUpdate: 'NodeStateUpdate',
+  availableCapacity: 'AvailableCapacityUpdate',
+} as const;
+
+const unusable = (message: ShardMessage, why: string): ShardFrame => {
+  const { payload } = message;
+  const name = payload.case === undefined ? 'frame' : NAMES[payload.case];
+  const about = payload.case === 'nodeStateUpdate' ? payload.value.machineId : '';
+  return {
+    _tag: 'Unreadable',
+    problem: `Cannot use a ${name}: ${why}`,
+    subject: subjectOf(message).slice(0, QUOTED_MAX),
+    ...(about === '' ? {} : { machineId: machineId(about) }),
+  };
+};
+
+/** Reads one frame. */
+export const readShardFrame = (bytes: Uint8Array): ShardFrame => {
+  let message: ShardMessage;
+  try {
+    message = fromBinary(ShardMessageSchema, bytes, { readUnknownFields: false });
+  } catch (problem) {
+    const why = problem instanceof Error ? problem.message : String(problem);
+    return {
+      _tag: 'Unreadable',
+      problem: `Cannot read a frame of ${bytes.length} bytes: ${why}`,
+      subject: '',
+    };
+  }
+  try {
+    return frameOf(message, bytes.length);
+  } catch (problem) {
+    if (!(problem instanceof Misread)) throw problem;
+    return unusable(message, problem.message);
+  }
+};
