@@ -13,6 +13,7 @@ import {
   readGoModule,
   type Say,
   sayOnStderr,
+  type Surroundings,
   TestbedUnavailable,
 } from './go-builds.ts';
 
@@ -69,19 +70,22 @@ const required = (folder: string, name: string): string => {
   return path;
 };
 
-const built = async (module: GoModule, say: Say): Promise<string> =>
-  await builtOnce(join(cacheFolder(), module.key, 'bin'), allTools(module), say);
+const cached = (module: GoModule, env: Environment): string =>
+  join(cacheFolder(env), module.key, 'bin');
+
+const built = async (module: GoModule, surroundings: Surroundings): Promise<string> =>
+  await builtOnce(cached(module, surroundings.env), allTools(module), surroundings);
 
 /** The folder to take what the assets lack from, or `undefined` when there is no Go to build it. */
 const builtForAssets = async (
   assets: string,
   module: GoModule,
-  say: Say,
+  surroundings: Surroundings,
 ): Promise<string | undefined> => {
   if (EXTRAS.every((name) => existing(assets, name) !== undefined)) return undefined;
-  const inCache = existing(join(cacheFolder(), module.key), 'bin');
-  if (inCache !== undefined) return inCache;
-  return await goProblem(module) === undefined ? await built(module, say) : undefined;
+  const folder = cached(module, surroundings.env);
+  const canBuild = existsSync(folder) || await goProblem(module, surroundings.env) === undefined;
+  return canBuild ? await built(module, surroundings) : undefined;
 };
 
 /** Finds or builds every program. Rejects with `TestbedUnavailable`, which says what to do. */
@@ -92,8 +96,8 @@ export const binaries = async (
   const module = await readGoModule();
   const assets = assetsFolder(env);
   const folder = assets === undefined
-    ? await built(module, say)
-    : await builtForAssets(assets, module, say);
+    ? await built(module, { say, env })
+    : await builtForAssets(assets, module, { say, env });
   const extra = (name: string): string | undefined =>
     (assets === undefined ? undefined : existing(assets, name)) ??
       (folder === undefined ? undefined : existing(folder, name));
@@ -121,6 +125,6 @@ export const unavailability = async (
       ? undefined
       : `KUBEBUILDER_ASSETS is "${assets}", which has no ${missing}`;
   }
-  if (existing(join(cacheFolder(env), module.key), 'bin') !== undefined) return undefined;
+  if (existsSync(cached(module, env))) return undefined;
   return await goProblem(module, env);
 };

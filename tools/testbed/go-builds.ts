@@ -101,6 +101,12 @@ const keepSaying = (what: string, say: Say): () => void => {
   return () => cancel();
 };
 
+/** Where a build talks to, and what it finds. */
+export interface Surroundings {
+  readonly say: Say;
+  readonly env: Environment;
+}
+
 /** A build: which packages, what it is called while it runs, and the linker's flags. */
 export interface Build {
   readonly what: string;
@@ -129,9 +135,13 @@ const goBuild = async (build: Build, into: string, say: Say): Promise<void> => {
 };
 
 /** Gives `target` when it exists, and otherwise builds it beside itself and renames it into place. */
-export const builtOnce = async (target: string, build: Build, say: Say): Promise<string> => {
+export const builtOnce = async (
+  target: string,
+  build: Build,
+  { say, env }: Surroundings,
+): Promise<string> => {
   if (existsSync(target)) return target;
-  const problem = await goProblem(await readGoModule());
+  const problem = await goProblem(await readGoModule(), env);
   if (problem !== undefined) throw new TestbedUnavailable(problem);
   await mkdir(dirname(target), { recursive: true });
   return await locked(`${target}.lock`, async () => {
@@ -169,6 +179,6 @@ export const oracle = async (name: string, say: Say = sayOnStderr): Promise<stri
     what: `building the oracle "${name}"`,
     packages: `./oracle/${name}`,
     linker: '-s -w',
-  }, say);
+  }, { say, env: environment });
   return join(folder, name);
 };
