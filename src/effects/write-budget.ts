@@ -1,0 +1,185 @@
+/**
+ * The live `Writes`: one token bucket for everything that changes the cluster (seed: drains, DR-36).
+ *
+ * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
+ * a class they go in the order of arrival; an interrupted write leaves its place; a write that finds
+ * its class full is not sent. The gate is asked before waiting (nothing waits in vain), after it,
+ * and once more in the step that sends the first byte. Follows Effect's clock.
+ */
+import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
+import { WriteGate } from './write-gate.ts';
+import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
+
+/** How many writes a second, and how many at once after a quiet time. */
+export interface WriteBudgetOptions {
+  readonly qps: number;
+  readonly burst: number;
+  readonly telemetry: Telemetry;
+}
+
+/** What `--qps` and `--burst` are when nobody says otherwise. */
+export const WRITE_BUDGET_DEFAULTS = { qps: 200, burst: 400 } as const;
+
+/** Writes that may wait in one class; callers bound themselves far below it. */
+export const WAITING_WRITES_MAX = 20_000;
+
+const NANOS_PER_MS = 1e6;
+
+const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / NANOS_PER_MS);
+
+/** A token bucket: pure arithmetic on the time that it is given. */
+interface Bucket {
+  /** Takes a token at `nowMs`; otherwise says how long until there is one. */
+  readonly take: (nowMs: number) => number;
+}
+
+/** `take` gives 0 when a token was taken, else the wait in milliseconds. */
+const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
+  let tokens = burst;
+  let filledAtMs = startMs;
+  return {
+    take: (nowMs) => {
+      tokens = Math.min(burst, tokens + Math.max(0, nowMs - filledAtMs) * qps / 1000);
+      filledAtMs = nowMs;
+      if (tokens >= 1 - 1e-9) {
+        tokens -= 1;
+        return 0;
+      }
+      return Math.max((1 - tokens) * 1000 / qps, 0.01);
+    },
+  };
+};
+
+/** A write that waits; called once with its turn. */
+type Waiter = () => void;
+
+/** Those who wait, most urgent first. */
+interface Queue {
+  readonly add: (writeClass: WriteClass, waiter: Waiter) => boolean;
+  readonly remove: (writeClass: WriteClass, waiter: Waiter) => void;
+  readonly next: () => Waiter | undefined;
+  readonly empty: () => boolean;
+}
+
+const makeQueue = (telemetry: Telemetry): Queue => {
+  const waiting: Readonly<Record<WriteClass, Set<Waiter>>> = {
+    phase: new Set(),
+    eviction: new Set(),
+    request: new Set(),
+    event: new Set(),
+  };
+  const show = (writeClass: WriteClass): void =>
+    telemetry.gauge('tidegate_write_queue_depth', waiting[writeClass].size, { class: writeClass });
+  const remove = (writeClass: WriteClass, waiter: Waiter): void => {
+    if (waiting[writeClass].delete(waiter)) show(writeClass);
+  };
+  return {
+    add: (writeClass, waiter) => {
+      if (waiting[writeClass].size >= WAITING_WRITES_MAX) return false;
+      waiting[writeClass].add(waiter);
+      show(writeClass);
+      return true;
+    },
+    remove,
+    next: () => {
+      for (const writeClass of WRITE_CLASSES) {
+        for (const waiter of waiting[writeClass]) {
+          remove(writeClass, waiter);
+          return waiter;
+        }
+      }
+      return undefined;
+    },
+    empty: () => WRITE_CLASSES.every((writeClass) => waiting[writeClass].size === 0),
+  };
+};
+
+/** A turn to write: waits for the budget. */
+type Turn = (writeClass: WriteClass) => Effect.Effect<void, NotSent>;
+
+const makeTurns = (
+  { qps, burst, telemetry }: WriteBudgetOptions,
+  scope: Scope.Scope,
+): Effect.Effect<Turn> =>
+  Effect.map(monotonicMs, (startMs): Turn => {
+    const bucket = makeBucket(qps, burst, startMs);
+    const queue = makeQueue(telemetry);
+    let dispensing = false;
+    /** Hands out tokens while anybody waits for one, then ends. */
+    const dispense = Effect.gen(function* () {
+      while (true) {
+        if (queue.empty()) {
+          dispensing = false;
+          return;
+        }
+        const waitMs = bucket.take(yield* monotonicMs);
+        if (waitMs > 0) yield* Effect.sleep(waitMs);
+        else queue.next()?.();
+      }
+    });
+    const startDispensing = Effect.suspend(() => {
+      if (dispensing) return Effect.void;
+      dispensing = true;
+      return Effect.asVoid(Effect.forkIn(dispense, scope));
+    });
+    return (writeClass) =>
+      Effect.gen(function* () {
+        if (!dispensing && bucket.take(yield* monotonicMs) === 0) return;
+        const turn = Deferred.makeUnsafe<void>();
+        const waiter = () => void Deferred.doneUnsafe(turn, Effect.void);
+        if (!queue.add(writeClass, waiter)) {
+          return yield* new NotSent({ why: `too many writes of class "${writeClass}" wait` });
+        }
+        yield* Effect.ensuring(
+          Effect.andThen(startDispensing, Deferred.await(turn)),
+          Effect.sync(() => queue.remove(writeClass, waiter)),
+        );
+      });
+  });
+
+/** What became of a write, as its counter's label. */
+const outcomeOf = (fault: WriteFault): string => {
+  if (fault._tag === 'NotLeader') return 'not_leader';
+  return fault._tag === 'NotSent' ? 'not_sent' : 'answer_lost';
+};
+
+const makeWrites = (options: WriteBudgetOptions) =>
+  Effect.gen(function* () {
+    const api = yield* KubeApi;
+    const gate = yield* WriteGate;
+    const turn = yield* makeTurns(options, yield* Effect.scope);
+    const { telemetry } = options;
+    const permitted = Effect.suspend(() => {
+      const permit = gate.permit();
+      return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
+    });
+    const mayLeave = () => gate.permit()._tag === 'Open';
+    const count = (writeClass: WriteClass, outcome: string) =>
+      Effect.sync(() =>
+        telemetry.count('tidegate_writes_total', 1, { class: writeClass, outcome })
+      );
+    const send = (writeClass: WriteClass, call: KubeCall) =>
+      Effect.gen(function* () {
+        yield* permitted;
+        const askedAtMs = yield* monotonicMs;
+        yield* turn(writeClass);
+        const waitedMs = (yield* monotonicMs) - askedAtMs;
+        telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
+        yield* permitted;
+        return yield* api.call({ ...call, mayLeave }).pipe(
+          // What the gate held back at the last moment was refused by the gate, not by the network.
+          Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
+        );
+      }).pipe(
+        Effect.tap(() => count(writeClass, 'answered')),
+        Effect.tapError((fault: WriteFault) => count(writeClass, outcomeOf(fault))),
+      );
+    return { send };
+  });
+
+/** The write budget of a process. */
+export const writeBudget = (
+  options: WriteBudgetOptions,
+): Layer.Layer<Writes, never, KubeApi | WriteGate> => Layer.effect(Writes, makeWrites(options));

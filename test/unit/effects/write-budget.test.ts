@@ -1,0 +1,147 @@
+/** The budget of writes and its gate, on simulated time. */
+import { Effect, Exit, Layer, ManagedRuntime, Result } from 'effect';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { writeBudget } from '../../../src/effects/write-budget.ts';
+import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { type WriteClass, Writes } from '../../../src/effects/writes.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+/** A budget over an API server that takes `connectMs` to let a request leave. */
+const bed = (qps: number, burst: number, connectMs = 0) => {
+  const time = simulatedTime();
+  const gate = makeWriteGate(time);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const sent: { readonly path: string; readonly atMs: number }[] = [];
+  const api = Layer.succeed(KubeApi, {
+    call: (call: KubeCall) =>
+      Effect.gen(function* () {
+        if (connectMs > 0) yield* Effect.sleep(connectMs);
+        if (call.mayLeave?.() === false) return yield* new NotSent({ why: 'held back' });
+        sent.push({ path: call.path, atMs: time.monotonic() });
+        return { status: 200, body: {} };
+      }),
+    watch: () => Effect.never,
+  });
+  const layer = writeBudget({ qps, burst, telemetry: silentTelemetry }).pipe(
+    Layer.provide(Layer.mergeAll(api, Layer.succeed(WriteGate, gate))),
+    Layer.provideMerge(clockLayer(time)),
+  );
+  const runtime = ManagedRuntime.make(layer);
+  cleanups.push(() => runtime.dispose());
+  /** What became of a write: `sent`, the tag of its fault, or `interrupted`. */
+  const send = async (writeClass: WriteClass, path: string, signal?: AbortSignal) => {
+    const exit = await runtime.runPromiseExit(
+      Effect.result(Writes.use((writes) => writes.send(writeClass, { method: 'PATCH', path }))),
+      signal === undefined ? {} : { signal },
+    );
+    if (Exit.isFailure(exit)) return 'interrupted';
+    return Result.isFailure(exit.value) ? exit.value.failure._tag : 'sent';
+  };
+  return { time, gate, sent, send, paths: () => sent.map(({ path }) => path) };
+};
+
+describe('the write budget', () => {
+  it('lets a burst through at once and then so many a second', async () => {
+    const { time, sent, send } = bed(10, 5);
+    const all = Array.from({ length: 25 }, (_, n) => send('phase', `/${n}`));
+    await time.settle();
+    expect(sent.length).toBe(5);
+    await time.advance(1000);
+    expect(sent.length).toBe(15);
+    await time.advance(1000);
+    expect(sent.length).toBe(25);
+    expect(await Promise.all(all)).toEqual(all.map(() => 'sent'));
+  });
+
+  it('saves no more than one burst over a quiet time', async () => {
+    const { time, sent, send } = bed(10, 3);
+    await send('phase', '/first');
+    await time.advance(60_000);
+    for (let n = 0; n < 10; n += 1) void send('phase', `/${n}`);
+    await time.settle();
+    expect(sent.length).toBe(1 + 3);
+  });
+
+  it('lets a higher class go first and keeps the order within a class', async () => {
+    const { time, send, paths } = bed(10, 1);
+    void send('event', '/token');
+    await time.settle();
+    const late: [WriteClass, string][] = [
+      ['event', '/event-1'],
+      ['request', '/request-1'],
+      ['eviction', '/eviction-1'],
+      ['event', '/event-2'],
+      ['phase', '/phase-1'],
+      ['phase', '/phase-2'],
+    ];
+    for (const [writeClass, path] of late) void send(writeClass, path);
+    await time.advance(1000);
+    expect(paths()).toEqual([
+      '/token',
+      '/phase-1',
+      '/phase-2',
+      '/eviction-1',
+      '/request-1',
+      '/event-1',
+      '/event-2',
+    ]);
+  });
+
+  it('gives the place of an interrupted write to the next one', async () => {
+    const { time, send, paths } = bed(10, 1);
+    void send('phase', '/token');
+    const abort = new AbortController();
+    const given = send('phase', '/given-up', abort.signal);
+    void send('phase', '/next');
+    await time.settle();
+    abort.abort();
+    await given;
+    await time.advance(100);
+    expect(paths()).toEqual(['/token', '/next']);
+  });
+});
+
+describe('the write gate', () => {
+  it('is closed until the lease is held', async () => {
+    const { gate, send, sent } = bed(10, 10);
+    gate.close('another process leads');
+    expect(await send('phase', '/a')).toBe('NotLeader');
+    expect(sent).toEqual([]);
+  });
+
+  it('closes by itself at its deadline on the monotonic clock, whatever the wall clock does', () => {
+    const time = simulatedTime();
+    const gate = makeWriteGate(time);
+    gate.openUntil(100);
+    time.jumpWallClock(3_600_000);
+    expect(gate.permit()._tag).toBe('Open');
+    gate.openUntil(time.monotonic());
+    expect(gate.permit()._tag).toBe('Closed');
+  });
+
+  it('DR-15: holds back a write that waited for the budget beyond the deadline', async () => {
+    const { time, gate, send, paths } = bed(1, 1);
+    gate.openUntil(1500);
+    const all = ['/a', '/b', '/c'].map((path) => send('phase', path));
+    await time.advance(5000);
+    expect(await Promise.all(all)).toEqual(['sent', 'sent', 'NotLeader']);
+    expect(paths()).toEqual(['/a', '/b']);
+  });
+
+  it('DR-15: holds back a write whose connection came beyond the deadline', async () => {
+    const { time, gate, send, paths } = bed(10, 10, 2000);
+    gate.openUntil(1500);
+    const late = send('phase', '/late');
+    await time.advance(5000);
+    expect(await late).toBe('NotLeader');
+    expect(paths()).toEqual([]);
+  });
+});
