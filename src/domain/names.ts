@@ -18,7 +18,7 @@ const hashed = (text: string): string => sha256Hex(text).slice(0, HASH_DIGITS);
 
 /**
  * `un-<machine id>`, or `un-` and a hash where that is no legal name. The id cannot be read back
- * from a hash; the annotation `MACHINE_ID_KEY` holds it.
+ * from a hash; the annotation `bigfleet.lucy.sh/machine-id` holds it.
  */
 export const upcomingNodeName = (machine: MachineId): string => {
   const plain = `un-${machine}`;
@@ -28,6 +28,3 @@ export const upcomingNodeName = (machine: MachineId): string => {
 /** `ac-` and a hash of the update's supersedes key. */
 export const availableCapacityName = (supersedesKey: string): string =>
   `ac-${hashed(supersedesKey)}`;
-
-/** Annotation of an UpcomingNode and label of a Node that hold the fleet's id of the machine. */
-export const MACHINE_ID_KEY = 'bigfleet.lucy.sh/machine-id';

@@ -1,0 +1,162 @@
+/**
+ * A custom resource as data, and its CustomResourceDefinition.
+ *
+ * Promises: the schema is structural as `apiextensions.k8s.io/v1` wants it (every field has a type,
+ * nothing is left open by accident), and says nothing that the Effect schemas do not say.
+ */
+import { Schema } from 'effect';
+import { asList, asRecord, asText, type JsonRecord } from '../domain/json.ts';
+import { API_GROUP, API_VERSION } from './fields.ts';
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date';
+  readonly jsonPath: string;
+}
+
+/** All that a CRD and its reference page are made of. */
+export interface CustomResource {
+  readonly kind: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  readonly scope: 'Namespaced' | 'Cluster';
+  readonly description: string;
+  readonly spec: Schema.Top;
+  readonly status: Schema.Top;
+  readonly columns: readonly PrinterColumn[];
+  /** JSON paths that `--field-selector` takes (Kubernetes 1.31 and later). */
+  readonly selectableFields: readonly string[];
+  /** `metadata` and `spec` of an object that the API server accepts, for the reference page. */
+  readonly example: JsonRecord;
+}
+
+/** When the object was made. */
+export const ageColumn: PrinterColumn = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+};
+
+/** The category of all resources: `kubectl get fleet`. */
+export const CATEGORY = 'fleet';
+
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+
+/** Keywords of JSON Schema that a structural schema has as well, with values that need no work. */
+const KEPT_KEYWORDS = [
+  'type',
+  'format',
+  'description',
+  'enum',
+  'pattern',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'required',
+] as const;
+
+const isKept = (keyword: string): boolean =>
+  keyword.startsWith('x-kubernetes-') || KEPT_KEYWORDS.some((kept) => kept === keyword);
+
+const records = (value: unknown): readonly JsonRecord[] =>
+  (asList(value) ?? []).map(asRecord).filter((item) => item !== undefined);
+
+/** Bounds of every JavaScript integer, which say nothing that `type: integer` does not. */
+const isIdleBound = (keyword: string, value: unknown): boolean =>
+  (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
+  (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER);
+
+/** The parts of `allOf` written into their parent, which is what they mean. */
+const folded = (schema: JsonRecord): JsonRecord => {
+  const { allOf, ...rest } = schema;
+  const own = Object.entries(rest).filter(([keyword, value]) => !isIdleBound(keyword, value));
+  return Object.assign({}, Object.fromEntries(own), ...records(allOf).map(folded));
+};
+
+/** An integer or a text, as Kubernetes spells it; the pattern binds the text. */
+const intOrString = (schema: JsonRecord): JsonRecord => {
+  const text = records(schema['anyOf']).map(folded).find(({ type }) => type === 'string');
+  const pattern = asText(text?.['pattern']);
+  return {
+    ...(asText(schema['description']) === undefined ? {} : { description: schema['description'] }),
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    ...(pattern === undefined ? {} : { pattern }),
+    [INT_OR_STRING]: true,
+  };
+};
+
+const mapValues = (record: JsonRecord, change: (value: unknown) => unknown): JsonRecord =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
+
+/** One node of a JSON Schema as a node of a structural schema. */
+const structural = (value: unknown): JsonRecord => {
+  const schema = folded(asRecord(value) ?? {});
+  if (schema[INT_OR_STRING] === true) return intOrString(schema);
+  const kept = Object.entries(schema).filter(([keyword]) => isKept(keyword));
+  const properties = asRecord(schema['properties']);
+  const values = asRecord(schema['additionalProperties']);
+  return {
+    ...Object.fromEntries(kept),
+    ...(properties === undefined ? {} : { properties: mapValues(properties, structural) }),
+    ...(values === undefined ? {} : { additionalProperties: structural(values) }),
+    ...(schema['items'] === undefined ? {} : { items: structural(schema['items']) }),
+  };
+};
+
+/** The structural schema of an Effect schema. */
+export const structuralSchema = (schema: Schema.Top): JsonRecord =>
+  structural(
+    Schema.toJsonSchemaDocument(schema, {
+      includeAnnotationKey: (key) => key.startsWith('x-kubernetes-'),
+    }).schema,
+  );
+
+const openApiSchema = (resource: CustomResource): JsonRecord => ({
+  description: resource.description,
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    apiVersion: { type: 'string', description: `\`${API_GROUP}/${API_VERSION}\`.` },
+    kind: { type: 'string', description: `\`${resource.kind}\`.` },
+    metadata: { type: 'object' },
+    spec: structuralSchema(resource.spec),
+    status: structuralSchema(resource.status),
+  },
+});
+
+/** `<plural>.<group>`: the name of the CRD. */
+export const crdName = (resource: CustomResource): string => `${resource.plural}.${API_GROUP}`;
+
+/** The CustomResourceDefinition of a resource. */
+export const customResourceDefinition = (resource: CustomResource): JsonRecord => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: crdName(resource) },
+  spec: {
+    group: API_GROUP,
+    scope: resource.scope,
+    names: {
+      kind: resource.kind,
+      listKind: `${resource.kind}List`,
+      plural: resource.plural,
+      singular: resource.kind.toLowerCase(),
+      shortNames: resource.shortNames,
+      categories: [CATEGORY],
+    },
+    versions: [{
+      name: API_VERSION,
+      served: true,
+      storage: true,
+      subresources: { status: {} },
+      additionalPrinterColumns: resource.columns,
+      ...(resource.selectableFields.length === 0 ? {} : {
+        selectableFields: resource.selectableFields.map((jsonPath) => ({ jsonPath })),
+      }),
+      schema: { openAPIV3Schema: openApiSchema(resource) },
+    }],
+  },
+});

@@ -1,0 +1,119 @@
+/**
+ * Fields that several resources have, as Effect schemas. Descriptions and `x-kubernetes-*`
+ * annotations stand here once and reach the CRDs and the reference docs from here.
+ */
+import { Schema } from 'effect';
+
+/** The API group of all resources. */
+export const API_GROUP = 'bigfleet.lucy.sh';
+/** Its only version. */
+export const API_VERSION = 'v1alpha1';
+
+/**
+ * The pattern that Kubernetes' own CRDs have for quantities. It is looser than the quantity parser
+ * (it lets a fraction in the exponent through), so nobody may take a value that passed it for one
+ * that can be read. The `u` flag matters: Effect keeps patterns without it out of JSON Schema.
+ */
+export const QUANTITY_PATTERN =
+  /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/u;
+
+/** A Kubernetes quantity: text, or a whole number. */
+export const QuantityField = Schema.Union([
+  Schema.Int,
+  Schema.String.check(Schema.isPattern(QUANTITY_PATTERN)),
+]).annotate({ 'x-kubernetes-int-or-string': true });
+
+/** Resource name → quantity. */
+export const ResourceMapField = Schema.Record(Schema.String, QuantityField);
+
+const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } as const;
+
+/** A whole number of 32 bits, from `minimum` when one is given. */
+export const int32Field = (minimum: number = INT32.minimum) =>
+  Schema.Int.check(Schema.isBetween({ minimum, maximum: INT32.maximum }))
+    .annotate({ format: 'int32' });
+
+/** A text that must not be empty. */
+export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
+
+/** RFC 3339. */
+export const TimestampField = Schema.String.annotate({ format: 'date-time' });
+
+const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
+
+const LABEL_OPERATORS = '`In`, `NotIn`, `Exists` or `DoesNotExist`';
+
+/**
+ * The two rules that a list of fields cannot state. `operator` is no enum, as it is none in the
+ * Kubernetes types: an operator that is not known is reported with an Event and a remedy, beside
+ * what else is wrong with the request.
+ */
+const operatorRules = [
+  {
+    rule: "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
+    message: 'In and NotIn need at least one value',
+  },
+  {
+    rule: "!(self.operator in ['Exists', 'DoesNotExist']) || !has(self.values) || " +
+      'size(self.values) == 0',
+    message: 'Exists and DoesNotExist take no values',
+  },
+] as const;
+
+/** One condition on the labels of a machine. */
+export const RequirementField = Schema.Struct({
+  key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
+  operator: Schema.String.annotate({
+    description: `How the label relates to the values: ${LABEL_OPERATORS}.`,
+  }),
+  values: Schema.optionalKey(
+    Schema.Array(Schema.String).annotate({
+      ...atomic,
+      description: 'One of these (`In`) or none of these (`NotIn`). Empty for the others.',
+    }),
+  ),
+}).annotate({ 'x-kubernetes-validations': operatorRules });
+
+/** Conditions that all hold. */
+export const RequirementsField = Schema.Array(RequirementField).annotate(atomic);
+
+/** `metav1.LabelSelector`. */
+export const LabelSelectorField = Schema.Struct({
+  matchLabels: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String)
+      .annotate({ description: 'Labels and the values that they must have.' }),
+  ),
+  matchExpressions: Schema.optionalKey(
+    RequirementsField.annotate({ description: 'Conditions on labels; all must hold.' }),
+  ),
+}).annotate({ 'x-kubernetes-map-type': 'atomic' });
+
+/** A taint that a Node will have. */
+export const TaintField = Schema.Struct({
+  key: NonEmptyText.annotate({ description: 'Name of the taint.' }),
+  value: Schema.optionalKey(Schema.String.annotate({ description: 'Value of the taint.' })),
+  effect: NonEmptyText.annotate({
+    description:
+      'What it does to pods without a toleration: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.',
+  }),
+  timeAdded: Schema.optionalKey(
+    TimestampField.annotate({ description: 'When the taint was added.' }),
+  ),
+});
+
+/** All taints of a Node. */
+export const TaintsField = Schema.Array(TaintField).annotate(atomic);
+
+const referencePart = (description: string) =>
+  Schema.optionalKey(Schema.String.annotate({ description }));
+
+/** `corev1.ObjectReference`. */
+export const ObjectReferenceField = Schema.Struct({
+  apiVersion: referencePart('API version of the object.'),
+  fieldPath: referencePart('A part of the object, instead of all of it.'),
+  kind: referencePart('Kind of the object.'),
+  name: referencePart('Name of the object.'),
+  namespace: referencePart('Namespace of the object.'),
+  resourceVersion: referencePart('Version of the object that was referred to.'),
+  uid: referencePart('UID of the object.'),
+}).annotate({ 'x-kubernetes-map-type': 'atomic' });
