@@ -32,3 +32,18 @@ const suffixes = fc.oneof(
 /** Texts that are quantities. */
 export const quantityTexts: fc.Arbitrary<string> = fc.tuple(signs, numbers, suffixes)
   .map((parts) => parts.join(''));
+
+/** Texts that are quantities, or nearly: one character too many, too few, or another one. */
+export const anyQuantityTexts: fc.Arbitrary<string> = fc.oneof(
+  quantityTexts,
+  fc.tuple(quantityTexts, fc.nat(), fc.constantFrom(...'.+-eEimkKG 07x')).map(
+    ([text, at, character]) => {
+      const index = at % (text.length + 1);
+      return text.slice(0, index) + character + text.slice(index);
+    },
+  ),
+  fc.tuple(quantityTexts, fc.nat()).map(([text, at]) => {
+    const index = at % text.length;
+    return text.slice(0, index) + text.slice(index + 1);
+  }),
+);
