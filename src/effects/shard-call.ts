@@ -1,0 +1,213 @@
+/**
+ * One `Shard.Session` stream over gRPC: dialled, written to, and read without ever stopping.
+ *
+ * Promises: bytes are handed over as they came, so that a frame that is no message ends nothing;
+ * each frame is received at once and never queued (wire: "Never stop reading"); a write completes
+ * when the network took it, so whoever waits for it feels the peer's backpressure; leaving the
+ * scope cancels the stream and closes the connection; nothing is retried here.
+ */
+import { isIP } from 'node:net';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
+import {
+  ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  connectivityState,
+  Metadata,
+  status as Status,
+} from '@grpc/grpc-js';
+import { Context, Deferred, Effect, Layer, type Scope } from 'effect';
+import type { KeyPair } from '../domain/credentials.ts';
+import type { EndingCause, SessionEnding } from '../domain/session.ts';
+import { Shard } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
+import { FRAME_BYTES_MAX } from './rollup-frame.ts';
+
+/** Whom to dial, and who hears the frames. */
+export interface ShardDial {
+  /** `host:port`. */
+  readonly address: string;
+  /** Mutual TLS with this pair; plaintext without one. */
+  readonly pair?: KeyPair;
+  /** Called with each frame the moment it is there. Must not throw. */
+  readonly receive: (frame: Uint8Array) => void;
+}
+
+/** An open stream. */
+export interface ShardStream {
+  /** Sends one message; completes when the network took it, or the stream is over. */
+  readonly write: (message: Uint8Array) => Effect.Effect<void>;
+  /** Says that nothing more will be sent; the shard may then end the stream. */
+  readonly closeSending: Effect.Effect<void>;
+  /** Completes when the stream is over. */
+  readonly ended: Effect.Effect<SessionEnding>;
+}
+
+/** The way to the shard. */
+export class ShardCalls extends Context.Service<ShardCalls, {
+  /** Completes when the connection stands; fails with why there is none. */
+  readonly open: (
+    dial: ShardDial,
+  ) => Effect.Effect<ShardStream, SessionEnding, Scope.Scope>;
+}>()('tidegate/ShardCalls') {}
+
+const SESSION_PATH = `/${Shard.typeName}/${Shard.method.session.name}`;
+const FLOW_CONTROL_BYTES = 8 * 1024 * 1024;
+
+/** Go's servers close connections that ping more often than every 5 minutes (wire: rule 6). */
+export const KEEPALIVE_MS = 6 * 60 * 1000;
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+
+const OPTIONS = {
+  'grpc.max_send_message_length': FRAME_BYTES_MAX,
+  'grpc.max_receive_message_length': FRAME_BYTES_MAX,
+  'grpc.keepalive_time_ms': KEEPALIVE_MS,
+  'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+  'grpc.keepalive_permit_without_calls': 0,
+  // Each dial is a new connection: a shared one would bring its own backoff and its old key pair.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_retries': 0,
+  'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
+  'grpc.primary_user_agent': 'tidegate',
+};
+
+/** Statuses that no new attempt will change by itself. */
+const REFUSALS: ReadonlySet<number> = new Set([
+  Status.INVALID_ARGUMENT,
+  Status.PERMISSION_DENIED,
+  Status.UNAUTHENTICATED,
+  Status.UNIMPLEMENTED,
+]);
+
+/** grpc-js ends connection problems with a note that is mostly empty. */
+const EMPTY_NOTE = /\.? *Resolution note: $/;
+
+const endingOf = (code: number, details: string, connected: boolean): SessionEnding => {
+  const detail = `${Status[code] ?? code}: ${details.replace(EMPTY_NOTE, '')}`;
+  const cause = (): EndingCause => {
+    if (REFUSALS.has(code)) return 'RefusedByShard';
+    return connected ? 'EndedByShard' : 'Unreachable';
+  };
+  return { why: cause(), detail };
+};
+
+const hostOf = (address: string): string => {
+  const host = address.slice(0, address.lastIndexOf(':'));
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+};
+
+/**
+ * An IP address is no server name: Node only warns, Deno refuses. So a placeholder is named in the
+ * handshake, and the certificate is held to the address itself.
+ */
+const NAME_OF_ADDRESSES = 'shard.bigfleet.invalid';
+
+const nameOptions = (address: string): { readonly 'grpc.ssl_target_name_override'?: string } =>
+  isIP(hostOf(address)) === 0 ? {} : { 'grpc.ssl_target_name_override': NAME_OF_ADDRESSES };
+
+const credentialsOf = ({ address, pair }: ShardDial): ChannelCredentials => {
+  if (pair === undefined) return ChannelCredentials.createInsecure();
+  const host = hostOf(address);
+  return ChannelCredentials.createFromSecureContext(
+    createSecureContext({
+      cert: pair.certificate,
+      key: pair.key,
+      ca: pair.authority,
+      minVersion: 'TLSv1.3',
+    }),
+    { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) },
+  );
+};
+
+interface Connection {
+  readonly client: Client;
+  readonly call: ClientDuplexStream<Uint8Array, Uint8Array>;
+  readonly connected: Deferred.Deferred<void, SessionEnding>;
+  readonly ended: Deferred.Deferred<SessionEnding>;
+}
+
+const asBuffer = (bytes: Uint8Array): Buffer =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+const watchForConnection = ({ client, connected }: Connection): void => {
+  const channel = client.getChannel();
+  const look = (): void => {
+    const state = channel.getConnectivityState(true);
+    if (state === connectivityState.READY) Deferred.doneUnsafe(connected, Effect.void);
+    else if (state !== connectivityState.SHUTDOWN) {
+      channel.watchConnectivityState(state, Infinity, (problem) => {
+        if (problem === undefined) look();
+      });
+    }
+  };
+  look();
+};
+
+const connect = (dial: ShardDial): Connection => {
+  const client = new Client(dial.address, credentialsOf(dial), {
+    ...OPTIONS,
+    ...nameOptions(dial.address),
+  });
+  const call = client.makeBidiStreamRequest(
+    SESSION_PATH,
+    asBuffer,
+    (bytes): Uint8Array => bytes,
+    new Metadata(),
+  );
+  const connection: Connection = {
+    client,
+    call,
+    connected: Deferred.makeUnsafe(),
+    ended: Deferred.makeUnsafe(),
+  };
+  call.on('data', dial.receive);
+  // What it says is in the status as well; unheard, it would end the process.
+  call.on('error', () => {});
+  call.on('status', ({ code, details }) => {
+    const ending = endingOf(code, details, Deferred.isDoneUnsafe(connection.connected));
+    Deferred.doneUnsafe(connection.connected, Effect.fail(ending));
+    Deferred.doneUnsafe(connection.ended, Effect.succeed(ending));
+  });
+  watchForConnection(connection);
+  return connection;
+};
+
+const disconnect = ({ call, client }: Connection): void => {
+  call.cancel();
+  client.close();
+};
+
+const streamOf = ({ call, ended }: Connection): ShardStream => ({
+  write: (message) =>
+    Effect.raceFirst(
+      Effect.callback<void>((resume) => {
+        if (call.writable) call.write(message, () => resume(Effect.void));
+        else resume(Effect.void);
+      }),
+      Effect.asVoid(Deferred.await(ended)),
+    ),
+  closeSending: Effect.sync(() => {
+    if (call.writable) call.end();
+  }),
+  ended: Deferred.await(ended),
+});
+
+const open = (dial: ShardDial): Effect.Effect<ShardStream, SessionEnding, Scope.Scope> =>
+  Effect.gen(function* () {
+    const connection = yield* Effect.acquireRelease(
+      Effect.try({
+        try: () => connect(dial),
+        catch: (problem): SessionEnding => ({
+          why: dial.pair === undefined ? 'Unreachable' : 'CredentialsRefused',
+          detail: `Cannot dial "${dial.address}": ${
+            problem instanceof Error ? problem.message : String(problem)
+          }`,
+        }),
+      }),
+      (made) => Effect.sync(() => disconnect(made)),
+    );
+    yield* Deferred.await(connection.connected);
+    return streamOf(connection);
+  });
+
+/** Dials over gRPC. */
+export const shardCallsLayer: Layer.Layer<ShardCalls> = Layer.succeed(ShardCalls, { open });
