@@ -8,6 +8,7 @@ import process from 'node:process';
 import { EXIT } from './cli/exit-codes.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
+import { realTime } from './effects/real-time.ts';
 import { processSurroundings } from './effects/settings.ts';
 
 const surroundings = processSurroundings();
@@ -19,8 +20,15 @@ const roles: Roles = {
     const start = () => Promise.reject(new Error('Cannot start the operator: not composed'));
     return await runOperator(flags, surroundings, { terminal, start });
   },
-  fleet: () => Promise.reject(new Error('Cannot start the fleet: not composed')),
-  explain: () => Promise.reject(new Error('Cannot explain: not composed')),
+  fleet: async (flags) => {
+    const { runFleetCommand } = await import('./cli/fleet.ts');
+    const start = () => Promise.reject(new Error('Cannot start the fleet: not composed'));
+    return await runFleetCommand(flags, surroundings, { terminal, start });
+  },
+  explain: async (request) => {
+    const { runExplain } = await import('./cli/explain.ts');
+    return await runExplain(request, terminal, realTime.now());
+  },
 };
 
 try {

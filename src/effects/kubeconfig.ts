@@ -8,12 +8,12 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
 
-/** Where the kubeconfig comes from. */
+/** Where the kubeconfig comes from, and which of its contexts is meant (default: the current). */
 export type KubeconfigSource =
-  | { readonly _tag: 'File'; readonly path: string }
+  | { readonly _tag: 'File'; readonly path: string; readonly context?: string }
   | { readonly _tag: 'InCluster' }
   /** `KUBECONFIG`, then `~/.kube/config`, then the pod's service account. */
-  | { readonly _tag: 'Default' };
+  | { readonly _tag: 'Default'; readonly context?: string };
 
 /** No usable kubeconfig: a person must act. */
 export class KubeconfigUnusable extends Data.TaggedError('KubeconfigUnusable')<{
@@ -45,12 +45,16 @@ const load = (source: KubeconfigSource): KubeConfig => {
   if (source._tag === 'File') config.loadFromFile(source.path);
   else if (source._tag === 'InCluster') config.loadFromCluster();
   else config.loadFromDefault();
+  if ('context' in source && source.context !== undefined) config.setCurrentContext(source.context);
   return config;
 };
 
 const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undefined => {
   if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
     return 'no kubeconfig was found and this is no pod with a service account';
+  }
+  if (config.getContextObject(config.getCurrentContext()) === null) {
+    return `context "${config.getCurrentContext()}" is not in the kubeconfig`;
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) return `context "${config.getCurrentContext()}" names no cluster`;

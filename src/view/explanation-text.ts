@@ -1,0 +1,68 @@
+/** Explanations for people: sentences first, then what they rest on. */
+import type { CanAct } from '../api/reasons.ts';
+import { age, type Explanation, type Happening } from './explanation.ts';
+
+/** How to print. */
+export interface TextOptions {
+  readonly nowMs: number;
+  readonly colors: boolean;
+}
+
+const WHO: Readonly<Record<CanAct, string>> = {
+  application: 'The owner of the application',
+  platform: 'Whoever runs this cluster',
+  storage: 'Whoever runs the storage',
+  provider: 'Whoever runs the fleet or its provider',
+  nobody: 'Nobody needs to',
+};
+
+const BOLD = '\u001b[1m';
+const YELLOW = '\u001b[33m';
+const PLAIN = '\u001b[0m';
+
+/** Somebody else's text may not move the cursor or change colours. */
+const printable = (text: string): string =>
+  // deno-lint-ignore no-control-regex
+  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd').replaceAll('\n', ' ');
+
+const rows = (pairs: readonly (readonly [string, string])[], indent: string): readonly string[] => {
+  const width = Math.max(0, ...pairs.map(([name]) => name.length));
+  return pairs.map(([name, text]) => `${indent}${name.padEnd(width)}  ${printable(text)}`);
+};
+
+const happeningRow = (event: Happening, nowMs: number): readonly [string, string] => {
+  const ago = age(event.time, nowMs);
+  const times = event.count > 1 ? ` (${event.count} times)` : '';
+  const when = ago === undefined ? 'some time ago' : `${ago} ago`;
+  return [when, `${event.type} ${event.reason}${times}: ${event.note}`];
+};
+
+/** The explanation as text that ends in a line break. */
+export const explanationText = (explanation: Explanation, options: TextOptions): string => {
+  const paint = (code: string, text: string) => options.colors ? `${code}${text}${PLAIN}` : text;
+  const { kind, name, state, canAct, action, problems, details, events } = explanation;
+  const who = canAct === 'nobody' ? WHO.nobody : `${WHO[canAct]}: ${action}`;
+  const section = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : ['', paint(BOLD, title), ...lines];
+  return [
+    `${paint(BOLD, `${kind} ${printable(name)}`)}: ${paint(BOLD, printable(state))}`,
+    ...rows([
+      ['What', explanation.what],
+      ['Why', explanation.why],
+      ['Waits for', explanation.waitsFor],
+      ['Can act', who],
+    ], '  '),
+    ...section(
+      'Fields to mend',
+      problems.map(({ field, problem, remedy }) =>
+        `  ${paint(YELLOW, printable(field))} ${printable(problem)}. ${printable(remedy)}`
+      ),
+    ),
+    ...section('Details', rows(details.map(({ name, value }) => [name, value]), '  ')),
+    ...section(
+      'Events, newest first',
+      rows(events.map((event) => happeningRow(event, options.nowMs)), '  '),
+    ),
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,94 @@
+/**
+ * What can be said about an object: what it is, its state, why, what it waits for, and who can act.
+ *
+ * Plain data, so that the same explanation is printed as text and given to programs as JSON.
+ */
+import type { CanAct } from '../api/reasons.ts';
+import { listOrEmptyAt, numberAt, textAt, valueAt } from '../domain/json.ts';
+
+/** A named value that belongs to the explanation. */
+export interface Detail {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A field that cannot be used and what to do about it. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+/** Something that happened, as an Event tells it. */
+export interface Happening {
+  /** RFC 3339, of the last time. */
+  readonly time: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+  readonly count: number;
+}
+
+/** All that can be said about one object. */
+export interface Explanation {
+  readonly kind: string;
+  readonly name: string;
+  /** The state in one word, as the object's own status has it. */
+  readonly state: string;
+  readonly what: string;
+  readonly why: string;
+  readonly waitsFor: string;
+  readonly canAct: CanAct;
+  /** What the one who can act would do; empty for nobody. */
+  readonly action: string;
+  readonly problems: readonly FieldProblem[];
+  readonly details: readonly Detail[];
+  /** Newest first. */
+  readonly events: readonly Happening[];
+}
+
+/** Events that are shown; older ones rarely explain the present. */
+const EVENTS_SHOWN = 10;
+
+const lastTimeOf = (event: unknown): string =>
+  textAt(event, 'series', 'lastObservedTime') ?? textAt(event, 'deprecatedLastTimestamp') ??
+    textAt(event, 'eventTime') ?? textAt(event, 'metadata', 'creationTimestamp') ?? '';
+
+const happeningOf = (event: unknown): Happening => ({
+  time: lastTimeOf(event),
+  type: textAt(event, 'type') ?? 'Normal',
+  reason: textAt(event, 'reason') ?? '',
+  note: textAt(event, 'note') ?? '',
+  count: numberAt(event, 'series', 'count') ?? numberAt(event, 'deprecatedCount') ?? 1,
+});
+
+/** The newest happenings of EventLists (events.k8s.io/v1), newest first. */
+export const happeningsOf = (eventLists: readonly unknown[]): readonly Happening[] =>
+  eventLists.flatMap((list) => listOrEmptyAt(list, 'items').map(happeningOf))
+    .toSorted((left, right) => Date.parse(right.time) - Date.parse(left.time))
+    .slice(0, EVENTS_SHOWN);
+
+/** `spec.resources` or another map of quantities, as `cpu 4, memory 16Gi`. */
+export const quantitiesInWords = (object: unknown, ...path: readonly string[]): string => {
+  const amounts = valueAt(object, ...path);
+  if (typeof amounts !== 'object' || amounts === null) return '';
+  return Object.entries(amounts).map(([name, amount]) => `${name} ${String(amount)}`).join(', ');
+};
+
+const UNITS = [['d', 86_400], ['h', 3600], ['m', 60], ['s', 1]] as const;
+
+/** How long ago, in its two largest units: `3d4h`, `12m5s`, `0s`. Undefined when it is no time. */
+export const age = (time: string | undefined, nowMs: number): string | undefined => {
+  const thenMs = Date.parse(time ?? '');
+  if (Number.isNaN(thenMs)) return undefined;
+  let seconds = Math.max(0, Math.round((nowMs - thenMs) / 1000));
+  const parts: string[] = [];
+  for (const [unit, size] of UNITS) {
+    const amount = Math.floor(seconds / size);
+    seconds -= amount * size;
+    if (amount > 0) parts.push(`${amount}${unit}`);
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.length === 0 ? '0s' : parts.join('');
+};

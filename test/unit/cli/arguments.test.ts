@@ -1,0 +1,28 @@
+/** Arguments: whatever the Go operator was started with starts ours. */
+import { expect, test } from 'vitest';
+import { normalizedArguments } from '../../../src/cli/arguments.ts';
+
+test.each([
+  [['-cluster-id', 'a', '-shard-addr=b:1'], ['operator', '--cluster-id', 'a', '--shard-addr=b:1']],
+  [['--cluster-id=a'], ['operator', '--cluster-id=a']],
+  [['operator', '-qps', '50'], ['operator', '--qps', '50']],
+  [['fleet', '-listen=:1'], ['fleet', '--listen=:1']],
+  [['explain', 'cr', 'a/b', '-n', 'x', '-o', 'json'], [
+    'explain',
+    'cr',
+    'a/b',
+    '-n',
+    'x',
+    '-o',
+    'json',
+  ]],
+  [['-help'], ['--help']],
+  [['-h'], ['-h']],
+  [['--version'], ['--version']],
+  [['--completions=bash'], ['--completions=bash']],
+  [['--cluster-id=a', '--help'], ['operator', '--cluster-id=a', '--help']],
+  [[], []],
+  [['operator', '--', '-cluster-id'], ['operator', '--', '-cluster-id']],
+])('arguments %j are read as %j', (given, read) => {
+  expect(normalizedArguments(given)).toEqual(read);
+});

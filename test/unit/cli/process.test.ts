@@ -1,0 +1,124 @@
+/** The program as its own process, on the runtime that runs this test: exit codes and outputs. */
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const run = (
+  given: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [...RUN_TYPESCRIPT, ...given], {
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...environment },
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => (stdout += chunk));
+    child.stderr.on('data', (chunk) => (stderr += chunk));
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+
+const kubeconfig = (port: number): string =>
+  JSON.stringify({
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
+    clusters: [{ name: 'k', cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ name: 'u', user: { token: 't' } }],
+  });
+
+const kubeconfigFile = async (port: number): Promise<string> => {
+  const { mkdtemp, writeFile } = await import('node:fs/promises');
+  const folder = await mkdtemp('/tmp/tidegate-cli-');
+  await writeFile(`${folder}/config`, kubeconfig(port));
+  return `${folder}/config`;
+};
+
+test('exit code 0: --version says the version on stdout', async () => {
+  const ended = await run(['--version']);
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended.stdout).toMatch(/^tidegate \d/);
+});
+
+test('--completions prints a script for the shell', async () => {
+  const ended = await run(['--completions', 'bash']);
+  expect(ended.code).toBe(0);
+  expect(ended.stdout).toContain('complete -F _tidegate tidegate');
+});
+
+test('exit code 2: a missing --cluster-id is one line on stderr', async () => {
+  expect(await run(['operator', '--shard-addr=a:1'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'Cannot start without --cluster-id: the fleet must know which cluster speaks; add ' +
+      '--cluster-id=ID or set TIDEGATE_CLUSTER_ID\n',
+  });
+});
+
+test('exit code 2: a bad variable is named', async () => {
+  const ended = await run(['-cluster-id', 'c', '-shard-addr', 'a:1'], { TIDEGATE_QPS: 'fast' });
+  expect(ended).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: 'Cannot use TIDEGATE_QPS "fast": it is no rate; write a number above 0\n',
+  });
+});
+
+test('exit code 2: TLS files that are not complete stop the operator and the fleet', async () => {
+  const operator = await run(['--cluster-id=c', '--shard-addr=a:1', '--tls-key=k.pem']);
+  const fleet = await run(['fleet', '--tls-cert=c.pem']);
+  expect([operator.code, fleet.code]).toEqual([2, 2]);
+  expect(operator.stderr.trimEnd().split('\n')).toHaveLength(1);
+});
+
+test('exit code 2: a kubeconfig that is not there', async () => {
+  const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig=/nonexistent/config']);
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toMatch(/^Cannot use --kubeconfig "\/nonexistent\/config": .*\n$/);
+});
+
+test('exit code 2: a context that the kubeconfig does not have', async () => {
+  const file = await kubeconfigFile(1);
+  const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig', file, '--context=other']);
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toContain('context "other" is not in the kubeconfig');
+});
+
+test('exit code 4: a cluster that cannot be reached', async () => {
+  const file = await kubeconfigFile(1);
+  const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig', file]);
+  expect(ended.code).toBe(4);
+  expect(ended.stderr).toMatch(/^Cannot reach the API server: .*\n$/);
+});
+
+test('exit code 3: an object that is not there', async () => {
+  const server = createServer((request, response) => {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ kind: 'Status', code: 404, details: { name: 'x' } }));
+    request.resume();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  try {
+    const file = await kubeconfigFile(port);
+    const ended = await run(['explain', 'cr', 'team-a/none', '--kubeconfig', file]);
+    expect(ended).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'Cannot find CapacityRequest "team-a/none": it does not exist\n',
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

@@ -1,0 +1,129 @@
+/**
+ * The command line in one process: which role is asked with what, and the golden help texts.
+ *
+ * `UPDATE_GOLDEN=1` records the help texts anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
+
+interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly asked: readonly (readonly [role: string, what: GivenFlags | ExplainRequest])[];
+}
+
+const run = async (...given: readonly string[]): Promise<Run> => {
+  let stdout = '';
+  let stderr = '';
+  const asked: [string, GivenFlags | ExplainRequest][] = [];
+  const roles: Roles = {
+    operator: (flags) => {
+      asked.push(['operator', flags]);
+      return Promise.resolve(0);
+    },
+    fleet: (flags) => {
+      asked.push(['fleet', flags]);
+      return Promise.resolve(1);
+    },
+    explain: (request) => {
+      asked.push(['explain', request]);
+      return Promise.resolve(3);
+    },
+  };
+  const terminal = {
+    print: (text: string) => void (stdout += text),
+    say: (line: string) => void (stderr += `${line}\n`),
+    colors: false,
+  };
+  return { code: await runProgram(given, roles, terminal), stdout, stderr, asked };
+};
+
+test.each([['tidegate'], ['operator'], ['fleet'], ['explain']])(
+  'help of %s is as it was recorded',
+  async (command) => {
+    const path = new URL(`golden/${command}.txt`, import.meta.url);
+    const asked = command === 'tidegate' ? ['--help'] : [command, '--help'];
+    const { code, stdout, stderr } = await run(...asked);
+    if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, stdout);
+    expect(stdout).toBe(readFileSync(path, 'utf8'));
+    expect([code, stderr]).toEqual([0, '']);
+  },
+);
+
+test('no arguments at all show the help', async () => {
+  const { code, stdout, asked } = await run();
+  expect(code).toBe(0);
+  expect(stdout).toContain('SUBCOMMANDS');
+  expect(asked).toEqual([]);
+});
+
+test('flags without a verb mean the operator, as an image swap needs it', async () => {
+  const { asked } = await run('-cluster-id', 'prod-1', '--shard-addr=shard:7700');
+  expect(asked).toEqual([['operator', { 'cluster-id': 'prod-1', 'shard-addr': 'shard:7700' }]]);
+});
+
+test('a flag that is repeated counts as it was given last, as in Go', async () => {
+  const { asked } = await run('operator', '--qps=1', '-qps', '2');
+  expect(asked).toEqual([['operator', { qps: '2' }]]);
+});
+
+test('the exit code of a role is the exit code of the program', async () => {
+  expect((await run('fleet')).code).toBe(1);
+  expect((await run('explain', 'machine', 'm-1')).code).toBe(3);
+});
+
+test('explain takes the flags of kubectl', async () => {
+  const { asked } = await run(
+    'explain',
+    'cr',
+    'batch',
+    '-n',
+    'team-a',
+    '-o',
+    'yaml',
+    '--context=c',
+  );
+  expect(asked).toEqual([['explain', {
+    kind: 'cr',
+    name: 'batch',
+    namespace: 'team-a',
+    format: 'yaml',
+    kubeconfig: undefined,
+    context: 'c',
+  }]]);
+});
+
+test('--version prints name and version', async () => {
+  const { stdout, code } = await run('--version');
+  expect(stdout).toMatch(/^tidegate \d+\.\d+\.\d+\S*\n$/);
+  expect(code).toBe(0);
+});
+
+test.each([
+  [
+    ['--clusterid=a'],
+    'Cannot use --clusterid: no such flag; did you mean --cluster-id? see "tidegate operator --help"',
+  ],
+  [['expain'], 'Cannot run "expain": no such command; did you mean explain? see "tidegate --help"'],
+  [['explain', 'cr'], 'Cannot start without <name>: it is required; see "tidegate explain --help"'],
+  [
+    ['operator', 'now'],
+    'Cannot use "now": no argument is expected there; see "tidegate operator --help"',
+  ],
+  [['operator', '--qps'], 'Cannot use --qps: it has no value; see "tidegate operator --help"'],
+  [
+    ['explain', 'cr', 'a/b', '-x'],
+    'Cannot use -x: no such flag; did you mean -n? see "tidegate explain --help"',
+  ],
+])('%j ends with 2 and one line', async (given, line) => {
+  const { code, stdout, stderr, asked } = await run(...given);
+  expect({ code, stdout, stderr, asked }).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `${line}\n`,
+    asked: [],
+  });
+});

@@ -1,0 +1,168 @@
+/** `explain capacityrequest`: the sentences for each state that a request can be in. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explainCapacityRequest } from '../../../src/view/explain-capacity-request.ts';
+import { explanationText } from '../../../src/view/explanation-text.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+
+const request = (status: unknown, spec: object = {}, createdAt = '2026-03-01T11:59:50Z') => ({
+  metadata: {
+    name: 'batch-7',
+    namespace: 'team-a',
+    creationTimestamp: createdAt,
+    labels: { 'bigfleet.lucy.sh/owned-by-pod': 'pod-uid' },
+  },
+  spec: { resources: { cpu: '4', memory: '16Gi' }, priority: 1000, ...spec },
+  status,
+});
+
+const explain = (object: unknown, leases?: unknown) =>
+  explainCapacityRequest({ request: object, events: [], leases, nowMs });
+
+const lease = (renewTime: string, holderIdentity = 'host-a') => ({
+  items: [{ spec: { renewTime, holderIdentity, leaseDurationSeconds: 15 } }],
+});
+
+describe('explainCapacityRequest', () => {
+  test('an acknowledged request waits for nothing here, and nobody needs to act', () => {
+    const explained = explain(
+      request({ phase: 'Acknowledged', acknowledgedAt: '2026-03-01T11:48:00Z' }),
+    );
+    expect(explained).toMatchObject({ state: 'Acknowledged', canAct: 'nobody' });
+    expect(explained.details).toContainEqual({
+      name: 'Acknowledged',
+      value: '2026-03-01T11:48:00Z (12m ago)',
+    });
+    expect(explained.details).toContainEqual({ name: 'Asks for', value: 'cpu 4, memory 16Gi' });
+    expect(explained.details).toContainEqual({ name: 'For pod', value: 'pod-uid' });
+  });
+
+  test('a new request waits for the next roll-up', () => {
+    const explained = explain(request(undefined));
+    expect(explained).toMatchObject({
+      state: 'Pending',
+      why: 'No roll-up that it was part of has been acknowledged yet',
+      waitsFor: 'The next roll-up, and its acknowledgement by the fleet',
+      canAct: 'nobody',
+    });
+  });
+
+  test.each([
+    [undefined, 'No roll-up that it was part of has been acknowledged, for longer than usual'],
+    [{ items: [] }, 'No operator has ever led in this cluster: its Lease does not exist'],
+    [
+      lease('2026-03-01T11:00:00.000000Z'),
+      'No operator leads: the Lease has no holder that renews it',
+    ],
+    [
+      lease('2026-03-01T11:59:59Z', ''),
+      'No operator leads: the Lease has no holder that renews it',
+    ],
+    [
+      lease('2026-03-01T11:59:59.000000Z'),
+      'An operator leads, but no roll-up with this request in it has been acknowledged',
+    ],
+  ])('a request that waits long with the Lease %j: %s', (leases, why) => {
+    const explained = explain(request({ phase: 'Pending' }, {}, '2026-03-01T11:00:00Z'), leases);
+    expect(explained).toMatchObject({ why, canAct: 'platform' });
+    expect(explained.action).not.toBe('');
+  });
+
+  test('an unreadable request names its field and what to do, for the application to mend', () => {
+    const explained = explain(request({ phase: 'Pending' }, { resources: { cpu: 'four' } }));
+    expect(explained).toMatchObject({
+      why: 'It cannot be read, so the fleet is not asked for it',
+      canAct: 'application',
+      problems: [{ field: 'spec.resources["cpu"]' }],
+    });
+  });
+
+  test('wire 5: a request that turned bad is said to keep what it asked for before', () => {
+    const explained = explain(
+      request({ phase: 'Acknowledged' }, { interruptionPenalty: '-1' }),
+    );
+    expect(explained.why).toContain('the fleet is asked for what it said before');
+    expect(explained.problems[0]?.field).toBe('spec.interruptionPenalty');
+  });
+
+  test('terms are told as the operator reads them', () => {
+    const explained = explain(request({ phase: 'Acknowledged' }, {
+      requirements: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }],
+      topologySpread: [{
+        topologyKey: 'zone',
+        maxSkew: 1,
+        whenUnsatisfiable: 'DoNotSchedule',
+      }],
+      coLocation: { topologyKey: 'rack', labelSelector: { matchLabels: { app: 'db' } } },
+    }));
+    expect(explained.details).toEqual(expect.arrayContaining([
+      { name: 'Requirement', value: 'zone In a, b' },
+      { name: 'Requirement', value: 'rack Same' },
+      { name: 'Spread', value: 'over zone, at most 1 apart' },
+      { name: 'Together with', value: 'all requests of its group on one value' },
+    ]));
+  });
+
+  test('any JSON has an explanation', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (object, events) => {
+        const explained = explainCapacityRequest({
+          request: object,
+          events: [events],
+          leases: events,
+          nowMs,
+        });
+        explanationText(explained, { nowMs, colors: false });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('explanationText prints sentences, fields to mend, details and events', () => {
+  const events = {
+    items: [
+      {
+        type: 'Normal',
+        reason: 'Older',
+        note: 'An older note',
+        eventTime: '2026-03-01T11:00:00.000000Z',
+      },
+      {
+        type: 'Warning',
+        reason: 'InvalidCapacityRequest',
+        note: 'spec.resources["cpu"] is no quantity\u001b[2J',
+        eventTime: '2026-03-01T11:30:00.000000Z',
+        series: { count: 4, lastObservedTime: '2026-03-01T11:58:00.000000Z' },
+      },
+    ],
+  };
+  const explained = explainCapacityRequest({
+    request: request({ phase: 'Pending' }, { resources: { cpu: 'four' } }),
+    events: [events],
+    leases: undefined,
+    nowMs,
+  });
+  expect(explanationText(explained, { nowMs, colors: false })).toMatchInlineSnapshot(`
+    "CapacityRequest team-a/batch-7: Pending
+      What       Capacity that somebody in this cluster wants from the fleet
+      Why        It cannot be read, so the fleet is not asked for it
+      Waits for  A change of the fields below
+      Can act    The owner of the application: Mend the fields below
+
+    Fields to mend
+      spec.resources["cpu"] is "four", which is no number with a suffix. Give a quantity such as "2Gi"
+
+    Details
+      Created   10s ago
+      For pod   pod-uid
+      Asks for  cpu four
+      Priority  1000
+
+    Events, newest first
+      2m ago  Warning InvalidCapacityRequest (4 times): spec.resources["cpu"] is no quantity�[2J
+      1h ago  Normal Older: An older note
+    "
+  `);
+});

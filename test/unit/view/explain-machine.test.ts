@@ -1,0 +1,107 @@
+/** `explain machine`: the fleet's word and the Node's own readiness, told apart. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explainMachine } from '../../../src/view/explain-machine.ts';
+import { age } from '../../../src/view/explanation.ts';
+import { explanationText } from '../../../src/view/explanation-text.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+
+const upcomingNode = (status: object | undefined) => ({
+  metadata: { name: 'un-m-1', annotations: { 'bigfleet.lucy.sh/machine-id': 'm-1' } },
+  spec: { resources: { cpu: '8' }, labels: { zone: 'a' } },
+  ...(status === undefined ? {} : { status }),
+});
+
+const withNode = { phase: 'Ready', nodeRef: { kind: 'Node', name: 'node-1' } };
+
+const node = (ready: object | undefined, unschedulable = false) => ({
+  metadata: { name: 'node-1' },
+  spec: { unschedulable },
+  status: { conditions: ready === undefined ? [] : [{ type: 'Ready', ...ready }] },
+});
+
+const explain = (object: unknown, itsNode?: unknown) =>
+  explainMachine({ upcomingNode: object, node: itsNode, events: [], nowMs });
+
+describe('explainMachine', () => {
+  test.each([
+    ['Provisioning', 'provider', 'The provider to deliver it'],
+    ['Launched', 'nobody', 'The fleet to configure it for this cluster'],
+    ['Registered', 'platform', 'Its kubelet to join, and the fleet to see that it is configured'],
+    ['Draining', 'application', 'The pods on its Node to end'],
+    ['Drained', 'nobody', 'The operator to delete this object'],
+  ])('phase %s: %s can act, waits for: %s', (phase, canAct, waitsFor) => {
+    expect(explain(upcomingNode({ phase }))).toMatchObject({ state: phase, canAct, waitsFor });
+  });
+
+  test('a failed machine says its last error', () => {
+    const explained = explain(upcomingNode({ phase: 'Failed', lastError: 'no user data' }));
+    expect(explained.why).toBe('The fleet says that the machine failed: no user data');
+    expect(explained.details).toContainEqual({ name: 'Last error', value: 'no user data' });
+  });
+
+  test('a configured machine without a Node says what its Node needs', () => {
+    const explained = explain(upcomingNode({ phase: 'Ready', providerID: 'host/7' }));
+    expect(explained.why).toContain('no Node of it has been seen');
+    expect(explained).toMatchObject({ canAct: 'platform' });
+    expect(explained.details).toContainEqual({ name: 'Provider id', value: 'host/7' });
+  });
+
+  test('a configured machine whose Node is not ready says why, and for how long', () => {
+    const explained = explain(
+      upcomingNode(withNode),
+      node({
+        status: 'False',
+        reason: 'KubeletNotReady',
+        message: 'cni plugin not initialized',
+        lastTransitionTime: '2026-03-01T11:56:55Z',
+      }),
+    );
+    expect(explained.why).toBe(
+      'Its Node "node-1" has joined and is not ready: KubeletNotReady: cni plugin not initialized',
+    );
+    expect(explained.details).toContainEqual({ name: 'Node is', value: 'not ready, for 3m5s' });
+  });
+
+  test('a Node that has not reported yet is unknown', () => {
+    const explained = explain(upcomingNode(withNode), node(undefined));
+    expect(explained.why).toContain('its kubelet has not reported');
+    expect(explained.details).toContainEqual({ name: 'Node is', value: 'unknown' });
+  });
+
+  test('a configured machine with a ready Node waits for nothing', () => {
+    const explained = explain(upcomingNode(withNode), node({ status: 'True' }, true));
+    expect(explained).toMatchObject({ waitsFor: 'Nothing', canAct: 'nobody' });
+    expect(explained.details).toContainEqual({ name: 'Node takes pods', value: 'no, cordoned' });
+  });
+
+  test('a configured machine whose Node is gone says so', () => {
+    expect(explain(upcomingNode(withNode)).why).toContain('its Node "node-1" is gone');
+  });
+
+  test('an object without a status is new', () => {
+    expect(explain(upcomingNode(undefined))).toMatchObject({ state: 'Unknown', canAct: 'nobody' });
+  });
+
+  test('any JSON has an explanation', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (object, itsNode) => {
+        explanationText(explain(object, itsNode), { nowMs, colors: true });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test.each([
+  ['2026-03-01T11:59:59.400Z', '1s'],
+  ['2026-03-01T11:00:00Z', '1h'],
+  ['2026-03-01T10:58:30Z', '1h1m'],
+  ['2026-02-26T08:00:00Z', '3d4h'],
+  ['2026-03-01T12:00:05Z', '0s'],
+  ['soon', undefined],
+  [undefined, undefined],
+])('age of %s is %s', (time, text) => {
+  expect(age(time, nowMs)).toBe(text);
+});
