@@ -51,6 +51,33 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'rollup-not-acknowledged',
   },
+  NodeReady: {
+    type: 'Normal',
+    action: 'WatchNode',
+    sentence: 'The Node of the machine became Ready for the first time',
+    canAct: 'nobody',
+  },
+  WriteRefused: {
+    type: 'Warning',
+    action: 'WriteObject',
+    sentence: 'The API server refuses the object as the fleet describes it',
+    canAct: 'platform',
+    runbook: 'write-refused',
+  },
+  WriteFailing: {
+    type: 'Warning',
+    action: 'WriteObject',
+    sentence: 'Writes of the object keep failing; they are tried again',
+    canAct: 'platform',
+    runbook: 'write-failing',
+  },
+  CollectionRefused: {
+    type: 'Warning',
+    action: 'ListAndWatch',
+    sentence: 'The API server refuses to list or watch a kind of object that the operator needs',
+    canAct: 'platform',
+    runbook: 'collection-refused',
+  },
 });
 
 /** The name of a reason. */

@@ -1,9 +1,13 @@
 /** The catalogue of statecharts: what docs, page, command line and model tests are made from. */
 import { fleetSession } from './fleet-session.ts';
+import { listWatch } from './list-watch.ts';
 import { operator } from './operator.ts';
+import { upcomingNode } from './upcoming-node.ts';
 
 /** Every statechart by its name. */
 export const MACHINES = {
   fleetSession,
+  listWatch,
   operator,
+  upcomingNode,
 } as const;

@@ -1,0 +1,340 @@
+/**
+ * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
+ *
+ * Promises: whatever comes when, the object ends as the shard last said; one write is in flight at
+ * a time and only in a turn; facts replace what is wanted and never restart a write that is under
+ * way; a write that fails is tried again until it lands or is not owed any more; nothing is written
+ * when nothing changed. All that a restart must know is in the object.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import { backoffMs } from '../domain/backoff.ts';
+import type { Revision } from '../domain/ids.ts';
+import { endsObject } from '../domain/machine-phase.ts';
+import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import { nextSeed, type Seed } from '../domain/random.ts';
+import { isOlder } from '../domain/revisions.ts';
+import {
+  type NodeLink,
+  type OwedWrite,
+  owedWrite,
+  type Sighting,
+  standingOf,
+  UNBOUND,
+  type UpcomingNodeFacts,
+  type UpcomingNodeProjection,
+} from '../domain/upcoming-node.ts';
+import { required } from './required.ts';
+
+/** Between tries in one turn: short, because a turn is one of few. */
+const IN_TURN = { firstMs: 200, lastMs: 2000 };
+/** Between turns, once a turn was given up. */
+const OUT_OF_TURN = { firstMs: 2000, lastMs: 30_000 };
+/** Failures in a row after which a machine makes room for others. */
+const TRIES_PER_TURN = 5;
+const REFUSAL_BACKOFF_MS = 60_000;
+
+/** The id and name of the object, and what it is to show. */
+export interface UpcomingNodeAct {
+  readonly machineId: string;
+  readonly name: string;
+  readonly facts: UpcomingNodeFacts;
+}
+
+export interface UpcomingNodeInput extends UpcomingNodeAct {
+  /** The UID of the Node whose readiness was told before; empty when none was. */
+  readonly toldReady: string;
+  readonly seed: Seed;
+}
+
+export interface UpcomingNodeContext extends UpcomingNodeInput {
+  /** The newest revision that was seen of the object; what is not newer is an echo. */
+  readonly newest: Revision | null;
+  /** Failures since a write last landed. */
+  readonly attempt: number;
+  readonly verdict: WriteVerdict;
+  /** Why the last write did not land; empty when it did. */
+  readonly problem: string;
+}
+
+type Shown = UpcomingNodeProjection;
+
+export type UpcomingNodeEvent =
+  | { readonly type: 'machine.observed'; readonly said: Sighting }
+  /** A replay of all bound machines ended without this one. */
+  | { readonly type: 'machine.unbound' }
+  | { readonly type: 'object.observed'; readonly shown: Shown }
+  /** `uid` is that of the object that is gone; empty when a list did not have it. */
+  | { readonly type: 'object.vanished'; readonly uid: string }
+  | { readonly type: 'node.observed'; readonly node: NodeLink | null }
+  | { readonly type: 'turn.granted' };
+
+const owed = (context: UpcomingNodeContext): OwedWrite | undefined =>
+  owedWrite(context.machineId, context.facts);
+
+const actOf = ({ context }: { readonly context: UpcomingNodeContext }): UpcomingNodeAct => ({
+  machineId: context.machineId,
+  name: context.name,
+  facts: context.facts,
+});
+
+/** True when the object's time is over and it is not there, or never was. */
+const ended = ({ facts }: UpcomingNodeContext): boolean => {
+  const standing = standingOf(facts);
+  return facts.shown === null && (standing === null || endsObject(standing));
+};
+
+const untoldReadiness = ({ facts, toldReady }: UpcomingNodeContext): boolean =>
+  facts.shown !== null && facts.node !== null && facts.node.ready && facts.node.uid !== toldReady;
+
+/** What an answer leaves of the facts; a newer fact that came before it stays. */
+const afterAnswer = (
+  { facts, newest }: UpcomingNodeContext,
+  outcome: WriteOutcome<Shown>,
+): Pick<UpcomingNodeContext, 'facts' | 'newest'> => {
+  if (outcome._tag === 'Absent') return { facts: { ...facts, shown: null }, newest };
+  if (outcome._tag !== 'Written') return { facts, newest };
+  const { shown } = outcome;
+  if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
+  return { facts: { ...facts, shown }, newest: shown.revision };
+};
+
+const answered = {
+  target: 'deciding',
+  actions: {
+    type: 'takeAnswer',
+    params: ({ event }: { readonly event: { readonly output: WriteOutcome<Shown> } }) =>
+      event.output,
+  },
+} as const;
+
+const broke = {
+  target: 'deciding',
+  actions: {
+    type: 'takeAnswer',
+    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
+      _tag: 'Fault' as const,
+      why: String(event.error),
+    }),
+  },
+} as const;
+
+/** The statechart of a machine's object; `src/actors/upcoming-nodes.ts` provides its acts. */
+export const upcomingNode = setup({
+  types: {
+    context: {} as UpcomingNodeContext,
+    events: {} as UpcomingNodeEvent,
+    input: {} as UpcomingNodeInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    createObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('createObject'),
+    patchStatus: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchStatus'),
+    patchSpec: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchSpec'),
+    deleteObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('deleteObject'),
+  },
+  actions: {
+    askForTurn: () => {},
+    tellNodeReady: () => {},
+    tellRefused: () => {},
+    tellFailing: () => {},
+    rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
+    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+      const verdict = verdictOf(outcome);
+      const landed = verdict === 'Landed';
+      return {
+        ...afterAnswer(context, outcome),
+        verdict,
+        problem: 'why' in outcome ? outcome.why : '',
+        attempt: landed ? 0 : context.attempt + 1,
+        seed: landed ? context.seed : nextSeed(context.seed),
+      };
+    }),
+    tryAgain: assign({ verdict: 'Untried' }),
+  },
+  guards: {
+    anythingOwed: ({ context }) => owed(context) !== undefined,
+    nothingOwed: ({ context }) => owed(context) === undefined,
+    creationOwed: ({ context }) => owed(context) === 'create',
+    statusOwed: ({ context }) => owed(context) === 'status_update',
+    specOwed: ({ context }) => owed(context) === 'spec_update',
+    deletionOwed: ({ context }) => owed(context) === 'delete',
+    objectEnded: ({ context }) => ended(context),
+    objectPresent: ({ context }) => !ended(context),
+    readinessUntold: ({ context }) => untoldReadiness(context),
+    refused: ({ context }) => context.verdict === 'Refused',
+    failed: ({ context }) => context.verdict === 'Failed',
+    turnSpent: ({ context }) => context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
+    saysOtherwise: ({ context }, said: Sighting) =>
+      JSON.stringify(said) !== JSON.stringify(context.facts.said),
+    isNews: ({ context: { newest } }, { revision }: Shown) =>
+      newest === null || (revision !== newest && !isOlder(revision, newest)),
+    isOurs: ({ context }, uid: string) => uid === '' || uid === context.facts.shown?.uid,
+  },
+  delays: {
+    writeBackoff: ({ context }) => backoffMs(IN_TURN, context.attempt, context.seed),
+    turnBackoff: ({ context }) =>
+      backoffMs(OUT_OF_TURN, context.attempt - TRIES_PER_TURN + 1, context.seed),
+    refusalBackoff: REFUSAL_BACKOFF_MS,
+  },
+}).createMachine({
+  id: 'upcomingNode',
+  description: 'One machine of the fleet and its UpcomingNode object.',
+  context: ({ input }) => ({
+    ...input,
+    newest: input.facts.shown?.revision ?? null,
+    attempt: 0,
+    verdict: 'Untried',
+    problem: '',
+  }),
+  initial: 'settled',
+  on: {
+    'machine.observed': {
+      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, said: event.said }) }),
+    },
+    'machine.unbound': {
+      actions: assign({ facts: ({ context }) => ({ ...context.facts, said: UNBOUND }) }),
+    },
+    'object.observed': {
+      guard: { type: 'isNews', params: ({ event }) => event.shown },
+      actions: assign(({ context, event }) => ({
+        facts: { ...context.facts, shown: event.shown },
+        newest: event.shown.revision,
+      })),
+    },
+    'object.vanished': {
+      guard: { type: 'isOurs', params: ({ event }) => event.uid },
+      actions: assign({ facts: ({ context }) => ({ ...context.facts, shown: null }) }),
+    },
+    'node.observed': {
+      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, node: event.node }) }),
+    },
+  },
+  states: {
+    settled: {
+      description: 'The object shows what the shard last said.',
+      tags: 'settled',
+      always: [
+        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'objectEnded', target: 'gone' },
+        { guard: 'readinessUntold', actions: ['tellNodeReady', 'rememberReadiness'] },
+      ],
+    },
+    gone: {
+      description: 'The machine is not ours, or never was, and there is no object.',
+      tags: 'settled',
+      always: [
+        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'objectPresent', target: 'settled' },
+      ],
+    },
+    waiting: {
+      description: 'A write is owed; waits until it is its turn.',
+      tags: 'waiting',
+      entry: 'askForTurn',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      on: { 'turn.granted': 'acting' },
+    },
+    acting: {
+      description: 'Has a turn: writes until nothing is owed or it has to make room.',
+      tags: 'acting',
+      entry: 'tryAgain',
+      initial: 'deciding',
+      states: {
+        deciding: {
+          description: 'Looks at the last answer and at what is owed now.',
+          always: [
+            { guard: 'refused', target: '#upcomingNode.refused' },
+            { guard: 'turnSpent', target: '#upcomingNode.setAside' },
+            { guard: 'failed', target: 'backingOff' },
+            { guard: 'creationOwed', target: 'creating' },
+            { guard: 'statusOwed', target: 'patchingStatus' },
+            { guard: 'specOwed', target: 'patchingSpec' },
+            { guard: 'deletionOwed', target: 'deleting' },
+            { target: '#upcomingNode.settled' },
+          ],
+        },
+        creating: {
+          description: 'Creates the object; its status follows.',
+          invoke: {
+            id: 'createObject',
+            src: 'createObject',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        patchingStatus: {
+          description: 'Writes phase, nodeRef, providerID or lastError.',
+          invoke: {
+            id: 'patchStatus',
+            src: 'patchStatus',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        patchingSpec: {
+          description: 'Writes labels, resources or taints, and whose object it is.',
+          invoke: {
+            id: 'patchSpec',
+            src: 'patchSpec',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        deleting: {
+          description: 'Deletes the object: the machine is no longer ours.',
+          invoke: {
+            id: 'deleteObject',
+            src: 'deleteObject',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        backingOff: {
+          description: 'The last write failed; tries again shortly, in the same turn.',
+          always: { guard: 'nothingOwed', target: '#upcomingNode.settled' },
+          after: { writeBackoff: { target: 'deciding', actions: 'tryAgain' } },
+        },
+      },
+    },
+    setAside: {
+      description: 'Its writes keep failing: made room for other machines, comes back later.',
+      meta: { reason: 'WriteFailing' },
+      tags: 'waiting',
+      entry: 'tellFailing',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      on: {
+        'machine.observed': {
+          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
+          target: 'waiting',
+          actions: assign({
+            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
+          }),
+        },
+      },
+      after: { turnBackoff: 'waiting' },
+    },
+    refused: {
+      description: 'The API server will not take the object as it is; a person must look.',
+      meta: { reason: 'WriteRefused' },
+      tags: 'waiting',
+      entry: 'tellRefused',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      on: {
+        'machine.observed': {
+          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
+          target: 'waiting',
+          actions: assign({
+            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
+          }),
+        },
+      },
+      after: { refusalBackoff: 'waiting' },
+    },
+  },
+});
