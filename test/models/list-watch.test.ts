@@ -1,0 +1,111 @@
+/** A cache's source, walked through every configuration and driven over a fake API server. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect } from 'vitest';
+import { provideListWatch } from '../../src/actors/reflector.ts';
+import type { ListOutcome, WatchEnding } from '../../src/domain/list-watch.ts';
+import {
+  type KubeAnswer,
+  KubeApi,
+  NotSent,
+  type WatchLine,
+  WatchRefused,
+} from '../../src/effects/kube-api.ts';
+import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const why = 'planted';
+
+/** The HTTP answer that the list's outcome is read from. */
+const answerTo = (outcome: ListOutcome): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Listed':
+      return Effect.succeed({
+        status: 200,
+        body: { metadata: { resourceVersion: outcome.revision }, items: [] },
+      });
+    case 'Expired':
+      return Effect.succeed({ status: 410, body: { message: why } });
+    case 'Refused':
+      return Effect.succeed({ status: 403, body: { message: why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why }));
+  }
+};
+
+/** The watch that ends as `ending` says; a refusal comes instead of a stream. */
+async function* linesUntil(ending: WatchEnding): AsyncGenerator<readonly WatchLine[]> {
+  if (ending._tag === 'Expired') yield [{ type: 'ERROR', object: { code: 410, message: why } }];
+  if (ending._tag === 'Fault') throw new Error(why);
+}
+
+/** The real wiring, over an API server whose answers the path that is driven gives. */
+const wire = (acts: Acts) => {
+  const api = Layer.succeed(KubeApi, {
+    call: (call) =>
+      Effect.flatMap(
+        Effect.promise(() => acts.perform<ListOutcome>('listPages', call)),
+        answerTo,
+      ),
+    watch: (call) =>
+      Effect.flatMap(
+        Effect.promise(() => acts.perform<WatchEnding>('followChanges', call)),
+        (ending) =>
+          ending._tag === 'Refused'
+            ? Effect.fail(new WatchRefused({ status: 403, message: why }))
+            : Effect.succeed(linesUntil(ending)),
+      ),
+  });
+  return provideListWatch(ManagedRuntime.make(api), { path: '/api/v1/nodes' }, {
+    takePage: () => {},
+    dropPages: () => {},
+    adoptPages: () => {},
+    takeLines: () => {},
+    watchEnded: () => {},
+  });
+};
+
+describeModel('listWatch', {
+  machine: listWatch,
+  wire,
+  inputs: [{ seed: 1 }],
+  events: {
+    'xstate.done.actor.listPages': [
+      { output: { _tag: 'Listed', revision: '7' } },
+      { output: { _tag: 'Expired', why } },
+      { output: { _tag: 'Refused', why } },
+      { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
+    ],
+    'xstate.done.actor.followChanges': [
+      { output: { _tag: 'Ended' } },
+      { output: { _tag: 'Expired', why } },
+      { output: { _tag: 'Refused', why } },
+      { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
+    ],
+    'watch.progressed': [{ revision: '8' }],
+  },
+  project: (context: ListWatchContext) => ({
+    failing: context.attempt > 0,
+    revisionKnown: context.revision !== null,
+    paged: context.paged,
+  }),
+  invariant: (snapshot, acts) => {
+    const { revision, attempt } = snapshot.context;
+    if (snapshot.matches('watching')) {
+      expect(revision, 'a watch starts from a revision').not.toBeNull();
+    }
+    if (snapshot.matches('listing')) expect(revision, 'a list forgets').toBeNull();
+    if (snapshot.matches('backingOff') || snapshot.matches('refused')) {
+      expect(attempt, 'only failures wait').toBeGreaterThan(0);
+    }
+    if (acts.includes('adoptList')) {
+      expect(snapshot.matches('watching'), 'only a complete list is shown').toBe(true);
+    }
+  },
+  crash: {
+    world: { wanted: true },
+    record: (world: { readonly wanted: boolean }) => world,
+    restart: () => ({ input: { seed: 2 }, events: [] }),
+    // It only reads: what it owes is to list and follow, for as long as it lives.
+    obligations: ({ status }) => ({ follows: status === 'active' }),
+  },
+});
