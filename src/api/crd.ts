@@ -107,13 +107,15 @@ const structural = (value: unknown): JsonRecord => {
   };
 };
 
-/** The structural schema of an Effect schema. */
-export const structuralSchema = (schema: Schema.Top): JsonRecord =>
-  structural(
+/** The structural schema of an Effect schema of an object; without fields it is an object still. */
+export const structuralSchema = (schema: Schema.Top): JsonRecord => ({
+  type: 'object',
+  ...structural(
     Schema.toJsonSchemaDocument(schema, {
       includeAnnotationKey: (key) => key.startsWith('x-kubernetes-'),
     }).schema,
-  );
+  ),
+});
 
 const openApiSchema = (resource: CustomResource): JsonRecord => ({
   description: resource.description,

@@ -112,6 +112,66 @@ export const METRICS = catalogue({
     help: 'Transitions of statecharts, by the states as they are drawn.',
     labels: ['machine', 'from', 'to'],
   },
+  tidegate_session_state: {
+    type: 'gauge',
+    help: 'The state of the session with the shard: 1 for the one that it is in.',
+    labels: ['state'],
+  },
+  tidegate_session_endings_total: {
+    type: 'counter',
+    help: 'Endings of a stream, or of an attempt to get one, by cause.',
+    labels: ['cause'],
+  },
+  tidegate_session_frames_total: {
+    type: 'counter',
+    help: 'Frames received from the shard by kind.',
+    labels: ['frame'],
+  },
+  tidegate_bootstrap_pulls_total: {
+    type: 'counter',
+    help: 'Bootstrap pulls by what became of them.',
+    labels: ['outcome'],
+  },
+  tidegate_reclaim_instructions_total: {
+    type: 'counter',
+    help: 'Reclaim instructions received.',
+    labels: [],
+  },
+  tidegate_rollups_total: {
+    type: 'counter',
+    help: 'Roll-ups by what became of them.',
+    labels: ['outcome'],
+  },
+  tidegate_rollup_ack_duration_seconds: {
+    type: 'histogram',
+    help: "Time from sending a roll-up to the shard's ack.",
+    labels: [],
+  },
+  tidegate_rollup_bytes: {
+    type: 'gauge',
+    help: 'Size of the last roll-up frame, also when it was too large to send.',
+    labels: [],
+  },
+  tidegate_rollup_needs: {
+    type: 'gauge',
+    help: 'Needs in the last roll-up.',
+    labels: [],
+  },
+  tidegate_capacity_requests: {
+    type: 'gauge',
+    help: 'CapacityRequests that count as demand.',
+    labels: [],
+  },
+  tidegate_capacity_requests_unreadable: {
+    type: 'gauge',
+    help: 'CapacityRequests that cannot be read, whether or not an older reading counts.',
+    labels: [],
+  },
+  tidegate_acknowledgement_faults_total: {
+    type: 'counter',
+    help: 'Acknowledgements of CapacityRequests that did not land and wait for the next roll-up.',
+    labels: [],
+  },
 });
 
 /** The name of a metric. */

@@ -38,9 +38,11 @@ const INT32_MIN = -(2 ** 31);
 
 const requirementIn = (field: Field): Requirement => {
   const key = requiredText(child(field, 'key'));
-  const operator = oneOf(child(field, 'operator'), OPERATORS);
+  const operatorField = child(field, 'operator');
+  const operator = oneOf(operatorField, OPERATORS);
   const list = child(field, 'values');
   const values = items(list).map(anyText);
+  if (operatorField.value !== operator) return { key, operator, values };
   const wantsValues = operator === 'In' || operator === 'NotIn';
   if (wantsValues && values.length === 0) find(list, 'is empty', `${operator} needs a value`);
   if (!wantsValues && values.length > 0) find(list, 'is not empty', `${operator} takes no values`);

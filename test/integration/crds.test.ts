@@ -1,0 +1,163 @@
+/** The generated CRDs on a real API server. */
+import { expect, it } from 'vitest';
+import { crdName } from '../../src/api/crd.ts';
+import { exampleObject } from '../../src/api/reference.ts';
+import { CUSTOM_RESOURCES } from '../../src/api/resources.ts';
+import {
+  asRecord,
+  type JsonRecord,
+  listOrEmptyAt,
+  parseJson,
+  textAt,
+} from '../../src/domain/json.ts';
+import { readCapacityRequest } from '../../src/domain/demand/reading.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+const SPEC = { resources: { cpu: '1' }, priority: 0 };
+let made = 0;
+
+const requestWith = (spec: JsonRecord): JsonRecord => ({
+  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  kind: 'CapacityRequest',
+  metadata: { name: `cr-${made += 1}`, namespace: 'default' },
+  spec: { ...SPEC, ...spec },
+});
+
+const withRequirement = (requirement: JsonRecord): JsonRecord =>
+  requestWith({ requirements: [requirement] });
+
+/** What the API server says to an object: empty when it takes it. */
+const refusal = async (bed: Testbed, object: JsonRecord): Promise<string> => {
+  try {
+    await bed.apply(JSON.stringify(object));
+    return '';
+  } catch (problem) {
+    return problem instanceof Error ? problem.message : String(problem);
+  }
+};
+
+const read = async (bed: Testbed, ...args: readonly string[]): Promise<unknown> => {
+  const { code, stdout, stderr } = await bed.kubectl(...args, '-o', 'json');
+  if (code !== 0) throw new Error(stderr);
+  return parseJson(stdout);
+};
+
+const columnsOf = async (bed: Testbed, plural: string): Promise<readonly string[]> => {
+  const { stdout } = await bed.kubectl('get', plural);
+  return (stdout.split('\n')[0] ?? '').split(/\s{2,}/);
+};
+
+describeWithTestbed('custom resources on a real API server', {}, (bed) => {
+  it('install without a complaint and are established', async () => {
+    await bed().installCrds();
+    for (const resource of CUSTOM_RESOURCES) {
+      const crd = await read(bed(), 'get', 'crd', crdName(resource));
+      const conditions = listOrEmptyAt(crd, 'status', 'conditions').map((condition) => [
+        textAt(condition, 'type'),
+        textAt(condition, 'status'),
+      ]);
+      expect(conditions).toContainEqual(['Established', 'True']);
+      expect(conditions.map(([type]) => type)).not.toContain('NonStructuralSchema');
+    }
+  });
+
+  it('take the examples of their reference page', async () => {
+    await bed().kubectl('create', 'namespace', 'research');
+    for (const resource of CUSTOM_RESOURCES) {
+      expect(await refusal(bed(), exampleObject(resource))).toBe('');
+    }
+  });
+
+  it('show the columns of the wire', async () => {
+    const columns = async (plural: string) => await columnsOf(bed(), plural);
+    await bed().apply(JSON.stringify(requestWith({})));
+    expect(await columns('crs')).toEqual(['NAME', 'PHASE', 'PRIORITY', 'AGE']);
+    expect(await columns('upn')).toEqual(['NAME', 'PHASE', 'NODE', 'AGE']);
+    expect(await columns('avc'))
+      .toEqual(['NAME', 'AVAILABILITY', 'AVAILABLE', 'COST', 'AGE']);
+  });
+
+  it('are all in the category "fleet"', async () => {
+    const { code, stdout } = await bed().kubectl('get', 'fleet', '-A', '-o', 'name');
+    expect(code).toBe(0);
+    for (const { kind } of CUSTOM_RESOURCES) expect(stdout).toContain(kind.toLowerCase());
+  });
+
+  it('select CapacityRequests by their phase', async () => {
+    const object = requestWith({});
+    await bed().apply(JSON.stringify(object));
+    const name = textAt(object, 'metadata', 'name') ?? '';
+    const patch = '{"status":{"phase":"Acknowledged","acknowledgedAt":"2026-01-01T00:00:00Z"}}';
+    const patched = await bed()
+      .kubectl('patch', 'cr', name, '--subresource=status', '--type=merge', '-p', patch);
+    expect(patched.stderr).toBe('');
+    const { stdout } = await bed()
+      .kubectl('get', 'cr', '--field-selector=status.phase=Acknowledged', '-o', 'name');
+    expect(stdout.trim()).toBe(`capacityrequest.bigfleet.lucy.sh/${name}`);
+  });
+
+  it('take quantities as text and as whole numbers, and refuse other texts', async () => {
+    const good = requestWith({ resources: { cpu: 2, memory: '1.5Gi', gpu: '1e0', none: '-0' } });
+    expect(await refusal(bed(), good)).toBe('');
+    for (const bad of ['1 Gi', 'many', '', '1mi', '--1']) {
+      expect(await refusal(bed(), requestWith({ resources: { cpu: bad } })))
+        .toContain('spec.resources.cpu');
+    }
+  });
+
+  it('let through what only the operator can judge, and the operator does', async () => {
+    const cases: readonly (readonly [string, JsonRecord])[] = [
+      ['spec.resources["cpu"]', { resources: { cpu: '1e1.5' } }],
+      ['spec.resources["cpu"]', { resources: { cpu: '-1' } }],
+      ['spec.interruptionPenalty', { interruptionPenalty: '-1' }],
+      ['spec.requirements[0].operator', { requirements: [{ key: 'a', operator: 'Near' }] }],
+    ];
+    for (const [field, spec] of cases) {
+      const object = requestWith(spec);
+      expect(await refusal(bed(), object)).toBe('');
+      const stored = await read(bed(), 'get', 'cr', textAt(object, 'metadata', 'name') ?? '');
+      const reading = readCapacityRequest(stored);
+      expect(reading._tag === 'Unreadable' ? reading.problems.map((one) => one.field) : [])
+        .toEqual([field]);
+    }
+  });
+
+  it('rule: In and NotIn need at least one value', async () => {
+    for (const operator of ['In', 'NotIn']) {
+      const key = 'example.com/a';
+      expect(await refusal(bed(), withRequirement({ key, operator, values: ['x'] }))).toBe('');
+      for (const bare of [{ key, operator }, { key, operator, values: [] }]) {
+        expect(await refusal(bed(), withRequirement(bare)))
+          .toContain('In and NotIn need at least one value');
+      }
+    }
+  });
+
+  it('rule: Exists and DoesNotExist take no values', async () => {
+    for (const operator of ['Exists', 'DoesNotExist']) {
+      const key = 'example.com/a';
+      expect(await refusal(bed(), withRequirement({ key, operator }))).toBe('');
+      expect(await refusal(bed(), withRequirement({ key, operator, values: [] }))).toBe('');
+      expect(await refusal(bed(), withRequirement({ key, operator, values: ['x'] })))
+        .toContain('Exists and DoesNotExist take no values');
+    }
+  });
+
+  it('refuse a request without resources or priority, and numbers that are no int32', async () => {
+    const { apiVersion, kind, metadata } = requestWith({});
+    const bare = (spec: JsonRecord) => ({ apiVersion, kind, metadata, spec });
+    expect(await refusal(bed(), bare({ priority: 0 }))).toContain('spec.resources: Required');
+    expect(await refusal(bed(), bare({ resources: {} }))).toContain('spec.priority: Required');
+    expect(await refusal(bed(), requestWith({ priority: 2 ** 31 }))).toContain('spec.priority');
+  });
+
+  it('keep every field of their examples', async () => {
+    for (const resource of CUSTOM_RESOURCES) {
+      const example = exampleObject(resource);
+      const name = textAt(example, 'metadata', 'name') ?? '';
+      const namespace = textAt(example, 'metadata', 'namespace') ?? 'default';
+      const stored = await read(bed(), 'get', resource.plural, name, '-n', namespace);
+      expect(asRecord(stored)?.['spec']).toEqual(example['spec']);
+    }
+  });
+});
