@@ -1,0 +1,358 @@
+/** Caches over an API server in memory, on simulated time. */
+import { Layer, ManagedRuntime } from 'effect';
+import { config } from 'rxjs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startReflector } from '../../../src/actors/reflector.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { Fact, Identity } from '../../../src/domain/facts.ts';
+import { objectKey } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { identityOf } from '../../../src/domain/object-meta.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { scriptedApi } from '../../support/scripted-api.ts';
+
+interface Thing extends Identity {
+  readonly color: string;
+}
+
+const project = (raw: unknown): Thing | undefined => {
+  const identity = identityOf(raw);
+  const color = textAt(raw, 'spec', 'color') ?? 'none';
+  if (color === 'poison') throw new Error('poisoned');
+  return identity === undefined || color === 'hidden' ? undefined : { ...identity, color };
+};
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const shown = (fact: Fact<Thing>): string => {
+  switch (fact._tag) {
+    case 'Listed':
+      return `listed ${fact.objects.map(({ key }) => key).sort().join(',')}`;
+    case 'Present':
+      return `present ${fact.object.key} ${fact.object.color}`;
+    case 'Absent':
+      return `absent ${fact.key} ${fact.last.color}`;
+  }
+};
+
+const bed = (telemetry: Telemetry = silentTelemetry) => {
+  const time = simulatedTime();
+  const api = scriptedApi();
+  const runtime = ManagedRuntime.make(
+    Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time)),
+  );
+  cleanups.push(() => runtime.dispose());
+  const world = makeWorld({ time, runtime, telemetry, firstSeed: 7 });
+  const start = (projection = project) => {
+    const reflector = startReflector(world, { id: 'things', path: '/things', project: projection });
+    cleanups.push(reflector.stop);
+    const facts: string[] = [];
+    reflector.facts.subscribe((fact) => facts.push(shown(fact)));
+    return { reflector, facts };
+  };
+  return { time, api, start };
+};
+
+const lists = (api: ReturnType<typeof scriptedApi>): number =>
+  api.calls.filter(({ query }) => query?.['continue'] === undefined).length;
+
+describe('a reflector', () => {
+  it('lists in pages and then follows', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c', 'd', 'e']) api.put(name);
+    const { reflector, facts } = start();
+    await time.settle();
+    expect(facts).toEqual(['listed a,b,c,d,e']);
+    expect(api.calls.length).toBe(3);
+    expect(api.calls[0]?.query).toEqual({ limit: '500' });
+    expect(api.watches).toEqual([expect.objectContaining({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '6',
+    })]);
+    api.put('a', { color: 'red' });
+    api.delete('b');
+    api.put('f');
+    await time.settle();
+    expect(facts.slice(1)).toEqual(['present a red', 'absent b none', 'present f none']);
+    expect(reflector.size).toBe(5);
+    expect(reflector.get(objectKey('a'))?.color).toBe('red');
+  });
+
+  it('is not synced and shows nothing while a list is incomplete, however long it takes', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    const held = api.holdPages();
+    const { reflector, facts } = start();
+    let synced = false;
+    void reflector.whenSynced.then(() => synced = true);
+    await time.advance(10 * 60_000);
+    expect([synced, reflector.synced, reflector.size, facts]).toEqual([false, false, 0, []]);
+    held.release();
+    await time.settle();
+    expect([synced, reflector.synced, reflector.size]).toEqual([true, true, 3]);
+  });
+
+  it('opens an ended watch again at once, from where it was and without a list', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { facts } = start();
+    await time.settle();
+    api.put('b');
+    await time.settle();
+    const before = time.monotonic();
+    api.endWatches('eof');
+    api.put('c');
+    await time.settle();
+    expect(time.monotonic()).toBe(before);
+    expect(api.watches.map((query) => query['resourceVersion'])).toEqual(['2', '3']);
+    expect(lists(api)).toBe(1);
+    expect(facts).toEqual(['listed a', 'present b none', 'present c none']);
+  });
+
+  it('takes the revision from bookmarks', async () => {
+    const { time, api, start } = bed();
+    start();
+    await time.settle();
+    api.chunk([{ type: 'BOOKMARK', object: { metadata: { resourceVersion: '77' } } }]);
+    await time.settle();
+    api.endWatches('eof');
+    await time.settle();
+    expect(api.watches.at(-1)?.['resourceVersion']).toBe('77');
+  });
+
+  it('backs off when a watch ends without a word, and after a cut', async () => {
+    const { time, api, start } = bed();
+    start();
+    await time.settle();
+    api.endWatches('eof');
+    await time.settle();
+    expect(api.watches.length).toBe(1);
+    await time.advance(1000);
+    expect(api.watches.length).toBe(2);
+    api.bookmark();
+    await time.settle();
+    api.endWatches('cut');
+    await time.settle();
+    expect(api.watches.length).toBe(2);
+    await time.advance(1000);
+    expect(api.watches.length).toBe(3);
+    expect(lists(api)).toBe(1);
+  });
+
+  it('lists anew when the server has forgotten the revision; absences follow the list', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    const { facts } = start();
+    await time.settle();
+    api.bookmark();
+    await time.settle();
+    api.endWatches('eof');
+    api.delete('a');
+    api.delete('b');
+    api.put('b', { color: 'blue' });
+    api.compact();
+    await time.settle();
+    expect(facts.slice(1)).toEqual([
+      'listed b,c',
+      'absent a none',
+      'absent b none',
+      'present b blue',
+    ]);
+  });
+
+  it('keeps showing what it knows while a new list is not complete', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    const { reflector, facts } = start();
+    await time.settle();
+    api.bookmark();
+    await time.settle();
+    const held = api.holdPages();
+    api.report(410);
+    await time.advance(60_000);
+    expect([reflector.synced, reflector.size, facts.length]).toEqual([true, 3, 1]);
+    held.release();
+    await time.settle();
+    expect(facts.length).toBe(2);
+  });
+
+  it('gives up a silent watch at its idle deadline, which every chunk arms anew', async () => {
+    const { time, api, start } = bed();
+    start();
+    await time.settle();
+    for (let minute = 0; minute < 5; minute += 1) {
+      await time.advance(120_000);
+      api.bookmark();
+      await time.settle();
+    }
+    expect(api.watches.length).toBe(1);
+    await time.advance(149_000);
+    expect(api.watches.length).toBe(1);
+    await time.advance(3000);
+    expect(api.watches.length).toBe(2);
+    expect(api.openWatches()).toBe(1);
+    expect(lists(api)).toBe(1);
+  });
+
+  it('backs off with growing delays while the server is away, without an end', async () => {
+    const { time, api, start } = bed();
+    api.refuseLists(...Array.from({ length: 30 }, () => 'unreachable' as const));
+    const { reflector } = start();
+    await time.advance(60_000);
+    expect(api.calls.length).toBeGreaterThan(3);
+    expect(api.calls.length).toBeLessThan(20);
+    await time.advance(30 * 60_000);
+    expect(reflector.synced).toBe(true);
+  });
+
+  it('asks for the whole list when pages expire under way', async () => {
+    const { time, api, start } = bed();
+    for (const name of ['a', 'b', 'c']) api.put(name);
+    api.refuseLists({ status: 410 });
+    const { facts } = start();
+    await time.advance(2000);
+    expect(facts).toEqual(['listed a,b,c']);
+    expect(api.calls.at(-1)?.query).toEqual({});
+  });
+
+  it('says that it is refused and asks again', async () => {
+    const { time, api, start } = bed();
+    api.refuseLists({ status: 403 });
+    const { reflector } = start();
+    await time.settle();
+    expect(reflector.actor.getSnapshot().matches('refused')).toBe(true);
+    await time.advance(2000);
+    expect(reflector.synced).toBe(true);
+  });
+
+  it('draws the time of each watch between 5 and 10 minutes', async () => {
+    const { time, api, start } = bed();
+    start();
+    for (let nth = 0; nth < 20; nth += 1) {
+      await time.settle();
+      api.bookmark();
+      await time.settle();
+      api.endWatches('eof');
+    }
+    const seconds = api.watches.map((query) => Number(query['timeoutSeconds']));
+    expect(Math.min(...seconds)).toBeGreaterThanOrEqual(300);
+    expect(Math.max(...seconds)).toBeLessThanOrEqual(600);
+    expect(new Set(seconds).size).toBeGreaterThan(10);
+  });
+
+  it('leaves out what cannot be read, and follows on', async () => {
+    const counted: string[] = [];
+    const { time, api, start } = bed({
+      ...silentTelemetry,
+      count: (name) => void counted.push(name),
+    });
+    api.put('a', { color: 'poison' });
+    api.put('b', { color: 'hidden' });
+    api.put('c');
+    const { facts } = start();
+    await time.settle();
+    api.put('c', { color: 'hidden' });
+    api.put('d');
+    await time.settle();
+    expect(facts).toEqual(['listed c', 'absent c none', 'present d none']);
+    expect(counted.filter((name) => name === 'tidegate_watch_unreadable_total').length).toBe(1);
+  });
+
+  it('outlives a subscriber that throws', async () => {
+    const reported: unknown[] = [];
+    config.onUnhandledError = (error) => reported.push(error);
+    cleanups.push(() => {
+      config.onUnhandledError = null;
+    });
+    const { time, api, start } = bed();
+    const { reflector, facts } = start();
+    reflector.facts.subscribe(() => {
+      throw new Error('subscriber');
+    });
+    await time.settle();
+    api.put('a');
+    api.put('b');
+    await time.settle();
+    expect(facts).toEqual(['listed ', 'present a none', 'present b none']);
+    await expect.poll(() => reported.length).toBe(3);
+  });
+
+  it('tells a late subscriber the complete list first', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { reflector } = start();
+    await time.settle();
+    const late: string[] = [];
+    reflector.facts.subscribe((fact) => late.push(shown(fact)));
+    api.put('b');
+    await time.settle();
+    expect(late).toEqual(['listed a', 'present b none']);
+  });
+
+  it('starts again with a list after a defect, and keeps showing what it knows', async () => {
+    const { time, api, start } = bed();
+    api.put('a');
+    const { reflector, facts } = start();
+    await time.settle();
+    const first = reflector.actor;
+    api.chunk([{
+      type: 'ADDED',
+      get object(): unknown {
+        throw new Error('planted defect');
+      },
+    }]);
+    await time.settle();
+    expect(first.getSnapshot().status).toBe('error');
+    expect(reflector.size).toBe(1);
+    await time.advance(1000);
+    expect(reflector.actor).not.toBe(first);
+    expect(facts).toEqual(['listed a', 'listed a']);
+  });
+
+  it('closes its watch when it is stopped', async () => {
+    const { time, api, start } = bed();
+    const { reflector } = start();
+    await time.settle();
+    expect(api.openWatches()).toBe(1);
+    reflector.stop();
+    await time.settle();
+    expect(api.openWatches()).toBe(0);
+    expect(time.pending()).toBe(0);
+  });
+
+  it('agrees with the server after a thousand random changes, cuts, ends and compactions', async () => {
+    const { time, api, start } = bed();
+    const { reflector } = start();
+    let seed = 1;
+    const draw = (below: number): number => {
+      seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+      return (seed >>> 8) % below;
+    };
+    const truth = new Map<string, string>();
+    for (let step = 0; step < 1000; step += 1) {
+      const name = `n${draw(8)}`;
+      const what = draw(12);
+      if (what < 6) {
+        api.put(name, { color: `c${step}` });
+        truth.set(name, `c${step}`);
+      } else if (what < 8) {
+        api.delete(name);
+        truth.delete(name);
+      } else if (what === 8) api.endWatches('eof');
+      else if (what === 9) api.endWatches('cut');
+      else if (what === 10) api.compact();
+      else await time.advance(draw(3000));
+      if (draw(3) === 0) await time.settle();
+    }
+    await time.advance(120_000);
+    const seen = new Map([...reflector.values()].map(({ key, color }) => [String(key), color]));
+    expect(new Map([...seen].sort())).toEqual(new Map([...truth].sort()));
+  });
+});
