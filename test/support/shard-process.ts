@@ -22,7 +22,8 @@ export type ShardCommand =
     readonly bytes: string;
     readonly times?: number;
   }
-  | { readonly command: 'pause' | 'resume'; readonly stream: number }
+  | { readonly command: 'pause'; readonly stream: number }
+  | { readonly command: 'resume'; readonly stream: number }
   | {
     readonly command: 'end';
     readonly stream: number;
