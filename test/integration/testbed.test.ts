@@ -142,6 +142,17 @@ describeWithTestbed('test bed with controllers', {
     expect(stderr).toContain('User "viewer" cannot list resource "nodes"');
   });
 
+  it('forgets old revisions when it is told to', async () => {
+    const first = '/api/v1/pods?limit=1';
+    const page = JSON.parse((await bed().kubectl('get', '--raw', first)).stdout);
+    const next = `${first}&continue=${page.metadata.continue}`;
+    expect((await bed().kubectl('get', '--raw', next)).code).toBe(0);
+    await bed().kubectl('label', 'node', 'node-b', 'changed=true');
+    await bed().forgetRevisions();
+    const { stderr } = await bed().kubectl('get', '--raw', next);
+    expect(stderr).toContain('The provided continue parameter is too old');
+  });
+
   it('brings the API server back on the same port with the same objects', async () => {
     await bed().stopApiServer();
     expect((await bed().kubectl('get', 'nodes')).code).toBe(1);

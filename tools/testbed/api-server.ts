@@ -11,28 +11,36 @@ import { eventually } from './waiting.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 
+/** How it is asked whether it is ready. The kubeconfig may come into being after its start. */
+export interface Access {
+  readonly layout: Layout;
+  readonly kubectl: string;
+  readonly kubeconfig: string;
+}
+
 /** One API server. It keeps nothing: all it knows is in etcd. */
 export class ApiServer {
   readonly #programs: Programs;
   readonly #program: Program;
-  readonly #layout: Layout;
+  readonly #access: Access;
   #child: Supervised | undefined;
 
-  constructor(programs: Programs, program: Program, layout: Layout) {
+  constructor(programs: Programs, program: Program, access: Access) {
     this.#programs = programs;
     this.#program = program;
-    this.#layout = layout;
+    this.#access = access;
   }
 
   /** Starts it, unless it runs, and waits until it accepts connections. */
   async start(): Promise<void> {
     if (this.#child?.isRunning() === true) return;
     this.#child = this.#programs.start(this.#program);
-    await this.#until('to listen', () => accepts(this.#layout.serverPort));
+    await this.#until('to listen', () => accepts(this.#access.layout.serverPort));
   }
 
-  /** Waits until it says that it is ready to the user of this kubeconfig. */
-  async ready(kubectl: string, kubeconfig: string): Promise<void> {
+  /** Waits until it says that it is ready. */
+  async ready(): Promise<void> {
+    const { kubectl, kubeconfig } = this.#access;
     await this.#until('to be ready', async () => {
       const args = ['--kubeconfig', kubeconfig, 'get', '--raw', '/readyz'];
       const { code, stderr } = await runCommand(kubectl, args);
@@ -43,13 +51,15 @@ export class ApiServer {
 
   /** The authority that signed its certificate, which it made at its first start. */
   async authority(): Promise<string> {
-    return issuerOf(await readFile(join(this.#layout.certificates, 'apiserver.crt'), 'utf8'));
+    return issuerOf(
+      await readFile(join(this.#access.layout.certificates, 'apiserver.crt'), 'utf8'),
+    );
   }
 
   /** Kills it and waits until nobody answers on its port. */
   async stop(): Promise<void> {
     if (this.#child !== undefined) await this.#programs.kill(this.#child);
-    await eventually(async () => !(await accepts(this.#layout.serverPort)), {
+    await eventually(async () => !(await accepts(this.#access.layout.serverPort)), {
       what: 'the port of the API server to be free',
     });
   }

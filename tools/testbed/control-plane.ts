@@ -33,6 +33,10 @@ export const layoutOf = (
   stages: join(directory, 'stages.yaml'),
 });
 
+/** The kubeconfig of one user. */
+export const kubeconfigPath = (layout: Layout, user: string): string =>
+  join(layout.directory, 'kubeconfigs', `${user.replaceAll(':', '-')}.json`);
+
 const flagsOf = (flags: Readonly<Record<string, string | number | boolean>>): readonly string[] =>
   Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
 
@@ -121,6 +125,8 @@ export const controllersProgram = (
   log: logOf(layout, 'kube-controller-manager'),
   args: flagsOf({
     ...clientFlags(kubeconfig),
+    // An API server that is away for a minute does not make every Node unreachable.
+    'node-monitor-grace-period': '10m',
     'service-account-private-key-file': credentials.serviceAccountKey,
     'root-ca-file': join(layout.certificates, 'apiserver.crt'),
   }),

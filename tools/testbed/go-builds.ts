@@ -13,6 +13,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { runCommand } from './commands.ts';
 import { cacheFolder, type Environment, environment } from './environment.ts';
 import { locked } from './locks.ts';
+import { supervise } from './processes.ts';
 
 /** Where progress goes, a line at a time. */
 export type Say = (line: string) => void;
@@ -116,21 +117,25 @@ export interface Build {
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
-const goBuild = async (build: Build, into: string, say: Say): Promise<void> => {
+const goBuild = async (build: Build, into: string, { say, env }: Surroundings): Promise<void> => {
   say(build.what);
   const done = keepSaying(build.what, say);
-  try {
-    const { code, stderr } = await runCommand(
-      'go',
-      ['build', '-o', `${into}/`, '-ldflags', build.linker, build.packages],
-      { cwd: moduleFolder },
-    );
-    if (code !== 0) throw new Error(`Cannot build ${build.packages}: ${stderr.trim()}`);
-    for (const [name, better] of Object.entries(build.renamed ?? {})) {
-      await rename(join(into, name), join(into, better));
-    }
-  } finally {
-    done();
+  const complaints: string[] = [];
+  const compiler = supervise({
+    name: 'go build',
+    file: 'go',
+    args: ['build', '-o', `${into}/`, '-ldflags', build.linker, build.packages],
+    cwd: moduleFolder,
+    env,
+    onLine: (line) => {
+      complaints.push(line);
+    },
+  });
+  const code = await compiler.exited;
+  done();
+  if (code !== 0) throw new Error(`Cannot build ${build.packages}: ${complaints.join('\n')}`);
+  for (const [name, better] of Object.entries(build.renamed ?? {})) {
+    await rename(join(into, name), join(into, better));
   }
 };
 
@@ -138,17 +143,17 @@ const goBuild = async (build: Build, into: string, say: Say): Promise<void> => {
 export const builtOnce = async (
   target: string,
   build: Build,
-  { say, env }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<string> => {
   if (existsSync(target)) return target;
-  const problem = await goProblem(await readGoModule(), env);
+  const problem = await goProblem(await readGoModule(), surroundings.env);
   if (problem !== undefined) throw new TestbedUnavailable(problem);
   await mkdir(dirname(target), { recursive: true });
   return await locked(`${target}.lock`, async () => {
     if (existsSync(target)) return target;
     const unfinished = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
     try {
-      await goBuild(build, unfinished, say);
+      await goBuild(build, unfinished, surroundings);
       await rename(unfinished, target);
     } catch (problem) {
       await rm(unfinished, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { startTestbed } from './testbed.ts';
 
 const USAGE = `Starts a Kubernetes control plane on this machine and runs it until Ctrl-C.
 
-Usage: node tools/testbed/main.ts [flags]     (or: deno run -A tools/testbed/main.ts)
+Usage: npx node tools/testbed/main.ts [flags]     (or: npx deno run -A tools/testbed/main.ts)
 
   --no-controllers     without kube-controller-manager
   --no-scheduler       without kube-scheduler

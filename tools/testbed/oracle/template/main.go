@@ -3,17 +3,23 @@
 // Every line of stdin is {"name": "…", "template": "…", "data": …}; every line of stdout is
 // {"output": "…"} or {"error": "…"}, and with an error the output that came before it. Whole JSON
 // numbers become int and others float64. With "context": "bootstrap" the data becomes the struct
-// that bootstrap templates see, so that an unknown field is an error.
+// that bootstrap templates see, so that an unknown field is an error. Rendering that gives too much
+// or takes too long is an error that starts with "oracle:".
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
+	"time"
+
+	"tidegate.dev/testbed/oracle/template/operator"
 )
 
 type question struct {
@@ -26,19 +32,6 @@ type question struct {
 type answer struct {
 	Output string `json:"output"`
 	Error  string `json:"error,omitempty"`
-}
-
-// Requirement is one node requirement, as a bootstrap template sees it.
-type Requirement struct {
-	Key      string
-	Operator string
-	Values   []string
-}
-
-// Context is the whole data of a bootstrap template.
-type Context struct {
-	ClusterID    string
-	Requirements []Requirement
 }
 
 func main() {
@@ -77,16 +70,46 @@ func answerTo(line []byte) answer {
 	if err != nil {
 		return answer{Error: err.Error()}
 	}
-	var output strings.Builder
+	answers := make(chan answer, 1)
+	go func() { answers <- render(parsed, data) }()
+	select {
+	case done := <-answers:
+		return done
+	case <-time.After(patience):
+		return answer{Error: "oracle: took too long"}
+	}
+}
+
+func render(parsed *template.Template, data any) answer {
+	output := boundedBuilder{deadline: time.Now().Add(patience)}
 	if err := parsed.Execute(&output, data); err != nil {
 		return answer{Output: output.String(), Error: err.Error()}
 	}
 	return answer{Output: output.String()}
 }
 
+// The longest a rendering may take, and the most it may give.
+const (
+	patience    = 3 * time.Second
+	outputLimit = 1 << 21
+)
+
+// boundedBuilder collects output up to the limits, so that an endless rendering ends.
+type boundedBuilder struct {
+	strings.Builder
+	deadline time.Time
+}
+
+func (b *boundedBuilder) Write(bytes []byte) (int, error) {
+	if b.Len()+len(bytes) > outputLimit || time.Now().After(b.deadline) {
+		return 0, errors.New("oracle: too much output")
+	}
+	return b.Builder.Write(bytes)
+}
+
 func dataOf(asked question) (any, error) {
 	if asked.Context == "bootstrap" {
-		var context Context
+		var context operator.BootstrapRendererInput
 		err := json.Unmarshal(asked.Data, &context)
 		return context, err
 	}
@@ -116,6 +139,8 @@ func withNumbers(value any) any {
 		for index, inner := range value {
 			value[index] = withNumbers(inner)
 		}
+		// What append left over behind the last element is no part of the data.
+		return slices.Clip(value)
 	}
 	return value
 }

@@ -1,0 +1,34 @@
+/** The program as a process of its own: what end-to-end tests rely on. */
+import { describe, expect, it } from 'vitest';
+import {
+  type Runtime,
+  startTidegate,
+  type TidegateProcess,
+} from '../../support/tidegate-process.ts';
+
+const RUNTIMES: readonly Runtime[] = ['node', 'deno'];
+
+describe.each(RUNTIMES)('startTidegate under %s', (runtime) => {
+  it('keeps what the program said and how it ended', async () => {
+    const child = startTidegate({ name: 'version', args: ['--version'], runtime });
+    expect(await child.exited).toBe(0);
+    expect(child.logs()).toEqual([{ msg: expect.stringMatching(/^tidegate v?\d/) }]);
+  });
+
+  it('does not wait for what an ended program can no longer say', async () => {
+    const child = startTidegate({ name: 'version', args: ['--version'], runtime });
+    await expect(child.untilLog(() => false, { what: 'more' })).rejects.toThrow('it has ended');
+  });
+});
+
+describe('startTidegate', () => {
+  let kept: TidegateProcess | undefined;
+
+  it('runs while its test does', () => {
+    const args = ['fleet', '--listen=127.0.0.1:0', '--script-listen=0'];
+    kept = startTidegate({ name: 'fleet', args });
+    expect(kept.isRunning()).toBe(true);
+  });
+
+  it('ends with its test', () => expect(kept?.isRunning()).toBe(false));
+});
