@@ -31,6 +31,7 @@ export const PROBLEMS_MAX = 8;
 /** Longest piece of somebody else's text that is repeated. */
 const QUOTE_MAX = 64;
 
+const QUANTITY_REMEDY = 'Give a quantity such as "1500m" or "2Gi"';
 const INT32_MAX = 2 ** 31 - 1;
 
 /** Somebody else's text in quotes, shortened. */
@@ -123,12 +124,12 @@ const quantityText = ({ value }: Field): string | undefined => {
 export const quantityOfZeroOrMore = (field: Field): Quantity => {
   const text = quantityText(field);
   if (text === undefined) {
-    find(field, 'is neither a text nor a whole number', 'Give a quantity such as "1500m" or "2Gi"');
+    find(field, 'is neither a text nor a whole number', QUANTITY_REMEDY);
     return wholeQuantity(0n);
   }
   const reading = parseQuantity(text);
   if (reading._tag === 'Malformed') {
-    find(field, `is ${quoted(text)}, which ${reading.problem}`, 'Give a quantity such as "2Gi"');
+    find(field, `is ${quoted(text)}, which ${reading.problem}`, QUANTITY_REMEDY);
     return wholeQuantity(0n);
   }
   if (reading.quantity.nanos < 0n) {

@@ -10,7 +10,8 @@
 import { fromBytes, toBytes } from './byte-strings.ts';
 import { BUILTIN_NAMES } from './builtins.ts';
 import { evaluate, RenderFailure } from './evaluation.ts';
-import { ParseFailure, parseTrees, type TreeSet } from './parser.ts';
+import { parseTrees, type TreeSet } from './parser.ts';
+import { ParseFailure } from './token-reader.ts';
 import { fromPlain, type PlainData, type Value } from './values.ts';
 import { boundedText, OUTPUT_BYTES_MAX, workMeter } from './work-meter.ts';
 

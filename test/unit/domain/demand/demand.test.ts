@@ -1,0 +1,271 @@
+/** Demand that is kept, beside demand that is added up from nothing. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Demand, makeDemand } from '../../../../src/domain/demand/demand.ts';
+import type { Need } from '../../../../src/domain/demand/need.ts';
+import {
+  type CapacityRequestProjection,
+  capacityRequestProjector,
+} from '../../../../src/domain/demand/request.ts';
+import { objectKey } from '../../../../src/domain/ids.ts';
+import { parseQuantity } from '../../../../src/domain/quantity.ts';
+import type { ResourceMap } from '../../../../src/domain/resources.ts';
+import {
+  badSpecs,
+  goodSpecs,
+  plainDemand,
+  type PlainNeed,
+  rawRequest,
+  type RequestParts,
+} from '../../../support/capacity-requests.ts';
+
+const project = capacityRequestProjector();
+
+const request = (parts: RequestParts = {}): CapacityRequestProjection => {
+  const projection = project(rawRequest(parts));
+  if (projection === undefined) throw new Error('A request without an identity');
+  return projection;
+};
+
+const demandOf = (...parts: readonly RequestParts[]): Demand => {
+  const demand = makeDemand();
+  for (const one of parts) demand.observe(request(one));
+  return demand;
+};
+
+const cpu = (amount: string | number, more: RequestParts = {}): RequestParts => ({
+  ...more,
+  spec: { resources: { cpu: amount } },
+});
+
+const nanosOf = (resources: ResourceMap): Readonly<Record<string, bigint>> =>
+  Object.fromEntries(
+    Object.entries(resources).map(([resource, text]) => {
+      const reading = parseQuantity(text);
+      return [resource, reading._tag === 'Quantity' ? reading.quantity.nanos : -1n];
+    }),
+  );
+
+const plain = (need: Need): PlainNeed => ({
+  key: need.key,
+  sums: nanosOf(need.aggregateResources),
+  maxima: nanosOf(need.minUnit),
+  requests: need.requests,
+});
+
+describe('demand', () => {
+  it('adds up requests on equal terms and keeps the largest of each resource', () => {
+    const demand = demandOf(
+      { name: 'a', spec: { resources: { cpu: '500m', memory: '2Gi' } } },
+      { name: 'b', spec: { resources: { cpu: '500m', memory: '1Gi', gpu: 1 } } },
+      { name: 'c', spec: { resources: { cpu: '250m' } } },
+    );
+    expect(demand.needs()).toMatchObject([{
+      aggregateResources: { cpu: '1250m', gpu: '1', memory: '3Gi' },
+      minUnit: { cpu: '500m', gpu: '1', memory: '2Gi' },
+      requests: 3,
+    }]);
+  });
+
+  it('keeps apart what differs in requirements, priority, spread, buckets or group', () => {
+    const coLocation = { topologyKey: 'rack' };
+    const topologySpread = [
+      { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
+    ];
+    const specs = [
+      {},
+      { requirements: [{ key: 'zone', operator: 'Exists' }] },
+      { priority: 1 },
+      { topologySpread },
+      { interruptionPenalty: '0' },
+      { reclamationPenalty: '0' },
+      { coLocation },
+    ];
+    const demand = demandOf(...specs.map((spec, index) => ({ name: `r${index}`, spec })));
+    expect(demand.needs()).toHaveLength(specs.length);
+    demand.observe(request({ name: 'r6', namespace: 'other', spec: { coLocation } }));
+    expect(demand.needs()).toHaveLength(specs.length + 1);
+  });
+
+  it('finds the next largest when the largest leaves', () => {
+    const demand = demandOf(
+      cpu('3', { name: 'a' }),
+      cpu('2', { name: 'b' }),
+      cpu(1, { name: 'c' }),
+    );
+    demand.forget(objectKey('a', 'default'));
+    expect(demand.needs()).toMatchObject([{ minUnit: { cpu: '2' } }]);
+    demand.observe(request(cpu('500m', { name: 'b' })));
+    expect(demand.needs()).toMatchObject([{ minUnit: { cpu: '1' } }]);
+  });
+
+  it('keeps the largest while another request has as much', () => {
+    const demand = demandOf(cpu('3', { name: 'a' }), cpu('3', { name: 'b' }));
+    demand.forget(objectKey('a', 'default'));
+    expect(demand.needs()).toMatchObject([{
+      minUnit: { cpu: '3' },
+      aggregateResources: { cpu: '3' },
+    }]);
+  });
+
+  it('is nothing when everybody has left', () => {
+    const demand = demandOf({ name: 'a' }, { name: 'b' });
+    demand.forget(objectKey('a', 'default'));
+    demand.forget(objectKey('b', 'default'));
+    demand.forget(objectKey('never', 'default'));
+    expect(demand.needs()).toEqual([]);
+    expect(demand.size).toBe(0);
+    expect(demand.unacknowledged()).toEqual([]);
+  });
+
+  it('gives a sum the format of its binary operands, whatever their order', () => {
+    const ways = [['1Gi', '1G'], ['1G', '1Gi']].map(([first = '', second = '']) =>
+      demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
+    );
+    expect(ways[0]).toEqual(ways[1]);
+  });
+
+  it('reuses a need whose requests did not change, and the whole list when none did', () => {
+    const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
+    const before = demand.needs();
+    expect(demand.needs()).toBe(before);
+    demand.observe(request({ name: 'a', revision: '2', phase: 'Acknowledged' }));
+    expect(demand.needs()).toBe(before);
+    demand.observe(request({ name: 'a', spec: { resources: { cpu: '7' } } }));
+    const [changed, kept] = demand.needs();
+    expect(changed).not.toBe(before[0]);
+    expect(kept).toBe(before[1]);
+  });
+});
+
+describe('demand with bad requests', () => {
+  const bad = { resources: { cpu: 'many' } };
+
+  it('wire 2: leaves out a request that cannot be read, and the others go up', () => {
+    const demand = demandOf({ name: 'a' });
+    const observed = demand.observe(request({ name: 'b', spec: bad }));
+    expect(observed).toMatchObject({ _tag: 'LeftOut', isNews: true });
+    expect(demand.needs()).toMatchObject([{ requests: 1 }]);
+    expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/b']);
+  });
+
+  it('wire 5: keeps the last good reading of a request that turns bad, until it is deleted', () => {
+    const demand = demandOf(cpu('4'));
+    expect(demand.observe(request({ spec: bad }))).toMatchObject({ _tag: 'KeptLastGood' });
+    expect(demand.needs()).toMatchObject([{ aggregateResources: { cpu: '4' } }]);
+    demand.forget(objectKey('a', 'default'));
+    expect(demand.needs()).toEqual([]);
+    expect(demand.unreadable()).toEqual([]);
+  });
+
+  it('wire 5: takes nothing over from a deleted request of the same name', () => {
+    const demand = demandOf(cpu('4', { uid: 'first' }));
+    const observed = demand.observe(request({ uid: 'second', spec: bad }));
+    expect(observed).toMatchObject({ _tag: 'LeftOut' });
+    expect(demand.needs()).toEqual([]);
+  });
+
+  it('says once what is wrong, again when it changes, and again after it was right', () => {
+    const demand = demandOf();
+    const isNews = (parts: RequestParts): boolean => {
+      const observed = demand.observe(request(parts));
+      return observed._tag !== 'Counted' && observed.isNews;
+    };
+    expect(isNews({ spec: bad })).toBe(true);
+    expect(isNews({ spec: bad, revision: '2' })).toBe(false);
+    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNews({})).toBe(false);
+    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNews({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
+  });
+
+  it('offers for acknowledgement what counts as it stands and is not acknowledged', () => {
+    const demand = demandOf(
+      { name: 'new' },
+      { name: 'pending', phase: 'Pending' },
+      { name: 'done', phase: 'Acknowledged' },
+      { name: 'turned' },
+    );
+    demand.observe(request({ name: 'turned', spec: bad }));
+    demand.observe(request({ name: 'bad', spec: bad }));
+    expect(demand.unacknowledged().map(({ key }) => key)).toEqual([
+      'default/new',
+      'default/pending',
+    ]);
+    demand.observe(request({ name: 'new', phase: 'Acknowledged' }));
+    expect(demand.unacknowledged().map(({ key }) => key)).toEqual(['default/pending']);
+  });
+
+  it('forgets what a complete list does not have, and reports what it cannot read', () => {
+    const demand = demandOf({ name: 'a' }, { name: 'b' }, { name: 'gone', spec: bad });
+    const reports = demand.observeAll([request({ name: 'b' }), request({ name: 'c', spec: bad })]);
+    expect(reports.map((report) => [report.request.key, report.observed._tag]))
+      .toEqual([['default/c', 'LeftOut']]);
+    expect(demand.size).toBe(1);
+    expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/c']);
+  });
+});
+
+describe('demand after any story', () => {
+  type Step =
+    | { readonly _tag: 'Observe'; readonly parts: RequestParts }
+    | { readonly _tag: 'Forget'; readonly name: string }
+    | { readonly _tag: 'Look' };
+
+  const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
+  const specs = fc.oneof({ weight: 5, arbitrary: goodSpecs }, { weight: 1, arbitrary: badSpecs });
+  const steps: fc.Arbitrary<Step> = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({ name: names, spec: specs })
+        .map((parts): Step => ({ _tag: 'Observe', parts })),
+    },
+    { weight: 2, arbitrary: names.map((name): Step => ({ _tag: 'Forget', name })) },
+    { weight: 2, arbitrary: fc.constant<Step>({ _tag: 'Look' }) },
+  );
+
+  /** The last good projection of each name that is there. */
+  const lastGood = (story: readonly Step[]): readonly CapacityRequestProjection[] => {
+    const kept = new Map<string, CapacityRequestProjection>();
+    for (const step of story) {
+      if (step._tag === 'Forget') kept.delete(step.name);
+      if (step._tag !== 'Observe') continue;
+      const projection = request(step.parts);
+      if (projection.reading._tag === 'Readable') kept.set(step.parts.name ?? '', projection);
+    }
+    return [...kept.values()];
+  };
+
+  const play = (demand: Demand, story: readonly Step[]): void => {
+    for (const step of story) {
+      if (step._tag === 'Observe') demand.observe(request(step.parts));
+      else if (step._tag === 'Forget') demand.forget(objectKey(step.name, 'default'));
+      else demand.needs();
+    }
+  };
+
+  it('equals the demand recomputed from scratch, in one order', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+        const demand = makeDemand();
+        play(demand, story);
+        const present = lastGood(story);
+        expect(demand.needs().map(plain)).toEqual(plainDemand(present));
+        expect(demand.size).toBe(present.length);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('prints the same texts as a demand that only ever saw what is there now', () => {
+    fc.assert(
+      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+        const [long, short] = [makeDemand(), makeDemand()];
+        play(long, story);
+        for (const projection of lastGood(story).toReversed()) short.observe(projection);
+        expect(long.needs()).toEqual(short.needs());
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
