@@ -251,7 +251,9 @@ describe('a reflector', () => {
     const counted: string[] = [];
     const { time, api, start } = bed({
       ...silentTelemetry,
-      count: (name) => void counted.push(name),
+      count: (name) => {
+        counted.push(name);
+      },
     });
     api.put('a', { color: 'poison' });
     api.put('b', { color: 'hidden' });
