@@ -9,7 +9,8 @@
  */
 import { fromBytes, toBytes } from './byte-strings.ts';
 import { BUILTIN_NAMES } from './builtins.ts';
-import { evaluate, RenderFailure } from './evaluation.ts';
+import { evaluate } from './evaluation.ts';
+import { RenderFailure } from './frame.ts';
 import { parseTrees, type TreeSet } from './parser.ts';
 import { ParseFailure } from './token-reader.ts';
 import { fromPlain, type PlainData, type Value } from './values.ts';
