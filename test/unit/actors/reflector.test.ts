@@ -251,7 +251,7 @@ describe('a reflector', () => {
     const counted: string[] = [];
     const { time, api, start } = bed({
       ...silentTelemetry,
-      count: (name) => {
+      count: (name, _by, ..._labels) => {
         counted.push(name);
       },
     });
