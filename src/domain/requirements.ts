@@ -23,14 +23,19 @@ export const compareText = (left: string, right: string): -1 | 0 | 1 => {
   return left < right ? -1 : 1;
 };
 
+// deno-lint-ignore no-control-regex
+const SEPARATORS = /[\u0000\u0020%,:;=|]/u;
+const EVERY_SEPARATOR = new RegExp(SEPARATORS, 'gu');
+
+const escaped = (character: string): string =>
+  `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
+
 /**
  * The text with the characters that separate parts of a key written as `%XX`. Legal label keys and
  * values have none of them and stay as they are, so two different lists never share a key.
  */
 export const escapeSeparators = (text: string): string =>
-  // deno-lint-ignore no-control-regex
-  text.replaceAll(/[\u0000\u0020%,:;=|]/g, (character) =>
-    `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+  SEPARATORS.test(text) ? text.replaceAll(EVERY_SEPARATOR, escaped) : text;
 
 /** Sorted, each once. */
 export const canonicalValues = (values: readonly string[]): readonly string[] =>

@@ -1,0 +1,102 @@
+/** The custom resources: structural schemas that say what the Effect schemas say. */
+import { Schema } from 'effect';
+import { describe, expect, it } from 'vitest';
+import { customResourceDefinition, structuralSchema } from '../../../src/api/crd.ts';
+import { exampleObject, referencePage } from '../../../src/api/reference.ts';
+import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
+import { asRecord, type JsonRecord, recordAt, valueAt } from '../../../src/domain/json.ts';
+
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+
+interface Node {
+  readonly path: string;
+  readonly schema: JsonRecord;
+}
+
+const childrenOf = ({ path, schema }: Node): readonly Node[] => {
+  const properties = Object.entries(recordAt(schema, 'properties') ?? {})
+    .map(([name, value]) => ({ path: `${path}.${name}`, schema: asRecord(value) ?? {} }));
+  const rest = ['items', 'additionalProperties'].flatMap((keyword) => {
+    const child = asRecord(schema[keyword]);
+    return child === undefined ? [] : [{ path: `${path}[]`, schema: child }];
+  });
+  return [...properties, ...rest];
+};
+
+const nodesUnder = (node: Node): readonly Node[] => [
+  node,
+  ...childrenOf(node).flatMap(nodesUnder),
+];
+
+const nodesOf = (resource: (typeof CUSTOM_RESOURCES)[number]): readonly Node[] =>
+  ['spec', 'status'].flatMap((path) =>
+    nodesUnder({
+      path,
+      schema: structuralSchema(path === 'spec' ? resource.spec : resource.status),
+    })
+  );
+
+describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as const))(
+  'the CRD of %s',
+  (_, resource) => {
+    it('gives every field a type, and leaves nothing open', () => {
+      for (const { path, schema } of nodesOf(resource)) {
+        const isTyped = schema['type'] !== undefined || schema[INT_OR_STRING] === true;
+        expect(isTyped, path).toBe(true);
+        expect(schema, path).not.toHaveProperty('allOf');
+        expect(schema['additionalProperties'], path).not.toBe(true);
+      }
+    });
+
+    it('describes every named field in a sentence', () => {
+      for (const { path, schema } of nodesOf(resource)) {
+        if (!path.includes('.') || path.endsWith('[]')) continue;
+        expect(schema['description'], path).toMatch(/^[A-Z`].*\.$/);
+      }
+    });
+
+    it('gives every quantity the Kubernetes pattern', () => {
+      const quantities = nodesOf(resource).filter(({ schema }) => schema[INT_OR_STRING] === true);
+      expect(quantities.length).toBeGreaterThan(0);
+      for (const { path, schema } of quantities) {
+        expect(String(schema['pattern']), path).toContain('[KMGTPE]i');
+      }
+    });
+
+    it('says in words what each rule wants', () => {
+      for (const { path, schema } of nodesOf(resource)) {
+        const rules = valueAt(schema, 'x-kubernetes-validations');
+        for (const rule of Array.isArray(rules) ? rules : []) {
+          expect(recordAt({ rule }, 'rule')?.['message'], path).toMatch(/^[A-Z].*[^.]$/);
+        }
+      }
+    });
+
+    it('has an example that its own schema takes', () => {
+      const isSpec = Schema.is(resource.spec);
+      expect(isSpec(exampleObject(resource)['spec'])).toBe(true);
+      expect(isSpec({})).toBe(false);
+    });
+
+    it('has a status subresource and the category of the fleet', () => {
+      const definition = customResourceDefinition(resource);
+      expect(valueAt(definition, 'spec', 'names', 'categories')).toEqual(['fleet']);
+      expect(valueAt(definition, 'spec', 'versions')).toMatchObject([{
+        name: 'v1alpha1',
+        subresources: { status: {} },
+      }]);
+    });
+  },
+);
+
+describe('the reference page', () => {
+  it('has a row for every field', () => {
+    const page = referencePage(CUSTOM_RESOURCES, JSON.stringify);
+    for (const resource of CUSTOM_RESOURCES) {
+      for (const { path } of nodesOf(resource)) {
+        const isField = path.includes('.') && !path.endsWith('[]');
+        if (isField && !path.includes('[]')) expect(page).toContain(`| \`${path}\` |`);
+      }
+    }
+  });
+});
