@@ -172,6 +172,46 @@ export const METRICS = catalogue({
     help: 'Acknowledgements of CapacityRequests that did not land and wait for the next roll-up.',
     labels: [],
   },
+  tidegate_machines: {
+    type: 'gauge',
+    help: 'Machines by the state of their statechart; those that sleep show what was said.',
+    labels: ['state'],
+  },
+  tidegate_unknown_transitions_total: {
+    type: 'counter',
+    help: 'Steps of machines that the fleet is not known to take; they are followed all the same.',
+    labels: ['from', 'to'],
+  },
+  tidegate_stale_machines_total: {
+    type: 'counter',
+    help: 'Machines that a complete replay left out, so that their objects go.',
+    labels: [],
+  },
+  tidegate_available_capacities: {
+    type: 'gauge',
+    help: 'AvailableCapacity statecharts by state.',
+    labels: ['state'],
+  },
+  tidegate_available_capacity_writes_total: {
+    type: 'counter',
+    help: 'Writes of AvailableCapacity objects by operation and outcome.',
+    labels: ['op', 'outcome'],
+  },
+  tidegate_actor_defects_total: {
+    type: 'counter',
+    help: 'Actors that ended by a defect of this program and are started again.',
+    labels: ['machine'],
+  },
+  tidegate_events_total: {
+    type: 'counter',
+    help: 'Kubernetes Events by what became of them.',
+    labels: ['outcome'],
+  },
+  tidegate_bootstrap_template_refused_total: {
+    type: 'counter',
+    help: 'Readings of the bootstrap template that could not be used; the last good one stays.',
+    labels: [],
+  },
 });
 
 /** The name of a metric. */

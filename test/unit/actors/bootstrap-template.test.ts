@@ -1,0 +1,76 @@
+/** The bootstrap template's file: judged at start, followed afterwards. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Layer, ManagedRuntime } from 'effect';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startBootstrapTemplate } from '../../../src/actors/bootstrap-template.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+
+const pull = { requestId: '0011223344556677', clusterId: 'c1', requirements: [] };
+
+describe('bootstrap file', () => {
+  let folder = '';
+  let path = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
+    path = join(folder, 'bootstrap.tmpl');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const start = async (text?: string) => {
+    if (text !== undefined) await writeFile(path, text);
+    const time = simulatedTime();
+    const said: string[] = [];
+    const world = makeWorld({
+      time,
+      runtime: ManagedRuntime.make(Layer.empty),
+      telemetry: { ...silentTelemetry, log: (_, message) => said.push(message) },
+      firstSeed: 1,
+    });
+    return { time, said, started: await startBootstrapTemplate(world, path) };
+  };
+
+  /** Files are read by the event loop: looks until it has happened, on simulated polls. */
+  const untilSaid = async (time: ReturnType<typeof simulatedTime>, said: readonly string[]) => {
+    for (let polls = 0; polls < 1000 && said.length === 0; polls += 1) await time.advance(5_000);
+    return said.at(-1);
+  };
+
+  test('bootstrap file: a bad template at start is refused with its line and column', async () => {
+    const { started } = await start('#cloud-config\n{{ .ClusterID');
+    expect(started).toMatchObject({
+      _tag: 'Refused',
+      problem: expect.stringMatching(/bootstrap\.tmpl": line 2, column \d+: template: bootstrap:2/),
+    });
+  });
+
+  test('bootstrap file: a file that is not there is refused by name', async () => {
+    const { started } = await start();
+    expect(started).toMatchObject({ _tag: 'Refused', problem: expect.stringContaining(path) });
+  });
+
+  test('bootstrap file: a changed template is used without a restart', async () => {
+    const { time, said, started } = await start('one {{ .ClusterID }}');
+    if (started._tag === 'Refused') throw new Error(started.problem);
+    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
+    await writeFile(path, 'two {{ .ClusterID }}');
+    expect(await untilSaid(time, said)).toBe('Bootstrap template in use');
+    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'two c1' });
+    started.template.stop();
+    expect(time.pending()).toBe(0);
+  });
+
+  test('bootstrap file: a bad change keeps the last good template and is told once', async () => {
+    const { time, said, started } = await start('one {{ .ClusterID }}');
+    if (started._tag === 'Refused') throw new Error(started.problem);
+    await writeFile(path, 'two {{ .ClusterID');
+    expect(await untilSaid(time, said)).toContain('the last good one stays');
+    await time.advance(60_000);
+    expect(said).toHaveLength(1);
+    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
+    started.template.stop();
+  });
+});
