@@ -91,8 +91,8 @@ export const capacityRequest: CustomResource = {
   scope: 'Namespaced',
   description:
     'Capacity that is wanted. Tidegate adds up all CapacityRequests of the cluster and ' +
-    'tells the fleet; the fleet sends machines. Delete the request when the capacity is no longer ' +
-    'wanted.',
+    'tells the fleet; the fleet sends machines. Delete the request when nobody wants the ' +
+    'capacity any more.',
   spec: CapacityRequestSpec,
   status: CapacityRequestStatus,
   columns: [

@@ -9,13 +9,17 @@ export const API_GROUP = 'bigfleet.lucy.sh';
 /** Its only version. */
 export const API_VERSION = 'v1alpha1';
 
+const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
+
 /**
  * The pattern that Kubernetes' own CRDs have for quantities. It is looser than the quantity parser
  * (it lets a fraction in the exponent through), so nobody may take a value that passed it for one
  * that can be read. The `u` flag matters: Effect keeps patterns without it out of JSON Schema.
  */
-export const QUANTITY_PATTERN =
-  /^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$/u;
+export const QUANTITY_PATTERN = new RegExp(
+  `^(\\+|-)?${UNSIGNED}(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?${UNSIGNED}))?$`,
+  'u',
+);
 
 /** A Kubernetes quantity: text, or a whole number. */
 export const QuantityField = Schema.Union([

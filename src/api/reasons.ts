@@ -78,6 +78,13 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'collection-refused',
   },
+  LeaseNotRenewed: {
+    type: 'Warning',
+    action: 'RenewLease',
+    sentence: 'The lease could not be renewed, so this process will stop leading',
+    canAct: 'platform',
+    runbook: 'lease-not-renewed',
+  },
 });
 
 /** The name of a reason. */

@@ -44,7 +44,7 @@ export const find = (field: Field, problem: string, remedy: string): void => {
   field.findings.push({ field: field.path, problem, remedy });
 };
 
-/** True when the field is not there; JSON's null counts as absent, as it does for the API server. */
+/** True when the field is not there. JSON's null is absent, as it is for the API server. */
 export const isAbsent = (field: Field): boolean =>
   field.value === undefined || field.value === null;
 
