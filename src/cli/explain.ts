@@ -83,8 +83,8 @@ export const questionOf = (request: ExplainRequest): Question | string => {
 
 const missing = ({ kind, asked, namespace, name }: Question): string => {
   if (kind === 'machine') {
-    return `Cannot find machine "${asked}": the fleet has not shown it to this cluster, or it was ` +
-      `given back (there is no UpcomingNode "${name}")`;
+    return `Cannot find machine "${asked}": the fleet has not shown it to this cluster, or it ` +
+      `was given back (there is no UpcomingNode "${name}")`;
   }
   return kind === 'upcomingnode'
     ? `Cannot find UpcomingNode "${name}": it does not exist, or its machine was given back`

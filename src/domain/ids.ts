@@ -18,6 +18,7 @@ export type Uid = Branded<'Uid'>;
 /** `metadata.resourceVersion`: opaque, compared for equality and handed back. */
 export type Revision = Branded<'Revision'>;
 
+/** Each takes a text for what it is; nothing is checked. */
 export const machineId = (id: string): MachineId => id as MachineId;
 export const clusterId = (id: string): ClusterId => id as ClusterId;
 export const instructionId = (id: string): InstructionId => id as InstructionId;

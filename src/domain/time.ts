@@ -5,11 +5,11 @@
 
 /** A source of time. Real in `src/effects/real-time.ts`, simulated in `simulated-time.ts`. */
 export interface Time {
-  /** Wall-clock milliseconds since the epoch; may jump. Written to the cluster, never subtracted. */
+  /** Wall-clock milliseconds since 1970; may jump. Written to the cluster, never subtracted. */
   readonly now: () => number;
   /** Milliseconds that only grow, from an arbitrary start. For durations. */
   readonly monotonic: () => number;
-  /** Calls `run` once, `delayMs` from now (at once when ≤ 0). Returns a function that cancels it. */
+  /** Calls `run` once, after `delayMs` (at once when ≤ 0). Returns a function that cancels it. */
   readonly schedule: (delayMs: number, run: () => void) => () => void;
 }
 

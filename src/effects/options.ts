@@ -104,6 +104,7 @@ export const decodeTls = (
   const shown = present.map(([flag, path]) => `${flag} ${quoted(path ?? '')}`).join(' and ');
   const names = missing.map(([flag]) => flag).join(' and ');
   return settingsProblem(
-    `Cannot use ${shown} alone: mTLS needs all three files; add ${names}, or give none for plaintext`,
+    `Cannot use ${shown} alone: mTLS needs all three files; add ${names}, ` +
+      'or give none for plaintext',
   );
 };

@@ -1,0 +1,113 @@
+/**
+ * The rules of design and style, executed.
+ *
+ * Each rule is tried twice: on the project, and on a planted file that breaks it. A message names
+ * the file, the line, and the remedy.
+ */
+import { readFileSync } from 'node:fs';
+import { createMachine } from 'xstate';
+import { describe, expect, test } from 'vitest';
+import { MACHINES } from '../src/machines/index.ts';
+import { blanked } from './tidy/blanking.ts';
+import { ROOM_RULES } from './tidy/rooms.ts';
+import { SHAPE_RULES } from './tidy/shape.ts';
+import { PROJECT, projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
+import { chartProblems } from './tidy/statecharts.ts';
+import { WORD_RULES } from './tidy/words.ts';
+
+const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES];
+const files = projectFiles();
+
+describe('tidy', () => {
+  test('the project has files to look at', () => {
+    expect(files.length).toBeGreaterThan(50);
+  });
+
+  test.each(RULES)('$title', ({ check }) => {
+    expect(files.flatMap(check).map(violationText)).toEqual([]);
+  });
+
+  test.each(RULES)('a planted file is caught: $title', ({ check, planted }) => {
+    const caught = check(sourceFile(planted.path, planted.text)).map(violationText);
+    expect(caught.length).toBeGreaterThan(0);
+    expect(caught[0]).toMatch(/^(?:src|test|tools)\/\S+:\d+: .+\. \S.+$/);
+  });
+
+  test('a rule about code does not trip over words in comments and literals', () => {
+    const text = "/** Date.now( */\nexport const a = 'Date.now('; // setTimeout(\n" +
+      'export const b = `Math.random( ${c.map((d) => `console.${d}`)} process.env`;\n' +
+      'export const e = /Date.now\\(["\'`/]/.test(f);\n';
+    const caught = WORD_RULES.flatMap(({ check }) => check(sourceFile('src/domain/x.ts', text)));
+    expect(caught).toEqual([]);
+  });
+
+  test('blanking keeps every line where it was', () => {
+    for (const { text, path } of files) {
+      const { code, comments } = blanked(text);
+      expect([path, code.length, comments.length]).toEqual([path, text.length, text.length]);
+    }
+  });
+});
+
+describe('tidy statecharts', () => {
+  test('every statechart of the catalogue tells its states and names its invokes', () => {
+    expect(chartProblems(MACHINES)).toEqual([]);
+  });
+
+  test('every file in src/machines that has a statechart is in the catalogue', () => {
+    const drawn = files.filter(({ path, code }) =>
+      path.startsWith('src/machines/') && /\bcreateMachine\(/.test(code)
+    );
+    const catalogue = files.find(({ path }) => path === 'src/machines/index.ts');
+    const listed = catalogue?.imports.map(({ from }) => from.replace('./', 'src/machines/'));
+    expect(drawn.map(({ path }) => path).filter((path) => !listed?.includes(path))).toEqual([]);
+  });
+
+  test('a planted statechart is caught for each of its faults', () => {
+    const planted = createMachine({
+      id: 'other',
+      initial: 'Waiting',
+      states: {
+        Waiting: {
+          on: { START: 'done', 'door.open': 'done' },
+          after: { 1000: 'done' },
+          invoke: { src: 'fetchAll' },
+        },
+        done: { description: 'It is done.' },
+      },
+    });
+    expect(chartProblems({ planted }).map(({ problem }) => problem)).toEqual([
+      'its id is "other"',
+      'it has no description',
+      'its name is not camelCase',
+      'event "START" is no "subject.verb"',
+      'event "door.open" orders',
+      'invoke "fetchAll" has id "0.other.Waiting"',
+      'delay 1000 is a literal',
+    ]);
+  });
+});
+
+describe('tidy packages', () => {
+  const manifest = JSON.parse(readFileSync(`${PROJECT}package.json`, 'utf8'));
+
+  test('every dependency is pinned to one version', () => {
+    const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+    const loose = Object.entries(versions).filter(([, version]) =>
+      !/^\d+\.\d+\.\d+$/.test(String(version))
+    );
+    expect(loose).toEqual([]);
+  });
+
+  test('source files use only what an installation without development packages has', () => {
+    const used = files.filter(({ path }) => path.startsWith('src/')).flatMap(({ imports, path }) =>
+      imports.filter(({ from }) => !/^[.]|^node:/.test(from)).map(({ from }) => ({ from, path }))
+    );
+    const missing = used.filter(({ from }) =>
+      !Object.keys(manifest.dependencies).some((name) =>
+        from === name || from.startsWith(`${name}/`)
+      )
+    );
+    expect(missing).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Statecharts as the style wants them: every state told, every invoke named, every delay named. */
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
+
+/** A statechart that breaks a rule. */
+export interface ChartProblem {
+  readonly machine: string;
+  readonly state: string;
+  readonly problem: string;
+  readonly remedy: string;
+}
+
+const nodesOf = (node: AnyStateNode): readonly AnyStateNode[] => [
+  node,
+  ...Object.values(node.states).flatMap((child: AnyStateNode) => nodesOf(child)),
+];
+
+const STATE_NAME = /^[a-z][A-Za-z0-9]*$/;
+const OURS = /^[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*)+$/;
+const XSTATES = /^xstate\.|^$|^\*$/;
+const COMMAND =
+  /\.(?:start|stop|do|run|send|get|set|make|create|delete|update|fetch|retry|close|open)$/;
+
+const ownEvents = (node: AnyStateNode): readonly string[] =>
+  [...node.transitions.keys()].map(String).filter((type) => !XSTATES.test(type));
+
+type Finding = readonly [problem: string, remedy: string];
+
+const eventFindings = (node: AnyStateNode): readonly Finding[] =>
+  ownEvents(node).flatMap((type): readonly Finding[] => {
+    if (!OURS.test(type)) {
+      return [[`event "${type}" is no "subject.verb"`, 'Name the fact: "pod.evicted"']];
+    }
+    return COMMAND.test(type)
+      ? [[`event "${type}" orders`, 'Name the fact in the past tense: "pod.evicted"']]
+      : [];
+  });
+
+const invokeFindings = (node: AnyStateNode): readonly Finding[] =>
+  node.invoke.flatMap((invoke): readonly Finding[] =>
+    invoke.id === invoke.src
+      ? []
+      : [[`invoke "${String(invoke.src)}" has id "${invoke.id}"`, 'Set its id to its src']]
+  );
+
+const delayFindings = (node: AnyStateNode): readonly Finding[] =>
+  node.after.flatMap((transition): readonly Finding[] =>
+    typeof transition.delay === 'string'
+      ? []
+      : [[`delay ${String(transition.delay)} is a literal`, 'Name it in setup({ delays })']]
+  );
+
+const findings = (node: AnyStateNode): readonly Finding[] => {
+  const isRoot = node.parent === undefined;
+  const told = isRoot || (node.description ?? '').trim() !== '';
+  const named = isRoot || STATE_NAME.test(node.key);
+  return [
+    ...(told ? [] : [['it has no description', 'Say what is true in it'] as const]),
+    ...(named ? [] : [['its name is not camelCase', 'Name what is true in it'] as const]),
+    ...eventFindings(node),
+    ...invokeFindings(node),
+    ...delayFindings(node),
+  ];
+};
+
+/** What is wrong with the statecharts of a catalogue. */
+export const chartProblems = (
+  machines: Readonly<Record<string, AnyStateMachine>>,
+): readonly ChartProblem[] =>
+  Object.entries(machines).flatMap(([name, machine]) => [
+    ...(machine.id === name ? [] : [{
+      machine: name,
+      state: '(root)',
+      problem: `its id is "${machine.id}"`,
+      remedy: 'Give it the name that the catalogue has',
+    }]),
+    ...nodesOf(machine.root).flatMap((node) =>
+      findings(node).map(([problem, remedy]) => ({
+        machine: name,
+        state: node.path.join('.') || '(root)',
+        problem,
+        remedy,
+      }))
+    ),
+  ]);

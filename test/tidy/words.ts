@@ -1,0 +1,232 @@
+/** Calls and words that stand in one place only, or nowhere. */
+import { lineAt, type Rule, type SourceFile, type Violation } from './source-file.ts';
+
+/** A pattern that may occur only in some files. */
+interface Ban {
+  readonly what: string;
+  readonly pattern: RegExp;
+  readonly remedy: string;
+  /** Files where it is allowed, each with its reason. */
+  readonly allowed: Readonly<Record<string, string>>;
+  /** Which files the ban is about. */
+  readonly scope: RegExp;
+  readonly planted: Rule['planted'];
+}
+
+const SOURCE = /^src\//;
+const EVERYWHERE = /^(?:src|test|tools)\//;
+/** Tests that never wait: everything timed runs on simulated clocks. */
+const TIMELESS = /^(?:src|test\/(?:unit|models))\//;
+
+const source = (line: string): Rule['planted'] => ({
+  path: 'src/domain/planted.ts',
+  text: `/** Planted. */\n${line}\n`,
+});
+
+const CALLS: readonly Ban[] = [
+  {
+    what: 'reading a clock',
+    pattern: /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.(?:hrtime|uptime)\b/g,
+    remedy: 'Take the time from a Time (src/domain/time.ts) or from the event',
+    allowed: { 'src/effects/real-time.ts': 'the one place that reads the clocks' },
+    scope: SOURCE,
+    planted: source('export const now = Date.now();'),
+  },
+  {
+    what: 'a timer',
+    pattern: /\bset(?:Timeout|Interval)\(|\bscheduler\.wait\(/g,
+    remedy: 'Schedule with a Time (src/domain/time.ts), or wait in a state with a named delay',
+    allowed: { 'src/effects/real-time.ts': 'the one place that arms timers' },
+    scope: TIMELESS,
+    planted: source('setTimeout(() => {}, 10);'),
+  },
+  {
+    what: 'a turn of the event loop',
+    pattern: /\bsetImmediate\(/g,
+    remedy: 'Let the code run when what it waits for has happened',
+    allowed: { 'src/domain/simulated-time.ts': 'lets fibers run before time moves on' },
+    scope: SOURCE,
+    planted: source('setImmediate(() => {});'),
+  },
+  {
+    what: 'chance',
+    pattern: /\bMath\.random\(|\brandomBytes\(|\brandomUUID\(|\bgetRandomValues\(/g,
+    remedy: 'Draw from a seed (src/domain/random.ts), so that a run can be repeated',
+    allowed: {
+      'src/effects/settings.ts': 'tells two processes of one host apart',
+      'src/embedded/fleet/run.ts': 'seeds the stand-in fleet of a process',
+    },
+    scope: SOURCE,
+    planted: source('export const chance = Math.random();'),
+  },
+  {
+    what: 'the environment of the process',
+    pattern: /\bprocess\.env\b|\bDeno\.env\b/g,
+    remedy: 'Add an option (src/effects/operator-options.ts) and take it from the settings',
+    allowed: { 'src/effects/settings.ts': 'decodes all configuration' },
+    scope: SOURCE,
+    planted: source("export const home = process.env['HOME'];"),
+  },
+  {
+    what: 'the console',
+    pattern: /\bconsole\./g,
+    remedy: 'Use Telemetry (src/api/telemetry.ts), or the Terminal of a command',
+    allowed: {},
+    scope: SOURCE,
+    planted: source("console.log('x');"),
+  },
+  {
+    what: 'a loop or daemon of Effect',
+    pattern: /\bEffect\.(?:forever|forkDaemon|forkDetach|repeat)\(/g,
+    remedy: 'What waits or repeats is a state of a machine (src/machines/)',
+    allowed: {},
+    scope: SOURCE,
+    planted: source('Effect.forever(beat);'),
+  },
+  {
+    what: 'a retry of RxJS',
+    pattern: /\b(?:retry|retryWhen)\(\s*[{)\d]/g,
+    remedy: 'Whether to try again is decided by a machine (src/machines/)',
+    allowed: {},
+    scope: /^src\/(?:streams|actors)\//,
+    planted: { path: 'src/streams/planted.ts', text: '/** x */\nsource.pipe(retry(3));\n' },
+  },
+  {
+    what: 'something of Deno alone',
+    pattern: /\bDeno\.(?!env\b)[a-z]/g,
+    remedy: "Use Node's modules: they run on both runtimes",
+    allowed: {},
+    scope: SOURCE,
+    planted: source("export const text = Deno.readTextFileSync('x');"),
+  },
+];
+
+const SYNTAX: readonly Ban[] = [
+  {
+    what: 'a default export',
+    pattern: /^export default\b|\bas default\b/gm,
+    remedy: 'Export it by its name',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('export default 1;'),
+  },
+  {
+    what: 'a barrel',
+    pattern: /^export \*/gm,
+    remedy: 'Import from the file that has it',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source("export * from './time.ts';"),
+  },
+  {
+    what: 'an enum',
+    pattern: /^\s*(?:export )?(?:declare )?(?:const )?enum\s+\w/gm,
+    remedy: 'Use a union of literals: enums do not erase',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('export enum Light { Red }'),
+  },
+  {
+    what: 'a namespace',
+    pattern: /^\s*(?:export )?(?:declare )?(?:namespace|module)\s+[\w"']/gm,
+    remedy: 'Use a file: namespaces do not erase',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('namespace Lights {}'),
+  },
+  {
+    what: 'a parameter property',
+    pattern: /\bconstructor\s*\((?:[^)]*,)?\s*(?:private|public|protected|readonly)\s+\w+\s*[?:]/g,
+    remedy: 'Declare the field and assign it: parameter properties do not erase',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('class Light { constructor(private readonly on: boolean) {} }'),
+  },
+  {
+    what: 'the type any',
+    pattern: /(?:[:<,|&(]|\bas)\s*any\b(?!\s*[:(])|\bany\[\]/g,
+    remedy: 'Say what it is, or take unknown and read it (src/domain/json.ts)',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('export const read = (value: any) => value;'),
+  },
+  {
+    what: 'a non-null assertion',
+    pattern: /[\w)\]]!(?=[.;,)\]\s[])(?!\s*=)/g,
+    remedy: 'Handle the case that there is none',
+    allowed: {},
+    scope: EVERYWHERE,
+    planted: source('export const first = list[0]!;'),
+  },
+  {
+    what: 'a cast through unknown',
+    pattern: /\bas unknown as\b|\bas never\b/g,
+    remedy: 'Read the value (src/domain/json.ts) or mend the type',
+    allowed: {},
+    scope: SOURCE,
+    planted: source('export const light = value as unknown as Light;'),
+  },
+];
+
+const found = (file: SourceFile, text: string, ban: Ban): readonly Violation[] => {
+  if (!ban.scope.test(file.path) || Object.hasOwn(ban.allowed, file.path)) return [];
+  return [...text.matchAll(ban.pattern)].map((match) => ({
+    path: file.path,
+    line: lineAt(text, match.index),
+    problem: `It has ${ban.what}: "${match[0].trim()}"`,
+    remedy: ban.remedy,
+  }));
+};
+
+const inCode = (ban: Ban): Rule => ({
+  title: `no file has ${ban.what}${
+    Object.keys(ban.allowed).length === 0 ? '' : ' outside its one place'
+  }`,
+  check: (file) => found(file, file.code, ban),
+  planted: ban.planted,
+});
+
+// Written in two parts: this file is looked through as well.
+const LEFT_OVER = new RegExp(`\\b(?:${'TO'}${'DO'}|${'FIX'}${'ME'}|${'XX'}${'X'}|HACK)\\b`, 'g');
+
+const leftOvers: Ban = {
+  what: 'a left-over note',
+  pattern: LEFT_OVER,
+  remedy: 'Do it now, or open an issue',
+  allowed: {},
+  scope: EVERYWHERE,
+  planted: source(`// ${'TO'}${'DO'}: later`),
+};
+
+const COMMENTED_OUT =
+  /^\s*\/\/\s*(?:(?:const|let|import|export|return|await|if \(|for \(|function)\b.*[;{]|[\w.]+\(.*\);)\s*$/gm;
+
+const commentedOut: Ban = {
+  what: 'code that is commented out',
+  pattern: COMMENTED_OUT,
+  remedy: 'Delete it: the history keeps it',
+  allowed: {},
+  scope: EVERYWHERE,
+  planted: source('// const light = turnOn();'),
+};
+
+const SILENCED = /@ts-(?:ignore|nocheck|expect-error)\b/g;
+
+const silenced: Ban = {
+  what: 'a silenced type checker',
+  pattern: SILENCED,
+  remedy: 'Mend the type',
+  allowed: {},
+  scope: EVERYWHERE,
+  planted: source(`// @ts-${'ignore'}`),
+};
+
+/** Rules about words and calls. */
+export const WORD_RULES: readonly Rule[] = [
+  ...[...CALLS, ...SYNTAX].map(inCode),
+  ...[leftOvers, commentedOut, silenced].map((ban): Rule => ({
+    title: `no file has ${ban.what}`,
+    check: (file) => found(file, file.comments, ban),
+    planted: ban.planted,
+  })),
+];
