@@ -1,0 +1,79 @@
+/** The fleet's HTTP interface for scripts and curious people: JSON in, JSON out. */
+import { createServer, type IncomingMessage } from 'node:http';
+import { requestFields, ScriptError } from './request-fields.ts';
+import { SCRIPT_ROUTES, type ScriptRoute } from './script-routes.ts';
+import type { Script } from './script.ts';
+import { type BoundAddress, listenOn } from './sockets.ts';
+
+/** A script server that listens. */
+export interface ScriptServer {
+  readonly address: BoundAddress;
+  readonly stop: () => Promise<void>;
+}
+
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+
+const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > BODY_BYTES_MAX) throw new ScriptError(413, 'The body is too large');
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    throw new ScriptError(400, 'The body is no JSON');
+  }
+};
+
+const capture = (route: ScriptRoute, path: string): readonly string[] | undefined => {
+  const wanted = route.path.split('/');
+  const given = path.split('/');
+  if (wanted.length !== given.length) return undefined;
+  const captured: string[] = [];
+  for (const [index, segment] of wanted.entries()) {
+    const actual = given[index] ?? '';
+    if (segment === '*') captured.push(decodeURIComponent(actual));
+    else if (segment !== actual) return undefined;
+  }
+  return captured;
+};
+
+const answer = async (script: Script, request: IncomingMessage): Promise<unknown> => {
+  const url = new URL(request.url ?? '/', 'http://fleet');
+  for (const route of SCRIPT_ROUTES) {
+    const captured = route.method === request.method ? capture(route, url.pathname) : undefined;
+    if (captured === undefined) continue;
+    const body = requestFields(await bodyOf(request));
+    return route.answer(script, { captured, query: url.searchParams, body });
+  }
+  throw new ScriptError(404, `There is no route "${request.method} ${url.pathname}"`);
+};
+
+/** Serves a script over HTTP; resolves when it listens. */
+export const serveScript = async (script: Script, at: BoundAddress): Promise<ScriptServer> => {
+  const server = createServer(async (request, response) => {
+    const reply = (status: number, body: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(`${JSON.stringify(body)}\n`);
+    };
+    try {
+      reply(200, await answer(script, request));
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      reply(cause instanceof ScriptError ? cause.status : 500, { error: message });
+    }
+  });
+  const { address, close } = await listenOn(server, at);
+  return {
+    address,
+    stop: () => {
+      const closed = close();
+      server.closeAllConnections();
+      return closed;
+    },
+  };
+};
