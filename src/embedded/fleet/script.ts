@@ -115,19 +115,28 @@ export class Script {
 
   /** Puts a machine, known or not, into a state and tells its cluster. */
   place(id: string, placement: Placement): FleetMachine {
-    const known = this.shard.inventory.get(id) ?? freshMachine(id, firstKind(), 'IDLE');
+    const { inventory } = this.shard;
+    const known = inventory.get(id) ?? freshMachine(id, firstKind(), 'IDLE');
     const machine = { ...known, ...placement, held: true };
-    this.shard.inventory.put(machine);
-    if (machine.state === 'IDLE') this.shard.inventory.put({ ...machine, cluster: '', need: '' });
-    return machine;
+    if (machine.state !== 'IDLE') {
+      inventory.put(machine);
+      return machine;
+    }
+    // An idle machine is nobody's, and the cluster that it was bound to is told so.
+    if (machine.cluster !== known.cluster) {
+      inventory.restore({ ...known, cluster: machine.cluster });
+    }
+    const idle = { ...machine, cluster: '', need: '' };
+    inventory.put(idle);
+    return idle;
   }
 
   /** Gives a held or failed machine back to the fleet, idle. */
   repair(id: string): FleetMachine {
     const machine = this.machine(id);
     if (machine.held) {
-      this.shard.inventory.put({ ...machine, state: 'IDLE', held: false, lastError: '', need: '' });
-      this.shard.inventory.put({ ...this.machine(id), cluster: '' });
+      const idle = { state: 'IDLE', held: false, lastError: '', cluster: '', need: '' } as const;
+      this.shard.inventory.put({ ...machine, ...idle });
     } else this.shard.inventory.send(id, { type: 'machine.repaired' });
     return this.machine(id);
   }
