@@ -1,0 +1,119 @@
+/**
+ * The Lease that decides who leads (coordination.k8s.io/v1): what it says, what it should say, and
+ * when it may be taken (seed: drains, DR-15).
+ */
+import { numberAt, textAt } from './json.ts';
+import { rfc3339 } from './time.ts';
+
+/** A Lease as it was seen. */
+export interface LeaseRecord {
+  /** `metadata.resourceVersion`: whoever writes must have seen the newest. */
+  readonly revision: string;
+  /** Who holds it; empty when it was released. */
+  readonly holder: string;
+  readonly durationSeconds: number;
+  readonly transitions: number;
+  /** As the holder wrote it: compared with nothing, handed back when it is kept. */
+  readonly acquireTime: string;
+}
+
+/** A lease that is ours since a write that was sent and answered at these monotonic times. */
+export interface HeldLease {
+  readonly lease: LeaseRecord;
+  readonly sentAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+/** What became of an attempt to take the lease. */
+export type AcquireOutcome =
+  | ({ readonly _tag: 'Acquired' } & HeldLease)
+  | { readonly _tag: 'HeldByOther'; readonly lease: LeaseRecord }
+  /** Somebody else wrote between our look and our write. */
+  | { readonly _tag: 'Overtaken' }
+  | { readonly _tag: 'Fault'; readonly why: string };
+
+/** What became of a renewal. */
+export type RenewOutcome =
+  | ({ readonly _tag: 'Renewed' } & HeldLease)
+  | { readonly _tag: 'Taken'; readonly lease: LeaseRecord }
+  | { readonly _tag: 'Fault'; readonly why: string };
+
+/** What became of a release. */
+export type ReleaseOutcome =
+  | { readonly _tag: 'Released' }
+  /** It is somebody else's, or gone: nothing to release. */
+  | { readonly _tag: 'NotOurs' }
+  | { readonly _tag: 'Fault'; readonly why: string };
+
+/** How long a lease holds, until when it must be renewed, and how often that is tried. */
+export interface LeaseTimes {
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  readonly retryMs: number;
+}
+
+/** 15, 10 and 2 seconds, as controller-runtime's. */
+export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 };
+
+/** What is wrong with `times`, in one sentence; `undefined` when they fit each other. */
+export const leaseTimesProblem = (
+  { leaseMs, renewMs, retryMs }: LeaseTimes,
+): string | undefined => {
+  if (leaseMs < 1000) return 'the lease must last at least 1 s';
+  if (retryMs <= 0) return 'the retry period must be positive';
+  if (renewMs >= leaseMs) return 'the renew deadline must be shorter than the lease';
+  if (retryMs * 1.2 >= renewMs) return 'the retry period must be shorter than the renew deadline';
+  return undefined;
+};
+
+/** Reads a Lease; what it does not say reads as released. */
+export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
+  revision: textAt(raw, 'metadata', 'resourceVersion') ?? '',
+  holder: textAt(raw, 'spec', 'holderIdentity') ?? '',
+  durationSeconds: numberAt(raw, 'spec', 'leaseDurationSeconds') ?? 0,
+  transitions: numberAt(raw, 'spec', 'leaseTransitions') ?? 0,
+  acquireTime: textAt(raw, 'spec', 'acquireTime') ?? '',
+});
+
+/**
+ * May `identity` take a lease that says `found`? Yes when nobody holds it, when it is ours already,
+ * or when it is word for word the one that our own clock has seen unchanged for its whole time.
+ */
+export const mayTake = (
+  found: LeaseRecord,
+  identity: string,
+  expiredRevision: string | null,
+): boolean =>
+  found.holder === '' || found.holder === identity || found.revision === expiredRevision;
+
+/** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
+const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');
+
+/** What the lease should say while `identity` holds it. */
+export const heldSpec = (
+  identity: string,
+  found: LeaseRecord | undefined,
+  at: { readonly leaseMs: number; readonly nowMs: number },
+): Readonly<Record<string, unknown>> => {
+  const kept = found?.holder === identity && found.acquireTime !== '';
+  const changedHands = found !== undefined && found.holder !== identity;
+  return {
+    holderIdentity: identity,
+    leaseDurationSeconds: Math.ceil(at.leaseMs / 1000),
+    acquireTime: kept ? found.acquireTime : microTime(at.nowMs),
+    renewTime: microTime(at.nowMs),
+    leaseTransitions: (found?.transitions ?? 0) + (changedHands ? 1 : 0),
+  };
+};
+
+/** What the lease should say when its holder has let go; one second, as client-go writes it. */
+export const releasedSpec = (
+  found: LeaseRecord,
+  nowMs: number,
+): Readonly<Record<string, unknown>> => ({
+  holderIdentity: '',
+  leaseDurationSeconds: 1,
+  acquireTime: microTime(nowMs),
+  renewTime: microTime(nowMs),
+  leaseTransitions: found.transitions,
+});

@@ -1,0 +1,163 @@
+/**
+ * Takes, renews and releases the one Lease, by merge patches that name the `resourceVersion` they
+ * were made from: whoever has not seen the newest is told so (409) instead of winning.
+ *
+ * Promises: every ending is an outcome; an answer that was lost is found out by looking again, so a
+ * renewal that landed unheard is not taken for somebody else's; these calls do not pass the write
+ * budget, whose gate they are there to open.
+ */
+import { Clock, Effect } from 'effect';
+import { asRecord, textAt } from '../domain/json.ts';
+import {
+  type AcquireOutcome,
+  type HeldLease,
+  heldSpec,
+  type LeaseRecord,
+  leaseRecordOf,
+  mayTake,
+  releasedSpec,
+  type ReleaseOutcome,
+  type RenewOutcome,
+} from '../domain/lease.ts';
+import { type KubeAnswer, KubeApi, type KubeCall } from './kube-api.ts';
+
+/** Which lease, for whom, and for how long. */
+export interface LeaseClaim {
+  readonly identity: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly leaseMs: number;
+  /** Each request: a lost one must leave time for the next before the deadline. */
+  readonly timeoutMs: number;
+}
+
+const NANOS_PER_MS = 1e6;
+
+const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / NANOS_PER_MS);
+
+/** Where the Leases of a namespace are. */
+export const leasesPath = (namespace: string): string =>
+  `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+
+class LeaseFault extends Error {}
+
+const refused = ({ status, body }: KubeAnswer): LeaseFault =>
+  new LeaseFault(textAt(body, 'message') ?? `status ${status}`);
+
+const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseFault, KubeApi> =>
+  KubeApi.use((api) => Effect.mapError(api.call(call), ({ why }) => new LeaseFault(why)));
+
+const pathOf = ({ namespace, name }: LeaseClaim): string => `${leasesPath(namespace)}/${name}`;
+
+/** The Lease as it is; `undefined` when there is none. */
+const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | undefined, LeaseFault, KubeApi> =>
+  Effect.flatMap(
+    ask({ method: 'GET', path: pathOf(claim), timeoutMs: claim.timeoutMs }),
+    (answer) => {
+      if (answer.status === 404) return Effect.succeed(undefined);
+      if (answer.status !== 200) return Effect.fail(refused(answer));
+      return Effect.succeed(leaseRecordOf(answer.body));
+    },
+  );
+
+type Write = { readonly _tag: 'Written' } & HeldLease | { readonly _tag: 'Conflict' };
+
+/** Creates the Lease, or patches the one that was `found`. */
+const write = (
+  claim: LeaseClaim,
+  found: LeaseRecord | undefined,
+  spec: Readonly<Record<string, unknown>>,
+): Effect.Effect<Write, LeaseFault, KubeApi> =>
+  Effect.gen(function* () {
+    const sentAtMs = yield* monotonicMs;
+    const answer = yield* ask(
+      found === undefined
+        ? {
+          method: 'POST',
+          path: leasesPath(claim.namespace),
+          body: {
+            apiVersion: 'coordination.k8s.io/v1',
+            kind: 'Lease',
+            metadata: { name: claim.name, namespace: claim.namespace },
+            spec,
+          },
+          timeoutMs: claim.timeoutMs,
+        }
+        : {
+          method: 'PATCH',
+          path: pathOf(claim),
+          contentType: 'application/merge-patch+json',
+          body: { metadata: { resourceVersion: found.revision }, spec },
+          timeoutMs: claim.timeoutMs,
+        },
+    );
+    // A patch of a Lease that was deleted meanwhile finds nothing: as good as a conflict.
+    if (answer.status === 409 || (answer.status === 404 && found !== undefined)) {
+      return { _tag: 'Conflict' };
+    }
+    if (answer.status !== 200 && answer.status !== 201) return yield* Effect.fail(refused(answer));
+    if (asRecord(answer.body) === undefined) {
+      return yield* Effect.fail(new LeaseFault('the answer is no Lease'));
+    }
+    const answeredAtMs = yield* monotonicMs;
+    return { _tag: 'Written', lease: leaseRecordOf(answer.body), sentAtMs, answeredAtMs };
+  });
+
+const hold = (claim: LeaseClaim, found: LeaseRecord | undefined) =>
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (nowMs) =>
+      write(claim, found, heldSpec(claim.identity, found, { leaseMs: claim.leaseMs, nowMs })),
+  );
+
+const asFault = ({ message }: LeaseFault) =>
+  Effect.succeed({ _tag: 'Fault' as const, why: message });
+
+/**
+ * Looks at the lease and takes it when it may be taken. `expiredRevision` is the one that our own
+ * clock has seen unchanged for its whole time.
+ */
+export const acquireLease = (
+  claim: LeaseClaim,
+  expiredRevision: string | null,
+): Effect.Effect<AcquireOutcome, never, KubeApi> =>
+  Effect.gen(function* (): Effect.fn.Return<AcquireOutcome, LeaseFault, KubeApi> {
+    const found = yield* look(claim);
+    if (found !== undefined && !mayTake(found, claim.identity, expiredRevision)) {
+      return { _tag: 'HeldByOther', lease: found };
+    }
+    const written = yield* hold(claim, found);
+    return written._tag === 'Conflict' ? { _tag: 'Overtaken' } : { ...written, _tag: 'Acquired' };
+  }).pipe(Effect.catch(asFault));
+
+/** Renews a lease of ours; after a conflict it looks whose it is now. */
+export const renewLease = (
+  claim: LeaseClaim,
+  held: LeaseRecord | null,
+): Effect.Effect<RenewOutcome, never, KubeApi> =>
+  Effect.gen(function* (): Effect.fn.Return<RenewOutcome, LeaseFault, KubeApi> {
+    const written = yield* hold(claim, held ?? undefined);
+    if (written._tag === 'Written') return { ...written, _tag: 'Renewed' };
+    const found = yield* look(claim);
+    if (found !== undefined && !mayTake(found, claim.identity, null)) {
+      return { _tag: 'Taken', lease: found };
+    }
+    const again = yield* hold(claim, found);
+    return again._tag === 'Written'
+      ? { ...again, _tag: 'Renewed' }
+      : { _tag: 'Fault', why: 'the lease is being written by somebody else' };
+  }).pipe(Effect.catch(asFault));
+
+/** Lets go of the lease, if it is ours: an empty holder, which a standby takes at once. */
+export const releaseLease = (
+  claim: LeaseClaim,
+): Effect.Effect<ReleaseOutcome, never, KubeApi> =>
+  Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, LeaseFault, KubeApi> {
+    const found = yield* look(claim);
+    if (found === undefined || found.holder !== claim.identity) return { _tag: 'NotOurs' };
+    const nowMs = yield* Clock.currentTimeMillis;
+    const written = yield* write(claim, found, releasedSpec(found, nowMs));
+    return written._tag === 'Written'
+      ? { _tag: 'Released' }
+      : { _tag: 'Fault', why: 'the lease was written meanwhile' };
+  }).pipe(Effect.catch(asFault));

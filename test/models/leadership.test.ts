@@ -1,0 +1,176 @@
+/** A candidate for the lease, walked through every configuration and driven over a fake API server. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect } from 'vitest';
+import type { PromiseActorLogic } from 'xstate';
+import { leadershipActs } from '../../src/actors/leadership.ts';
+import type {
+  AcquireOutcome,
+  LeaseRecord,
+  ReleaseOutcome,
+  RenewOutcome,
+} from '../../src/domain/lease.ts';
+import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
+import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const why = 'planted';
+const US = 'us';
+
+const lease = (holder: string, revision: string): LeaseRecord => ({
+  revision,
+  holder,
+  durationSeconds: 15,
+  transitions: 1,
+  acquireTime: '2026-01-01T00:00:00.000000Z',
+});
+
+const times = { sentAtMs: 1000, answeredAtMs: 1100 };
+const input = { identity: US, leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, seed: 1 };
+
+/** What outlives the process: whether anybody wants it to lead. */
+interface Surroundings {
+  readonly wanted: boolean;
+}
+
+type Outcome = AcquireOutcome | RenewOutcome | ReleaseOutcome;
+type Answers = readonly (KubeAnswer | 'away')[];
+
+const raw = ({ revision, holder, durationSeconds, transitions, acquireTime }: LeaseRecord) => ({
+  metadata: { resourceVersion: revision },
+  spec: {
+    holderIdentity: holder,
+    leaseDurationSeconds: durationSeconds,
+    leaseTransitions: transitions,
+    acquireTime,
+  },
+});
+
+const CONFLICT: KubeAnswer = { status: 409, body: {} };
+const MISSING: KubeAnswer = { status: 404, body: {} };
+const ok = (record: LeaseRecord): KubeAnswer => ({ status: 200, body: raw(record) });
+
+/** The answers of an API server by which an act comes to `outcome`. */
+const answersFor = (outcome: Outcome): Answers => {
+  switch (outcome._tag) {
+    case 'Acquired':
+      return [MISSING, { ...ok(outcome.lease), status: 201 }];
+    case 'HeldByOther':
+      return [ok(outcome.lease)];
+    case 'Overtaken':
+      return [MISSING, CONFLICT];
+    case 'Renewed':
+      return [ok(outcome.lease)];
+    case 'Taken':
+      return [CONFLICT, ok(outcome.lease)];
+    case 'Released':
+      return [ok(lease(US, '9')), ok(lease('', '10'))];
+    case 'NotOurs':
+      return [MISSING];
+    case 'Fault':
+      return ['away'];
+  }
+};
+
+/** The real acts, over an API server whose answers the path that is driven gives. */
+const wire = (acts: Acts) => {
+  let performing = '';
+  let answers: (KubeAnswer | 'away')[] = [];
+  const api = Layer.succeed(KubeApi, {
+    call: () =>
+      Effect.gen(function* () {
+        const act = performing;
+        if (act !== '') {
+          performing = '';
+          answers = [...answersFor(yield* Effect.promise(() => acts.perform<Outcome>(act, {})))];
+        }
+        const answer = answers.shift() ?? 'away';
+        return answer === 'away' ? yield* new NotSent({ why }) : answer;
+      }),
+    watch: () => Effect.never,
+  });
+  const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
+  const real = leadershipActs(ManagedRuntime.make(api), claim);
+  /** Says which act asks, as the API server cannot tell by the first request. */
+  const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
+    ...logic,
+    start: (...args: Parameters<NonNullable<typeof logic.start>>) => {
+      performing = id;
+      return logic.start?.(...args);
+    },
+  });
+  return leadership.provide({
+    actors: {
+      acquireLease: marked('acquireLease', real.acquireLease),
+      renewLease: marked('renewLease', real.renewLease),
+      releaseLease: marked('releaseLease', real.releaseLease),
+    },
+  });
+};
+
+describeModel('leadership', {
+  machine: leadership,
+  wire,
+  inputs: [input],
+  events: {
+    'lease.observed': [
+      { lease: null },
+      { lease: lease('', '5') },
+      { lease: lease(US, '6') },
+      { lease: lease('other', '7') },
+      { lease: lease('other', '8') },
+    ],
+    'xstate.done.actor.acquireLease': [
+      { output: { _tag: 'Acquired', lease: lease(US, '9'), ...times } },
+      { output: { _tag: 'HeldByOther', lease: lease('other', '7') } },
+      { output: { _tag: 'Overtaken' } },
+      { output: { _tag: 'Fault', why } },
+    ],
+    'xstate.done.actor.renewLease': [
+      { output: { _tag: 'Renewed', lease: lease(US, '9'), ...times } },
+      { output: { _tag: 'Taken', lease: lease('other', '8') } },
+      { output: { _tag: 'Fault', why } },
+    ],
+    'xstate.done.actor.releaseLease': [
+      { output: { _tag: 'Released' } },
+      { output: { _tag: 'NotOurs' } },
+      { output: { _tag: 'Fault', why } },
+    ],
+  },
+  project: (context: LeadershipContext) => ({
+    holder: context.lease?.holder ?? null,
+    revision: context.lease?.revision ?? null,
+    expired: context.expiredRevision,
+    observedMeanwhile: context.observedMeanwhile,
+  }),
+  invariant: (snapshot, acts) => {
+    const { context } = snapshot;
+    const leads = snapshot.matches('leading');
+    if (acts.includes('openGate')) expect(leads, 'only who leads opens the gate').toBe(true);
+    if (acts.includes('closeGate') && !acts.includes('openGate')) {
+      expect(leads, 'the gate closes when leading ends').toBe(false);
+    }
+    if (leads) {
+      expect(context.lease?.holder, 'who leads holds the lease').toBe(US);
+      expect(context.deadlineMs, 'the deadline counts from the sending').toBe(11_000);
+      expect(context.remainingMs, 'what the answer took is gone').toBe(9900);
+    }
+    if (context.expiredRevision !== null && !snapshot.matches('releasing')) {
+      expect(context.expiredRevision, 'only what was seen can expire').toBe(
+        context.lease?.revision,
+      );
+    }
+  },
+  crash: {
+    world: { wanted: true },
+    record: (world: Surroundings, { event }) =>
+      event.type === 'release.requested' ? { wanted: false } : world,
+    restart: ({ wanted }) => ({
+      input: { ...input, identity: 'the next one' },
+      events: wanted ? [] : [{ type: 'release.requested' }],
+    }),
+    // Nobody inherits leadership: what is owed is to want the lease, or to let go of it.
+    obligations: (snapshot) => ({
+      ends: snapshot.status === 'done' || snapshot.matches('releasing'),
+    }),
+  },
+});
