@@ -51,19 +51,42 @@ const coLocations = fc.record({
   labelSelector: fc.record({ matchLabels: fc.dictionary(labelKeys, labelValues, { maxKeys: 2 }) }),
 }, { requiredKeys: ['topologyKey'] });
 
-const amounts = fc.constantFrom('0', '1', '500m', '250m', '1000m', '1Gi', '512Mi', '1G', '1e3', 3);
+const amounts = fc.constantFrom(
+  '0',
+  '0Ki',
+  '1',
+  '500m',
+  '1000m',
+  '0.5Ki',
+  '512',
+  '1Gi',
+  '1073741824',
+  '512Mi',
+  '1G',
+  '1e3',
+  3,
+);
+const resourceMaps = fc.dictionary(fc.constantFrom('cpu', 'memory', 'gpu'), amounts, {
+  maxKeys: 3,
+});
 const penalties = fc.constantFrom('0', '0.5', '500m', '3', '20M');
 
 /** Specs that can be read. */
 export const goodSpecs: fc.Arbitrary<JsonRecord> = fc.record({
   requirements: fc.array(requirements, { maxLength: 2 }),
-  resources: fc.dictionary(fc.constantFrom('cpu', 'memory', 'gpu'), amounts, { maxKeys: 3 }),
-  priority: fc.constantFrom(0, 0, 0, 10),
+  resources: resourceMaps,
+  priority: fc.constantFrom(0, 10),
   topologySpread: fc.array(spreads, { maxLength: 1 }),
   coLocation: coLocations,
   interruptionPenalty: penalties,
   reclamationPenalty: penalties,
 }, { requiredKeys: ['resources', 'priority'] });
+
+/** Specs that can be read, on so few terms that most requests of a story meet in one need. */
+export const similarSpecs: fc.Arbitrary<JsonRecord> = fc.record({
+  resources: resourceMaps,
+  priority: fc.constantFrom(0, 0, 0, 10),
+});
 
 /** Specs with one thing wrong. */
 export const badSpecs: fc.Arbitrary<JsonRecord> = fc.constantFrom<JsonRecord>(

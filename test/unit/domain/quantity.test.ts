@@ -154,6 +154,9 @@ describe('addQuantities', () => {
     expect(sum('1024', '1Gi')).toBe('1073742848');
     expect(sum('1e3', '1k')).toBe('2e3');
     expect(sum('1Ki', '-1Ki', '1k')).toBe('1k');
+    // A binary quantity below 1 counts as a decimal one from the moment it is read.
+    expect(sum('0.00048828125Ki', '1023.5')).toBe('1024');
+    expect(sum('0.5Ki', '512')).toBe('1Ki');
   });
 
   const quantities = quantityTexts.map(quantity);

@@ -17,6 +17,7 @@ import {
   type PlainNeed,
   rawRequest,
   type RequestParts,
+  similarSpecs,
 } from '../../../support/capacity-requests.ts';
 
 const project = capacityRequestProjector();
@@ -125,6 +126,32 @@ describe('demand', () => {
     expect(ways[0]).toEqual(ways[1]);
   });
 
+  it('gives a sum no format that only a zero has', () => {
+    const zero = demandOf(cpu('0Ki', { name: 'a' }), cpu('1048576', { name: 'b' }));
+    expect(zero.needs()).toMatchObject([{ aggregateResources: { cpu: '1048576' } }]);
+  });
+
+  it('shows one of two equal maxima, whatever their order', () => {
+    const ways = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map(([first = '', second = '']) =>
+      demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
+    );
+    expect(ways[0]).toMatchObject([{ minUnit: { cpu: '1Gi' } }]);
+    expect(ways[0]).toEqual(ways[1]);
+  });
+
+  it('stops naming a resource that nobody asks for any more', () => {
+    const demand = demandOf(cpu('1', { name: 'a' }), {
+      name: 'b',
+      spec: { resources: { gpu: 1 } },
+    });
+    demand.forget(objectKey('b', 'default'));
+    expect(demand.needs()).toMatchObject([{
+      aggregateResources: { cpu: '1' },
+      minUnit: { cpu: '1' },
+    }]);
+    expect(Object.keys(demand.needs()[0]?.aggregateResources ?? {})).toEqual(['cpu']);
+  });
+
   it('reuses a need whose requests did not change, and the whole list when none did', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
     const before = demand.needs();
@@ -206,6 +233,32 @@ describe('demand with bad requests', () => {
   });
 });
 
+describe('capacityRequestProjector', () => {
+  const readable = (parts: RequestParts) => {
+    const { reading } = request(parts);
+    if (reading._tag === 'Unreadable') throw new Error('A request that cannot be read');
+    return reading;
+  };
+
+  it('keeps one copy of equal terms and of equal amounts', () => {
+    const [one, other] = [readable(cpu('2', { name: 'a' })), readable(cpu('2', { name: 'b' }))];
+    expect(one.terms).toBe(other.terms);
+    expect(one.amounts).toBe(other.amounts);
+  });
+
+  it('keeps apart equal values in different formats', () => {
+    const formats = ['512', '0.5Ki'].map((amount) => readable(cpu(amount)).amounts.list[0])
+      .map((amount) => amount?.quantity.format);
+    expect(formats).toEqual(['DecimalSI', 'BinarySI']);
+  });
+
+  it('gives nothing for what has no name, UID or version', () => {
+    for (const raw of [undefined, null, 7, {}, { metadata: { name: 'a' } }]) {
+      expect(project(raw)).toBeUndefined();
+    }
+  });
+});
+
 describe('demand after any story', () => {
   type Step =
     | { readonly _tag: 'Observe'; readonly parts: RequestParts }
@@ -213,7 +266,11 @@ describe('demand after any story', () => {
     | { readonly _tag: 'Look' };
 
   const names = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
-  const specs = fc.oneof({ weight: 5, arbitrary: goodSpecs }, { weight: 1, arbitrary: badSpecs });
+  const specs = fc.oneof(
+    { weight: 6, arbitrary: similarSpecs },
+    { weight: 2, arbitrary: goodSpecs },
+    { weight: 1, arbitrary: badSpecs },
+  );
   const steps: fc.Arbitrary<Step> = fc.oneof(
     {
       weight: 6,

@@ -121,6 +121,19 @@ describe('readCapacityRequest', () => {
     );
   });
 
+  it('never gives one key to two selectors that separators make look alike', () => {
+    const group = (matchLabels: Readonly<Record<string, string>>): string =>
+      good({ coLocation: { topologyKey: 'k', labelSelector: { matchLabels } } }).terms.group;
+    const pairs: readonly (readonly Readonly<Record<string, string>>[])[] = [
+      [{ 'a=b': 'c' }, { a: 'b=c' }],
+      [{ a: '1,b=2' }, { a: '1', b: '2' }],
+      [{ a: '%2C' }, { a: ',' }],
+      [{ a: ',;b Exists ;' }, { a: '' }],
+      [{ a: '%253D' }, { a: '%3D' }],
+    ];
+    for (const [one = {}, other = {}] of pairs) expect(group(one)).not.toBe(group(other));
+  });
+
   it('never gives one key to two selectors, whatever their texts contain', () => {
     const texts = fc.string({ unit: fc.constantFrom(...'ab,;= %|:\0'), maxLength: 4 });
     const selectors = fc.dictionary(texts, texts, { maxKeys: 3 });
