@@ -1,0 +1,99 @@
+/**
+ * The one act on a CapacityRequest: saying that the fleet knows of it.
+ *
+ * Promises: one status merge-patch with phase and time together and no resourceVersion (seed:
+ * operator, section "Acknowledgement is a one-way, one-call transition"); short troubles are tried
+ * again at once, with the same bytes, so that a repetition changes nothing; nothing fails.
+ */
+import { Clock, Context, Effect, Layer, Schedule } from 'effect';
+import { type ObjectKey, type Revision, revision } from '../domain/ids.ts';
+import { textAt } from '../domain/json.ts';
+import { rfc3339Seconds } from '../domain/time.ts';
+import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';
+import { type NotLeader, Writes } from './writes.ts';
+
+/** Where CapacityRequests are served, in all namespaces. */
+export const CAPACITY_REQUESTS_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/capacityrequests';
+
+/** What became of an acknowledgement. */
+export type AcknowledgeOutcome =
+  | { readonly _tag: 'Acknowledged'; readonly revision: Revision }
+  /** Deleted meanwhile: nobody waits for it. */
+  | { readonly _tag: 'Gone' }
+  /** The API server will not take it like this. */
+  | { readonly _tag: 'Refused'; readonly why: string }
+  /** May work later. */
+  | { readonly _tag: 'Fault'; readonly why: string };
+
+/** CapacityRequests of the cluster. */
+export class CapacityRequests extends Context.Service<CapacityRequests, {
+  readonly acknowledge: (key: ObjectKey) => Effect.Effect<AcknowledgeOutcome>;
+}>()('tidegate/CapacityRequests') {}
+
+const PATCH_TIMEOUT_MS = 15_000;
+/** Tries within one acknowledgement; later ones belong to the next roll-ups. */
+const QUICK_TRIES = 3;
+const QUICK_BACKOFF = Schedule.jittered(Schedule.exponential('200 millis'));
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 405, 409, 413, 415, 422]);
+
+/** `namespace/name` → the path of its status. */
+const statusPath = (key: ObjectKey): string => {
+  const slash = key.indexOf('/');
+  const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)].map(encodeURIComponent);
+  return `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${namespace}/capacityrequests/${name}/status`;
+};
+
+const patchOf = (key: ObjectKey, nowMs: number): KubeCall => ({
+  method: 'PATCH',
+  path: statusPath(key),
+  contentType: 'application/merge-patch+json',
+  body: { status: { phase: 'Acknowledged', acknowledgedAt: rfc3339Seconds(nowMs) } },
+  timeoutMs: PATCH_TIMEOUT_MS,
+});
+
+const outcomeOf = ({ status, body }: KubeAnswer): AcknowledgeOutcome => {
+  if (status >= 200 && status < 300) {
+    const version = textAt(body, 'metadata', 'resourceVersion') ?? '';
+    return { _tag: 'Acknowledged', revision: revision(version) };
+  }
+  const why = `${status} ${textAt(body, 'message') ?? ''}`.trim();
+  if (status === 404) return { _tag: 'Gone' };
+  return { _tag: REFUSALS.has(status) ? 'Refused' : 'Fault', why };
+};
+
+const faultOf = (failure: KubeFault | NotLeader): AcknowledgeOutcome => ({
+  _tag: 'Fault',
+  why: failure.why,
+});
+
+/** CapacityRequests of a real API server. */
+export const capacityRequestsLayer: Layer.Layer<CapacityRequests, never, Writes> = Layer.effect(
+  CapacityRequests,
+  Effect.gen(function* () {
+    const writes = yield* Writes;
+    /** Fails with what is worth another try at once. */
+    const once = (call: KubeCall): Effect.Effect<AcknowledgeOutcome, AcknowledgeOutcome> =>
+      writes.send('request', call).pipe(
+        Effect.map(outcomeOf),
+        Effect.catch((failure) =>
+          failure._tag === 'NotLeader'
+            ? Effect.succeed(faultOf(failure))
+            : Effect.fail(faultOf(failure))
+        ),
+        Effect.flatMap((outcome) =>
+          outcome._tag === 'Fault' ? Effect.fail(outcome) : Effect.succeed(outcome)
+        ),
+      );
+    return {
+      acknowledge: (key) =>
+        Effect.gen(function* () {
+          const call = patchOf(key, yield* Clock.currentTimeMillis);
+          return yield* once(call).pipe(
+            Effect.retry({ times: QUICK_TRIES - 1, schedule: QUICK_BACKOFF }),
+            Effect.catch((outcome) => Effect.succeed(outcome)),
+          );
+        }),
+    };
+  }),
+);

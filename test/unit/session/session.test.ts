@@ -1,0 +1,424 @@
+/** The session on simulated time, over a shard in this process. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { afterEach, describe, expect, test } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { type FleetSession, startFleetSession } from '../../../src/actors/fleet-session.ts';
+import { shownState } from '../../../src/actors/session-voice.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { CredentialsReading } from '../../../src/domain/credentials.ts';
+import type { SessionNews } from '../../../src/domain/frames.ts';
+import { clusterId, instructionId } from '../../../src/domain/ids.ts';
+import type { Rollup } from '../../../src/domain/session.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { Credentials } from '../../../src/effects/credentials.ts';
+import { newAuthority } from '../../support/certificates.ts';
+import { fakeShard } from '../../support/fake-shard.ts';
+
+const CLUSTER = clusterId('prod-1');
+const INTERVAL_MS = 10_000;
+
+const rollup = (number: number): Rollup => ({
+  number,
+  builtAtMs: number,
+  needs: [],
+  unacknowledged: [],
+});
+
+const started: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of started.splice(0)) await end();
+});
+
+const start = (options: { readonly readings?: () => CredentialsReading } = {}) => {
+  const time = simulatedTime();
+  const shard = fakeShard();
+  const counts = new Map<string, number>();
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    count: (name, by, ...labels) => {
+      const key = [name, ...Object.values(labels[0] ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  };
+  const runtime = ManagedRuntime.make(Layer.mergeAll(
+    shard.layer,
+    clockLayer(time),
+    Layer.succeed(Credentials, {
+      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
+    }),
+  ));
+  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const recorded: string[] = [];
+  const session = startFleetSession(world, {
+    clusterId: CLUSTER,
+    address: 'shard:7780',
+    rollupIntervalMs: INTERVAL_MS,
+    render: ({ requestId, requirements }) => {
+      if (requestId === 'throw') throw new Error('template burst');
+      return requestId === 'bad'
+        ? { _tag: 'Failed', problem: 'line 3: no such field' }
+        : { _tag: 'Rendered', userData: `#cloud-config ${requirements.length}` };
+    },
+    record: (reason, note) => recorded.push(`${reason}: ${note}`),
+    ...(options.readings === undefined
+      ? {}
+      : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
+  });
+  const news: SessionNews[] = [];
+  session.news.subscribe((one) => news.push(one));
+  const acknowledged: number[] = [];
+  session.acknowledged.subscribe((one) => acknowledged.push(one.number));
+  started.push(async () => {
+    session.actor.stop();
+    await runtime.dispose();
+  });
+  return { time, shard, session, news, acknowledged, recorded, counts };
+};
+
+/** Up to an acked Hello. */
+const streaming = async (options: Parameters<typeof start>[0] = {}) => {
+  const rig = start(options);
+  rig.session.lead(true);
+  rig.session.demandListed();
+  await rig.time.advance(0);
+  rig.shard.stream().ack('hello');
+  await rig.time.settle();
+  return rig;
+};
+
+const stateOf = (session: FleetSession): string => shownState(session.actor.getSnapshot());
+const tags = (news: readonly SessionNews[]): readonly string[] => news.map(({ _tag }) => _tag);
+const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
+  shard.stream().heard.flatMap((payload) =>
+    payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
+  );
+
+describe('fleet session', () => {
+  test('wire 1: Hello is the first frame of every stream and names cluster and protocol', async () => {
+    const { shard, session } = await streaming();
+    session.offerRollup(rollup(1));
+    expect(shard.stream().heard[0]).toMatchObject({
+      case: 'hello',
+      value: { clusterId: 'prod-1', protocolVersion: 'v1alpha1' },
+    });
+  });
+
+  test('wire 1: machines that come before the hello ack are heard', async () => {
+    const { time, shard, session, news } = start();
+    session.lead(true);
+    session.demandListed();
+    await time.settle();
+    shard.stream().say({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
+    shard.stream().ack('hello');
+    expect(tags(news)).toEqual(['MachineObserved', 'StreamOpened']);
+  });
+
+  test('wire 5: no dial before this process leads and the list is complete', async () => {
+    const { time, shard, session } = start();
+    await time.advance(60_000);
+    session.lead(true);
+    await time.advance(60_000);
+    expect([shard.streams.length, stateOf(session)]).toEqual([0, 'waitingForDemand']);
+    session.demandListed();
+    await time.settle();
+    expect([shard.streams.length, stateOf(session)]).toEqual([1, 'greeting']);
+  });
+
+  test('wire 5: losing the lease leaves the stream, winning it again dials anew', async () => {
+    const { time, shard, session, news } = await streaming();
+    session.lead(false);
+    await time.settle();
+    expect([shard.stream().state(), stateOf(session)]).toEqual(['left', 'standby']);
+    expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
+    session.lead(true);
+    await time.settle();
+    expect(shard.streams).toHaveLength(2);
+  });
+
+  test('wire 2: one roll-up is outstanding; the newest of the others waits for its ack', async () => {
+    const { time, shard, session, acknowledged } = await streaming();
+    for (const number of [1, 2, 3]) session.offerRollup(rollup(number));
+    expect(numbers(shard)).toEqual([1]);
+    await time.settle();
+    shard.stream().ack('rollup');
+    expect([numbers(shard), acknowledged]).toEqual([[1, 3], [1]]);
+    await time.settle();
+    shard.stream().ack('rollup');
+    shard.stream().ack('rollup');
+    expect(acknowledged, "an ack that nothing is owed is nobody's").toEqual([1, 3]);
+    session.offerRollup(rollup(4));
+    expect(numbers(shard)).toEqual([1, 3, 4]);
+  });
+
+  test('wire 2: without an ack for three intervals the stream is given up, said and dialled again', async () => {
+    const { time, shard, session, recorded, counts, acknowledged } = await streaming();
+    session.offerRollup(rollup(1));
+    await time.advance(3 * INTERVAL_MS - 1);
+    expect(stateOf(session)).toBe('streaming');
+    await time.advance(1);
+    expect([stateOf(session), shard.stream().state()]).toEqual(['overdue', 'left']);
+    expect(recorded).toEqual([
+      'RollupNotAcknowledged: Cannot hand over demand: roll-up 1 got no ack from "shard:7780" ' +
+      'for three intervals, the session is dialled again',
+    ]);
+    expect(counts.get('tidegate_rollups_total overdue')).toBe(1);
+    await time.advance(500);
+    expect(shard.streams).toHaveLength(2);
+    expect(counts.get('bigfleet_operator_session_reconnects_total')).toBe(1);
+    shard.stream().ack('hello');
+    shard.stream().ack('rollup');
+    expect(acknowledged, 'what was outstanding died with its stream').toEqual([]);
+  });
+
+  test('a stream proves a resync by its first rollup ack only', async () => {
+    const { shard, session, news } = await streaming();
+    shard.stream().ack('rollup');
+    expect(tags(news)).toEqual(['StreamOpened']);
+    session.offerRollup(rollup(1));
+    shard.stream().say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    shard.stream().ack('rollup');
+    session.offerRollup(rollup(2));
+    shard.stream().ack('rollup');
+    expect(tags(news)).toEqual(['StreamOpened', 'MachineObserved', 'Resynced']);
+  });
+
+  test('wire 7: the backoff grows from 500 ms to 30 s and is reset by a first rollup ack', async () => {
+    const { time, shard, session } = start();
+    shard.refuse({ why: 'Unreachable', detail: 'UNAVAILABLE: nobody' });
+    session.lead(true);
+    session.demandListed();
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      await time.settle();
+      const before = time.monotonic();
+      await time.advanceToNext();
+      waits.push(time.monotonic() - before);
+    }
+    expect(waits[0]).toBeLessThanOrEqual(500);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(125);
+    expect(Math.max(...waits)).toBeGreaterThan(5000);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
+    shard.refuse(undefined);
+    await time.advance(30_000);
+    expect(session.actor.getSnapshot().context.attempt).toBeGreaterThan(10);
+    shard.stream().ack('hello');
+    expect(session.actor.getSnapshot().context.attempt).toBeGreaterThan(10);
+    session.offerRollup(rollup(1));
+    shard.stream().ack('rollup');
+    expect(session.actor.getSnapshot().context.attempt).toBe(0);
+  });
+
+  test('a dial or a Hello that nobody answers is given up', async () => {
+    const { time, shard, session } = start();
+    shard.refuse('never');
+    session.lead(true);
+    session.demandListed();
+    await time.advance(20_000);
+    expect(stateOf(session)).toBe('backingOff');
+    shard.refuse(undefined);
+    await time.advance(1000);
+    expect(stateOf(session)).toBe('greeting');
+    await time.advance(30_000);
+    expect([shard.streams[0]?.state(), session.actor.getSnapshot().context.ending?.why])
+      .toEqual(['left', 'HelloOverdue']);
+  });
+
+  test('a refusal by the shard is said once and asked again every 30 s, not sooner', async () => {
+    const { time, shard, session, recorded } = start();
+    const refusal = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' } as const;
+    shard.refuse(refusal);
+    session.lead(true);
+    session.demandListed();
+    await time.advance(95_000);
+    expect(stateOf(session)).toBe('refused');
+    expect(session.actor.getSnapshot().context.stream).toBe(4);
+    expect(recorded).toEqual(['SessionRefused: PERMISSION_DENIED: not yours']);
+  });
+
+  test('wire 3: a roll-up never waits behind replies and replies never behind a roll-up', async () => {
+    const { time, shard, session } = await streaming();
+    const stream = shard.stream();
+    const blob = (id: string) =>
+      session.reply({
+        _tag: 'ReclaimAcknowledged',
+        instructionId: instructionId(id),
+        nodesStarted: 1,
+      });
+    stream.read(false);
+    for (let index = 0; index < 100; index += 1) blob(`r-${index}`);
+    session.offerRollup(rollup(1));
+    await time.settle();
+    expect(stream.kinds(), 'one reply and the roll-up are with the network').toEqual([
+      'hello',
+      'reclaimAck',
+      'rollup',
+    ]);
+    blob('r-100');
+    stream.read(true);
+    await time.settle();
+    expect(stream.kinds().filter((kind) => kind === 'reclaimAck')).toHaveLength(101);
+  });
+
+  test('wire 3: a reply that finds no room is refused and counted; none outlives its stream', async () => {
+    const { time, shard, session, counts } = await streaming();
+    const reply = (id: string) =>
+      session.reply({
+        _tag: 'ReclaimAcknowledged',
+        instructionId: instructionId(id),
+        nodesStarted: 1,
+      });
+    shard.stream().read(false);
+    const taken = Array.from({ length: 300 }, (_, index) => reply(`r-${index}`));
+    expect(taken.filter(Boolean)).toHaveLength(257);
+    expect(counts.get('bigfleet_operator_outbox_dropped_total')).toBe(43);
+    shard.stream().end({ why: 'EndedByShard', detail: 'UNAVAILABLE: gone' });
+    await time.advance(500);
+    expect(reply('between'), 'before the Hello is acked there is a stream').toBe(true);
+    shard.stream().ack('hello');
+    await time.settle();
+    expect(shard.stream().kinds()).toEqual(['hello', 'reclaimAck']);
+  });
+
+  test('wire 9: a bootstrap pull is answered before the next frame, whatever else is stuck', async () => {
+    const { time, shard, session } = await streaming();
+    const stream = shard.stream();
+    session.offerRollup(rollup(1));
+    const pull = (requestId: string, cluster = 'prod-1') =>
+      stream.say({
+        case: 'bootstrapRequest',
+        value: { requestId, clusterId: cluster, requirements: [{ key: 'zone', operator: 3 }] },
+      });
+    pull('good');
+    await time.settle();
+    pull('bad');
+    pull('throw');
+    pull('lost', 'prod-2');
+    await time.settle();
+    const answers = stream.heard.flatMap((payload) =>
+      payload.case === 'bootstrapResponse' ? [payload.value] : []
+    );
+    expect(answers.map(({ requestId, ttlSeconds }) => [requestId, ttlSeconds])).toEqual([
+      ['good', 600n],
+      ['bad', 600n],
+      ['throw', 600n],
+      ['lost', 600n],
+    ]);
+    expect(answers.map(({ userData }) => new TextDecoder().decode(userData))).toEqual([
+      '#cloud-config 1',
+      '',
+      '',
+      '',
+    ]);
+    expect(answers.map(({ error }) => error)).toEqual([
+      '',
+      'line 3: no such field',
+      'Cannot render: template burst',
+      'This is cluster "prod-1" and not "prod-2"',
+    ]);
+  });
+
+  test('frames that are no good neither crash nor wedge the session', async () => {
+    const { shard, session, news, counts } = await streaming();
+    const stream = shard.stream();
+    stream.sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
+    stream.say({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
+    stream.say({ case: 'ack', value: { echo: 'whatever' } });
+    stream.say({
+      case: 'nodeStateUpdate',
+      value: { machineId: 'big', state: 5, labels: { x: 'y'.repeat(10 * 1024 * 1024) } },
+    });
+    stream.say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    session.offerRollup(rollup(1));
+    stream.ack('rollup');
+    expect(tags(news)).toEqual(['StreamOpened', 'MachineMisread', 'MachineObserved', 'Resynced']);
+    expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3);
+  });
+
+  test('a reclaim instruction is told, counted and not acked', async () => {
+    const { time, shard, news, counts } = await streaming();
+    shard.stream().say({
+      case: 'reclaimInstruction',
+      value: { instructionId: 'i-1', nodes: ['m-1'], gracePeriodSeconds: 600n },
+    });
+    await time.settle();
+    expect(news.at(-1)).toEqual({
+      _tag: 'ReclaimOrdered',
+      order: { instructionId: 'i-1', machines: ['m-1'], graceSeconds: 600, preemptorPriority: 0 },
+    });
+    expect(counts.get('tidegate_reclaim_instructions_total')).toBe(1);
+    expect(shard.stream().kinds()).toEqual(['hello']);
+  });
+
+  test('a stop half-closes, waits for the shard no longer than 0.4 s, and is final', async () => {
+    const polite = await streaming();
+    let over = false;
+    const stopped = polite.session.stop().then(() => {
+      over = true;
+    });
+    await polite.time.settle();
+    expect([polite.shard.stream().state(), over]).toEqual(['halfClosed', false]);
+    polite.shard.stream().end({ why: 'EndedByShard', detail: 'OK: bye' });
+    await stopped;
+    expect(stateOf(polite.session)).toBe('stopped');
+
+    const rude = await streaming();
+    const cut = rude.session.stop();
+    await rude.time.advance(400);
+    await cut;
+    expect(rude.shard.stream().state()).toBe('left');
+    rude.session.lead(true);
+    await rude.time.advance(60_000);
+    expect(rude.shard.streams).toHaveLength(1);
+  });
+});
+
+describe('fleet session with a key pair', () => {
+  const ca = newAuthority();
+  const reading = (fingerprint: string, uri: string): CredentialsReading => ({
+    _tag: 'Fit',
+    pair: {
+      ...ca.issue({ commonName: 'o', alternativeNames: [uri] }),
+      authority: ca.certificate,
+      fingerprint,
+    },
+  });
+  const ours = 'URI:bigfleet://cluster/prod-1';
+
+  test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
+    let now: CredentialsReading = { _tag: 'Unfit', problem: 'the certificate is for another' };
+    const { time, shard, session, recorded } = start({ readings: () => now });
+    session.lead(true);
+    session.demandListed();
+    await time.advance(120_000);
+    expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
+    expect(recorded).toEqual(['SessionRefused: the certificate is for another']);
+    now = reading('a', ours);
+    await time.advance(10_000);
+    expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a']);
+  });
+
+  test('wire 8: a rotation leaves the running stream alone and serves the next dial', async () => {
+    let now = reading('a', ours);
+    const { time, shard, session } = await streaming({ readings: () => now });
+    now = { _tag: 'Unfit', problem: 'half-written' };
+    await time.advance(10_000);
+    now = reading('b', ours);
+    await time.advance(10_000);
+    expect([shard.streams.length, stateOf(session)]).toEqual([1, 'streaming']);
+    shard.stream().end({ why: 'EndedByShard', detail: 'UNAVAILABLE: gone' });
+    await time.advance(500);
+    expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a', 'b']);
+  });
+
+  test('wire 8: a pair that became unfit by itself is not dialled with', async () => {
+    const { time, shard, session } = start({
+      readings: () => reading('a', 'URI:bigfleet://cluster/other'),
+    });
+    session.lead(true);
+    session.demandListed();
+    await time.advance(0);
+    expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
+    expect(session.actor.getSnapshot().context.ending?.why).toBe('CredentialsRefused');
+  });
+});
