@@ -5,7 +5,9 @@
  * Roles are imported when they are asked for, so that help and `explain` answer at once.
  */
 import process from 'node:process';
+import type { LogFields } from './api/telemetry.ts';
 import { EXIT } from './cli/exit-codes.ts';
+import type { StartFleet } from './cli/fleet.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { realTime } from './effects/real-time.ts';
@@ -13,6 +15,36 @@ import { processSurroundings } from './effects/settings.ts';
 
 const surroundings = processSurroundings();
 const terminal = processTerminal(surroundings.environment);
+
+/** Values of a log line are scalars; a deeper one is told as JSON. */
+const logFields = (fields: Readonly<Record<string, unknown>>): LogFields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string'
+        ? value
+        : JSON.stringify(value),
+    ]),
+  );
+
+const startFleet: StartFleet = async (settings) => {
+  const { runFleet } = await import('./embedded/fleet/run.ts');
+  const { makeLogs } = await import('./observability/logs.ts');
+  const { bindingsFile, kubeconfig, scriptListen, tls } = settings;
+  const logs = makeLogs({ level: 'info', time: realTime, target: 1, base: { role: 'fleet' } });
+  return await runFleet({
+    time: realTime,
+    listen: settings.listen,
+    seedMachines: settings.seedMachines,
+    timing: settings.timing,
+    guarded: settings.emptyRollupGuard,
+    log: (message, fields) => logs.log('info', message, logFields(fields)),
+    ...(scriptListen === undefined ? {} : { scriptListen }),
+    ...(bindingsFile === undefined ? {} : { bindingsFile }),
+    ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    ...(tls === undefined ? {} : { tls: { cert: tls.certFile, key: tls.keyFile, ca: tls.caFile } }),
+  });
+};
 
 const roles: Roles = {
   operator: async (flags) => {
@@ -22,8 +54,7 @@ const roles: Roles = {
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
-    const start = () => Promise.reject(new Error('Cannot start the fleet: not composed'));
-    return await runFleetCommand(flags, surroundings, { terminal, start });
+    return await runFleetCommand(flags, surroundings, { terminal, start: startFleet });
   },
   explain: async (request) => {
     const { runExplain } = await import('./cli/explain.ts');

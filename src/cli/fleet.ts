@@ -6,19 +6,28 @@
 import { type FleetSettings, fleetSettings, type Surroundings } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
-import { stopOnSignal } from './signals.ts';
+import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
+
+/** Where a server listens. */
+interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+}
 
 /** A fleet that runs. */
 export interface RunningFleet {
-  /** Where operators dial, as `host:port`. */
-  readonly address: string;
-  readonly scriptAddress: string | undefined;
+  /** Where operators dial. */
+  readonly address: BoundAddress;
+  readonly scriptAddress: BoundAddress | undefined;
   readonly stop: () => Promise<void>;
 }
 
 /** What starts one. */
 export type StartFleet = (settings: FleetSettings) => Promise<RunningFleet>;
+
+const shown = ({ host, port }: BoundAddress): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Runs the fleet until a signal ends it. */
 export const runFleetCommand = async (
@@ -31,15 +40,11 @@ export const runFleetCommand = async (
     terminal.say(settled.message);
     return EXIT.usage;
   }
-  const fleet = await start(settled.settings);
-  const scripted = fleet.scriptAddress === undefined
-    ? ''
-    : `, scripted on http://${fleet.scriptAddress}`;
-  terminal.say(`Fleet listens on ${fleet.address}${scripted}`);
-  return await new Promise((resolve) => {
-    stopOnSignal(terminal, async () => {
-      await fleet.stop();
-      resolve(EXIT.ok);
-    });
-  });
+  const signal = endingSignal();
+  const { address, scriptAddress, stop } = await start(settled.settings);
+  const scripted = scriptAddress && `, scripted on http://${shown(scriptAddress)}`;
+  terminal.say(`Fleet listens on ${shown(address)}${scripted ?? ''}`);
+  await signal;
+  await stop();
+  return EXIT.ok;
 };

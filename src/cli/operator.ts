@@ -7,7 +7,7 @@
 import { type OperatorSettings, operatorSettings, type Surroundings } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
-import { stopOnSignal } from './signals.ts';
+import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Why an operator is no longer running. */
@@ -35,9 +35,11 @@ export const runOperator = async (
     terminal.say(settled.message);
     return EXIT.usage;
   }
+  const signal = endingSignal();
   const operator = await start(settled.settings);
-  stopOnSignal(terminal, operator.stop);
-  const ending = await operator.done;
+  const stopped = signal.then((name) => operator.stop(name));
+  // A stop that fails ends the command; a stop that succeeds ends it through `done`.
+  const ending = await Promise.race([operator.done, stopped.then(() => operator.done)]);
   if (ending._tag === 'Stopped') return EXIT.ok;
   terminal.say(ending.why);
   return EXIT.failure;

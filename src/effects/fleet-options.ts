@@ -1,5 +1,5 @@
 /** The table of everything that can be set about the stand-in fleet, like `operator-options.ts`. */
-import { defaulted, duration, file, listen, optional, whole } from './option-kinds.ts';
+import { choice, defaulted, duration, file, listen, optional, whole } from './option-kinds.ts';
 
 /** Every option of `tidegate fleet`, by the name of its setting. */
 export const FLEET_OPTIONS = {
@@ -38,9 +38,54 @@ export const FLEET_OPTIONS = {
     name: 'tls-ca',
     help: 'Certificates that may have signed those of the operators (PEM)',
   }),
-  cycleIntervalMs: defaulted(duration(10), {
+  cycleMs: defaulted(duration(10), {
     name: 'cycle-interval',
     help: 'Time between two allocations of machines to needs',
     default: '1s',
+  }),
+  helloMs: defaulted(duration(0), {
+    name: 'hello-time',
+    help: 'From a Hello to its acknowledgement',
+    default: '0s',
+  }),
+  rollupMs: defaulted(duration(0), {
+    name: 'rollup-time',
+    help: 'From a roll-up to its acknowledgement; a newer one supersedes it meanwhile',
+    default: '20ms',
+  }),
+  bootstrapMs: defaulted(duration(1), {
+    name: 'bootstrap-timeout',
+    help: 'How long a bootstrap pull waits for its answer',
+    default: '30s',
+  }),
+  bootstrapPauseMs: defaulted(duration(0), {
+    name: 'bootstrap-pause',
+    help: 'Pause after a pull that failed, before its need gets another machine',
+    default: '5s',
+  }),
+  creationMs: defaulted(duration(0), {
+    name: 'creation-time',
+    help: 'From a machine bought to a machine there',
+    default: '2s',
+  }),
+  joiningMs: defaulted(duration(0), {
+    name: 'joining-time',
+    help: 'From a bootstrap answer to a running node',
+    default: '500ms',
+  }),
+  drainingMs: defaulted(duration(0), {
+    name: 'draining-time',
+    help: "The provider's own drain; never longer than the grace",
+    default: '2s',
+  }),
+  deletionMs: defaulted(duration(0), {
+    name: 'deletion-time',
+    help: 'From a machine given back to a machine gone',
+    default: '1s',
+  }),
+  emptyRollupGuard: defaulted(choice(['true', 'false']), {
+    name: 'empty-rollup-guard',
+    help: 'Whether demand that vanishes at once must be said three times',
+    default: 'true',
   }),
 } as const;

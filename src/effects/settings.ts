@@ -12,6 +12,7 @@ import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { OPERATOR_OPTIONS } from './operator-options.ts';
 import {
+  type Decoded,
   decodeOptions,
   decodeTls,
   type Given,
@@ -62,7 +63,21 @@ export interface FleetSettings {
   readonly seedMachines: number;
   readonly kubeconfig: string | undefined;
   readonly tls: TlsFiles | undefined;
-  readonly cycleIntervalMs: number;
+  /** False: demand that vanishes is believed at once. */
+  readonly emptyRollupGuard: boolean;
+  /** How long the fleet takes for each of its steps. */
+  readonly timing: Omit<
+    Decoded<typeof FLEET_OPTIONS>,
+    | 'listen'
+    | 'scriptListen'
+    | 'bindingsFile'
+    | 'seedMachines'
+    | 'kubeconfig'
+    | 'tlsCert'
+    | 'tlsKey'
+    | 'tlsCa'
+    | 'emptyRollupGuard'
+  >;
 }
 
 /** What a process knows about the place it runs in. */
@@ -183,7 +198,8 @@ export const fleetSettings = (
     prefix: FLEET_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;
-  const { tlsCert, tlsKey, tlsCa, listen, scriptListen, ...rest } = decoded.settings;
+  const { tlsCert, tlsKey, tlsCa, listen, scriptListen, ...others } = decoded.settings;
+  const { bindingsFile, seedMachines, kubeconfig, emptyRollupGuard, ...timing } = others;
   const tls = decodeTls({ tlsCert, tlsKey, tlsCa });
   if (tls._tag === 'SettingsProblem') return tls;
   if (listen === 'off') {
@@ -193,6 +209,15 @@ export const fleetSettings = (
   }
   return {
     _tag: 'Settled',
-    settings: { ...rest, listen, scriptListen: unlessOff(scriptListen), tls: tls.settings },
+    settings: {
+      listen,
+      scriptListen: unlessOff(scriptListen),
+      bindingsFile,
+      seedMachines,
+      kubeconfig,
+      tls: tls.settings,
+      emptyRollupGuard: emptyRollupGuard === 'true',
+      timing,
+    },
   };
 };

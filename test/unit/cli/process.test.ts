@@ -28,6 +28,22 @@ const run = (
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
 
+/** Starts a program, waits for its first word, and sends it signals. */
+const signalled = (
+  script: readonly string[],
+  signals: readonly NodeJS.Signals[],
+): Promise<number | null> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, [...script], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let waiting = [...signals];
+    child.stderr.on('data', () => {
+      const [next, ...rest] = waiting;
+      waiting = rest;
+      if (next !== undefined && child.pid !== undefined) process.kill(child.pid, next);
+    });
+    child.on('close', (code) => resolve(code));
+  });
+
 const kubeconfig = (port: number): string =>
   JSON.stringify({
     'current-context': 'c',
@@ -121,4 +137,23 @@ test('exit code 3: an object that is not there', async () => {
     server.closeAllConnections();
     server.close();
   }
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('exit code 0: %s stops a fleet', async (signal) => {
+  const flags = ['fleet', '--listen=127.0.0.1:0', '--script-listen=0', '--seed-machines=1'];
+  expect(await signalled([...RUN_TYPESCRIPT, ...flags], [signal])).toBe(0);
+});
+
+test('exit code 1: a second signal does not wait for a stop that hangs', async () => {
+  const { mkdtemp, writeFile } = await import('node:fs/promises');
+  const signals = new URL('../../../src/cli/signals.ts', import.meta.url);
+  const script = `import { endingSignal } from '${signals.href}';
+    const say = () => process.stderr.write('x');
+    endingSignal().then(say);
+    setInterval(() => {}, 1000);
+    say();`;
+  const file = `${await mkdtemp('/tmp/tidegate-cli-')}/hangs.ts`;
+  await writeFile(file, script);
+  const asked = 'Deno' in globalThis ? ['run', '-A', file] : [file];
+  expect(await signalled(asked, ['SIGTERM', 'SIGTERM'])).toBe(1);
 });

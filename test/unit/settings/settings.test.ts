@@ -171,6 +171,28 @@ describe('fleet settings', () => {
     });
   });
 
+  test('have a flag for every step that takes the fleet its time', () => {
+    const outcome = fleetSettings({ 'joining-time': '3s', 'empty-rollup-guard': 'false' }, {
+      environment: {},
+    });
+    expect(outcome).toMatchObject({
+      settings: {
+        emptyRollupGuard: false,
+        timing: {
+          cycleMs: 1000,
+          helloMs: 0,
+          rollupMs: 20,
+          bootstrapMs: 30_000,
+          bootstrapPauseMs: 5000,
+          creationMs: 2000,
+          joiningMs: 3000,
+          drainingMs: 2000,
+          deletionMs: 1000,
+        },
+      },
+    });
+  });
+
   test('refuse a fleet that nobody can dial', () => {
     expect(fleetSettings({ listen: '0' }, { environment: {} })).toMatchObject({
       _tag: 'SettingsProblem',

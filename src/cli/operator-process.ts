@@ -1,0 +1,112 @@
+/**
+ * The composition root of `tidegate operator`: settings become layers, a world, servers and a
+ * running operator.
+ */
+import process from 'node:process';
+import { Layer, ManagedRuntime } from 'effect';
+import { clockLayer } from '../actors/clocks.ts';
+import { startOperator } from '../actors/operator.ts';
+import { makeWorld } from '../actors/world.ts';
+import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
+import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
+import { credentialsLayer } from '../effects/credentials.ts';
+import { eventsLayer } from '../effects/events.ts';
+import { kubeConnection } from '../effects/kube-connection.ts';
+import { realTime } from '../effects/real-time.ts';
+import type { OperatorSettings } from '../effects/settings.ts';
+import { shardCallsLayer } from '../effects/shard-call.ts';
+import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
+import { writeBudget } from '../effects/write-budget.ts';
+import { writeGateLayer } from '../effects/write-gate.ts';
+import type { MACHINES } from '../machines/index.ts';
+import { makeObservability } from '../observability/observability.ts';
+import type { RunningOperator } from './operator.ts';
+import { VERSION } from './version.ts';
+
+const STDOUT = 1;
+
+/** How loud each statechart is: `info` where there is one in a process, `debug` where thousands. */
+const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
+  availableCapacity: 'debug',
+  fleetSession: 'info',
+  leadership: 'info',
+  listWatch: 'debug',
+  operator: 'info',
+  upcomingNode: 'debug',
+};
+
+const layersOf = (settings: OperatorSettings, telemetry: Telemetry) => {
+  const { kubeconfig, writesPerSecond: qps, writeBurst: burst } = settings;
+  const connection = kubeConnection({
+    source: kubeconfig === undefined ? { _tag: 'Default' } : { _tag: 'File', path: kubeconfig },
+    version: VERSION,
+    telemetry,
+  });
+  const cluster = Layer.merge(connection, writeGateLayer(realTime));
+  const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
+  const objects = Layer.mergeAll(
+    capacityRequestsLayer,
+    upcomingNodesLayer(telemetry),
+    availableCapacitiesLayer(telemetry),
+    eventsLayer,
+  );
+  return Layer.mergeAll(
+    Layer.provideMerge(objects, writes),
+    shardCallsLayer,
+    credentialsLayer,
+  ).pipe(Layer.provideMerge(clockLayer(realTime)));
+};
+
+/** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
+export const startOperatorProcess = async (
+  settings: OperatorSettings,
+): Promise<RunningOperator> => {
+  const observability = makeObservability({
+    level: settings.logLevel,
+    target: STDOUT,
+    cluster: settings.clusterId,
+    time: realTime,
+    machineLevels: MACHINE_LEVELS,
+  });
+  const { telemetry, inspect } = observability;
+  const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
+  const runtime = ManagedRuntime.make(layersOf(settings, telemetry).pipe(Layer.orDie));
+  const world = makeWorld({
+    time: realTime,
+    runtime,
+    telemetry,
+    inspect,
+    firstSeed: crypto.getRandomValues(new Uint32Array(1))[0] ?? process.pid,
+  });
+  const operator = startOperator(world, {
+    clusterId: settings.clusterId,
+    shardAddress: settings.shardAddress,
+    rollupIntervalMs: settings.rollupIntervalMs,
+    ackConcurrency: settings.acknowledgeConcurrency,
+    bootstrapTemplateFile: settings.bootstrapTemplateFile,
+    credentialFiles: settings.tls && {
+      certificate: settings.tls.certFile,
+      key: settings.tls.keyFile,
+      authority: settings.tls.caFile,
+    },
+    lease: { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs },
+  });
+  const servers = await observability.serve({
+    metricsAddress: settings.metricsAddress,
+    healthAddress: settings.healthAddress,
+    health: { live: [], ready: operator.checks },
+  });
+  telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
+  const closed = operator.done.finally(async () => {
+    await servers.close();
+    await runtime.dispose();
+  });
+  return {
+    done: closed,
+    stop: async (reason) => {
+      telemetry.log('info', 'Operator stops', { reason });
+      await operator.stop();
+    },
+  };
+};
