@@ -33,6 +33,8 @@ export interface NodeMatching {
   readonly putNode: (node: NodeProjection) => readonly string[];
   /** Gives the ids of the machines that it concerned. */
   readonly removeNode: (name: string) => readonly string[];
+  /** The Node as it was last put in. */
+  readonly nodeNamed: (name: string) => NodeProjection | undefined;
   readonly putMachine: (machine: MachineTraits) => void;
   readonly removeMachine: (machineId: string) => void;
   /** The Node of a machine, whether or not the machine was put in. */
@@ -111,6 +113,7 @@ export const nodeMatching = (): NodeMatching => {
 
   return {
     putNode,
+    nodeNamed,
     removeNode: (name) => {
       const known = nodes.get(name);
       if (known === undefined) return [];

@@ -206,3 +206,7 @@ export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrit
   if (statusPatch(facts) !== undefined) return 'status_update';
   return specPatch(machineId, facts) === undefined ? undefined : 'spec_update';
 };
+
+/** True when the Node of an object is Ready and nobody was told; `told` is the last Node's UID. */
+export const readinessUntold = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
+  shown !== null && node !== null && node.ready && node.uid !== told;

@@ -18,6 +18,7 @@ import {
   type NodeLink,
   type OwedWrite,
   owedWrite,
+  readinessUntold,
   type Sighting,
   standingOf,
   UNBOUND,
@@ -64,8 +65,8 @@ export type UpcomingNodeEvent =
   /** A replay of all bound machines ended without this one. */
   | { readonly type: 'machine.unbound' }
   | { readonly type: 'object.observed'; readonly shown: Shown }
-  /** `uid` is that of the object that is gone; empty when a list did not have it. */
-  | { readonly type: 'object.vanished'; readonly uid: string }
+  /** `last` is the object as it was when it went, or as it was last seen. */
+  | { readonly type: 'object.vanished'; readonly last: Pick<Shown, 'uid' | 'revision'> }
   | { readonly type: 'node.observed'; readonly node: NodeLink | null }
   | { readonly type: 'turn.granted' };
 
@@ -83,9 +84,6 @@ const ended = ({ facts }: UpcomingNodeContext): boolean => {
   const standing = standingOf(facts);
   return facts.shown === null && (standing === null || endsObject(standing));
 };
-
-const untoldReadiness = ({ facts, toldReady }: UpcomingNodeContext): boolean =>
-  facts.shown !== null && facts.node !== null && facts.node.ready && facts.node.uid !== toldReady;
 
 /** What an answer leaves of the facts; a newer fact that came before it stays. */
 const afterAnswer = (
@@ -162,7 +160,7 @@ export const upcomingNode = setup({
     deletionOwed: ({ context }) => owed(context) === 'delete',
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
-    readinessUntold: ({ context }) => untoldReadiness(context),
+    readinessUntold: ({ context }) => readinessUntold(context.facts, context.toldReady),
     refused: ({ context }) => context.verdict === 'Refused',
     failed: ({ context }) => context.verdict === 'Failed',
     turnSpent: ({ context }) => context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
@@ -170,7 +168,7 @@ export const upcomingNode = setup({
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
     isNews: ({ context: { newest } }, { revision }: Shown) =>
       newest === null || (revision !== newest && !isOlder(revision, newest)),
-    isOurs: ({ context }, uid: string) => uid === '' || uid === context.facts.shown?.uid,
+    isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
   },
   delays: {
     writeBackoff: ({ context }) => backoffMs(IN_TURN, context.attempt, context.seed),
@@ -204,8 +202,11 @@ export const upcomingNode = setup({
       })),
     },
     'object.vanished': {
-      guard: { type: 'isOurs', params: ({ event }) => event.uid },
-      actions: assign({ facts: ({ context }) => ({ ...context.facts, shown: null }) }),
+      guard: { type: 'isShown', params: ({ event }) => event.last.uid },
+      actions: assign(({ context: { facts, newest }, event: { last } }) => ({
+        facts: { ...facts, shown: null },
+        newest: newest !== null && isOlder(last.revision, newest) ? newest : last.revision,
+      })),
     },
     'node.observed': {
       actions: assign({ facts: ({ context, event }) => ({ ...context.facts, node: event.node }) }),

@@ -89,7 +89,7 @@ describeModel('upcomingNode', {
       { shown: shown('Ready', '2') },
       { shown: shown('Draining') },
     ],
-    'object.vanished': [{ uid: 'u1' }, { uid: 'another' }],
+    'object.vanished': [{ last: shown('Ready') }, { last: { uid: 'another', revision: 'r' } }],
     'node.observed': [{ node }],
     'xstate.done.actor.createObject': [
       { output: { _tag: 'Written', shown: shown('') } },

@@ -1,0 +1,205 @@
+/**
+ * The actors of all machines: who is awake, who has a turn, who may sleep.
+ *
+ * Promises: an actor is woken only when something is owed; it sleeps only when the cache shows what
+ * it knows, so that waking never begins from an older truth; one that ends by a defect is started
+ * again.
+ */
+import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { RecordEvent } from '../api/event-note.ts';
+import { isOlder } from '../domain/revisions.ts';
+import {
+  owedWrite,
+  readinessUntold,
+  standingOf,
+  UNBOUND,
+  type UpcomingNodeFacts,
+  type UpcomingNodeProjection,
+} from '../domain/upcoming-node.ts';
+import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
+import type { upcomingNode, UpcomingNodeContext } from '../machines/upcoming-node.ts';
+import type { Member, Roster } from './machine-roster.ts';
+import { quietActors } from './quiet-actors.ts';
+import { innermostState, stateCounts } from './state-counts.ts';
+import { startTurns } from './turns.ts';
+import { provideUpcomingNode } from './upcoming-node-acts.ts';
+import { upcomingNodeVoice } from './upcoming-node-voice.ts';
+import type { World } from './world.ts';
+import { writeDoor } from './write-door.ts';
+
+/** Machines that write at once (wire: rule 4). */
+export const MACHINES_AT_ONCE = 32;
+/** Settled actors that are kept awake, to be looked at; more of them sleep. */
+export const QUIET_ACTORS_MAX = 2000;
+/** After a defect of ours: long enough not to be a hot loop. */
+const RESTART_MS = 30_000;
+
+export type MachineActor = ActorRefFrom<typeof upcomingNode>;
+export type Machine = Member<MachineActor>;
+
+/** What the actors need to know, and where they speak. */
+export interface PopulationOptions {
+  readonly roster: Roster<MachineActor>;
+  readonly object: (key: Machine['key']) => UpcomingNodeProjection | undefined;
+  readonly record: RecordEvent;
+}
+
+/** The actors of all machines. */
+export interface Population {
+  /** Tells an actor that is awake what is new; wakes one that sleeps when something is owed. */
+  readonly consider: (machine: Machine) => void;
+  /** The object went; who has ended for good is forgotten. */
+  readonly vanish: (machine: Machine, last: UpcomingNodeProjection) => void;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly idle: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+const sameNode = (left: UpcomingNodeFacts['node'], right: UpcomingNodeFacts['node']): boolean =>
+  left?.uid === right?.uid && left?.ready === right?.ready;
+
+/** Nobody is awake at first. */
+export const makePopulation = (
+  world: World<UpcomingNodes>,
+  { roster, object, record }: PopulationOptions,
+): Population => {
+  const { telemetry, time } = world;
+  const counts = stateCounts((state, count) =>
+    telemetry.gauge('tidegate_machines', count, { state })
+  );
+  const door = writeDoor();
+  const voice = upcomingNodeVoice(telemetry, record);
+  let stopped = false;
+
+  const showState = (machine: Machine, state: string | undefined): void => {
+    counts.move(machine.state, state);
+    machine.state = state;
+  };
+  const rest = (machine: Machine): void => {
+    machine.owedSinceMs = undefined;
+    showState(machine, roster.forget(machine) ? undefined : 'asleep');
+  };
+  const sleep = (machine: Machine): void => {
+    const { actor } = machine;
+    machine.actor = undefined;
+    quiet.stir(machine);
+    actor?.stop();
+    rest(machine);
+  };
+  const cacheCaughtUp = (machine: Machine, { facts, newest }: UpcomingNodeContext): boolean => {
+    const cached = object(machine.key);
+    if (cached === undefined) return facts.shown === null;
+    if (facts.shown === null) return false;
+    return newest === null || !isOlder(cached.revision, newest);
+  };
+  const quiet = quietActors<Machine>(QUIET_ACTORS_MAX, (machine) => {
+    const context = machine.actor?.getSnapshot().context;
+    if (context !== undefined && !cacheCaughtUp(machine, context)) return false;
+    sleep(machine);
+    return true;
+  });
+  const measure = (machine: Machine, facts: UpcomingNodeFacts): void => {
+    if (machine.owedSinceMs === undefined) return;
+    const seconds = (time.monotonic() - machine.owedSinceMs) / 1000;
+    const phase = standingOf(facts) ?? 'Gone';
+    machine.owedSinceMs = undefined;
+    telemetry.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
+  };
+  const moved = (machine: Machine, snapshot: SnapshotFrom<typeof upcomingNode>): void => {
+    showState(machine, innermostState(snapshot.value));
+    if (!snapshot.hasTag('settled')) return quiet.stir(machine);
+    measure(machine, snapshot.context.facts);
+    if (snapshot.matches('gone') && cacheCaughtUp(machine, snapshot.context)) sleep(machine);
+    else quiet.rest(machine);
+  };
+  const restart = (machine: Machine, cause: unknown): void => {
+    telemetry.count('tidegate_actor_defects_total', 1, { machine: 'upcomingNode' });
+    telemetry.log('error', 'The actor of a machine failed by a defect and starts again', {
+      machine: machine.machineId,
+      problem: cause instanceof Error ? cause.stack : String(cause),
+    });
+    sleep(machine);
+    time.schedule(RESTART_MS, () => consider(machine));
+  };
+  const wake = (machine: Machine): MachineActor => {
+    if (machine.actor !== undefined) return machine.actor;
+    const actor = world.actor(logic, `upcomingNode/${machine.machineId}`, {
+      machineId: machine.machineId,
+      name: machine.key,
+      facts: roster.facts(machine),
+      toldReady: machine.toldReady,
+      seed: world.seed(),
+    });
+    machine.actor = actor;
+    actor.subscribe({
+      next: (snapshot) => {
+        if (machine.actor === actor) moved(machine, snapshot);
+      },
+      error: (cause) => restart(machine, cause),
+    });
+    actor.start();
+    return actor;
+  };
+  const turns = startTurns<Machine>({
+    atOnce: MACHINES_AT_ONCE,
+    name: ({ machineId }) => machineId,
+    wake: (machine) => (stopped ? undefined : wake(machine)),
+    onTaking: (count) => telemetry.gauge('bigfleet_operator_dispatch_inflight', count),
+  });
+  const logic = provideUpcomingNode(world.runtime, {
+    ...voice,
+    askForTurn: ({ machineId }) => {
+      const machine = roster.get(machineId);
+      if (machine !== undefined && !stopped) turns.ask(machine);
+    },
+    tellNodeReady: (context) => {
+      const machine = roster.get(context.machineId);
+      if (machine !== undefined) machine.toldReady = context.facts.node?.uid ?? '';
+      voice.tellNodeReady(context);
+    },
+  }, door.through);
+
+  const considerAsleep = (machine: Machine): void => {
+    const facts = roster.facts(machine);
+    const owed = owedWrite(machine.machineId, facts) !== undefined;
+    if (!owed && !readinessUntold(facts, machine.toldReady)) return rest(machine);
+    showState(machine, 'waiting');
+    turns.ask(machine);
+  };
+  const considerAwake = (machine: Machine, actor: MachineActor): void => {
+    const { facts, newest } = actor.getSnapshot().context;
+    const { said } = machine;
+    if (said === UNBOUND) actor.send({ type: 'machine.unbound' });
+    else if (said !== undefined && said !== facts.said) {
+      actor.send({ type: 'machine.observed', said });
+    }
+    const node = roster.node(machine);
+    if (!sameNode(node, facts.node)) actor.send({ type: 'node.observed', node });
+    const shown = object(machine.key);
+    if (shown !== undefined && shown.revision !== newest) {
+      actor.send({ type: 'object.observed', shown });
+    }
+  };
+  const consider = (machine: Machine): void => {
+    if (stopped) return;
+    if (machine.actor === undefined) considerAsleep(machine);
+    else considerAwake(machine, machine.actor);
+  };
+
+  return {
+    consider,
+    vanish: (machine, last) => {
+      machine.actor?.send({ type: 'object.vanished', last });
+      if (machine.actor?.getSnapshot().matches('gone') === true) sleep(machine);
+      else consider(machine);
+    },
+    counts: counts.all,
+    idle: turns.idle,
+    stop: async () => {
+      stopped = true;
+      turns.stop();
+      await door.close();
+      for (const { actor } of roster.members()) actor?.stop();
+    },
+  };
+};
