@@ -112,6 +112,14 @@ export const readCapacityRequest = (raw: unknown): Reading => {
     : { _tag: 'Unreadable', problems: findings };
 };
 
+/** Longest sentence about a request: the note of an Event takes 1 KiB. */
+const WORDS_MAX = 900;
+
 /** The problems as one line for people: each field, what is wrong there and what to do. */
-export const problemsInWords = (problems: readonly Problem[]): string =>
-  problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`).join('; ');
+export const problemsInWords = (problems: readonly Problem[]): string => {
+  const sentences = problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`);
+  const all = sentences.join('; ');
+  if (all.length <= WORDS_MAX) return all;
+  const more = problems.length - 1;
+  return `${(sentences[0] ?? '').slice(0, WORDS_MAX)}${more > 0 ? `; and ${more} more` : ''}`;
+};

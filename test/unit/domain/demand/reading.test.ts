@@ -208,7 +208,19 @@ describe('readCapacityRequest of bad input', () => {
     const requirements = Array.from({ length: 1000 }, () => ({ operator: 'x'.repeat(10_000) }));
     const found = problems(rawRequest({ spec: { requirements } }));
     expect(found).toHaveLength(PROBLEMS_MAX);
-    expect(problemsInWords(found).length).toBeLessThan(2000);
+    expect(problemsInWords(found).length).toBeLessThan(1000);
+  });
+
+  it('names every problem in words as long as an Event has room, and else how many more', () => {
+    const found = problems(rawRequest({ spec: { priority: 0.5, interruptionPenalty: '-1' } }));
+    expect(problemsInWords(found)).toBe(
+      'spec.priority is missing or out of range. ' +
+        'Give a whole number from -2147483648 to 2147483647; ' +
+        'spec.interruptionPenalty is "-1", which is negative. Give zero or more',
+    );
+    const long = Array.from({ length: 8 }, (_, index) => [`${index}`.repeat(99), 'x'.repeat(99)]);
+    expect(problemsInWords(problems(rawRequest({ spec: { resources: Object.fromEntries(long) } }))))
+      .toMatch(/^spec\.resources\["0{64}"….*; and 7 more$/);
   });
 
   it('is total: 10,000 objects of any shape are read or refused, and none throws', () => {
