@@ -1,0 +1,273 @@
+/** Candidates for one lease, on simulated time, with cuts. */
+import { Layer, ManagedRuntime } from 'effect';
+import { afterEach, describe, expect, it } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startLeadership } from '../../../src/actors/leadership.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { LEASE_TIMES, leaseTimesProblem } from '../../../src/domain/lease.ts';
+import { type SimulatedTime, simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
+import { leaseApi } from '../../support/lease-api.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Several processes on one clock; `clockOf` may give one a wall clock of its own. */
+const bed = () => {
+  const time = simulatedTime();
+  const api = leaseApi();
+  let made = 0;
+  const candidate = (wallClockOffsetMs = 0) => {
+    made += 1;
+    const identity = `candidate-${made}`;
+    const own: SimulatedTime = { ...time, now: () => time.now() + wallClockOffsetMs };
+    const client = api.client();
+    const gate = makeWriteGate(own);
+    const runtime = ManagedRuntime.make(Layer.mergeAll(
+      Layer.succeed(KubeApi, client.service),
+      Layer.succeed(WriteGate, gate),
+      clockLayer(own),
+    ));
+    cleanups.push(() => runtime.dispose());
+    const world = makeWorld({ time: own, runtime, telemetry: silentTelemetry, firstSeed: made });
+    const options = { identity, namespace: 'ns', name: 'l', ...LEASE_TIMES };
+    const leadership = startLeadership(world, options);
+    const said: boolean[] = [];
+    leadership.leading.subscribe((leads) => said.push(leads));
+    cleanups.push(() => {
+      leadership.actor.stop();
+      return Promise.resolve();
+    });
+    const state = () => String(JSON.stringify(leadership.actor.getSnapshot().value));
+    return { identity, client, gate, leadership, said, state };
+  };
+  return { time, api, candidate };
+};
+
+describe('a candidate', () => {
+  it('creates the lease, leads, and keeps it', async () => {
+    const { time, api, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    expect(one.leadership.leads()).toBe(true);
+    await time.advance(60_000);
+    expect(one.said).toEqual([false, true]);
+    expect(api.spec()).toMatchObject({
+      holderIdentity: 'candidate-1',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 0,
+      acquireTime: '2026-01-01T00:00:00.000000Z',
+      renewTime: '2026-01-01T00:01:00.000000Z',
+    });
+  });
+
+  it('stands by while another one leads', async () => {
+    const { time, candidate } = bed();
+    candidate();
+    await time.settle();
+    const two = candidate();
+    await time.advance(120_000);
+    expect(two.said).toEqual([false]);
+    expect(two.state()).toBe('"standingBy"');
+    expect(two.client.requests.length).toBeLessThan(5);
+  });
+
+  it('starts at once when the leader releases', async () => {
+    const { time, api, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    const two = candidate();
+    await time.advance(5000);
+    const before = time.monotonic();
+    await Promise.all([one.leadership.release(), time.settle()]);
+    await time.settle();
+    expect(two.leadership.leads()).toBe(true);
+    expect(time.monotonic()).toBe(before);
+    expect(api.spec()).toMatchObject({ holderIdentity: 'candidate-2', leaseTransitions: 1 });
+    expect(one.said).toEqual([false, true, false]);
+    expect(one.gate.permit()._tag).toBe('Closed');
+  });
+
+  it('takes over from a dead leader within the lease, never before', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    const two = candidate();
+    await time.advance(5000);
+    one.leadership.actor.stop();
+    await time.advance(12_000);
+    expect(two.leadership.leads()).toBe(false);
+    await time.advance(4000);
+    expect(two.leadership.leads()).toBe(true);
+  });
+
+  it('never compares clocks: a wall clock that is hours off changes nothing', async () => {
+    const { time, candidate } = bed();
+    const one = candidate(-7 * 3_600_000);
+    await time.settle();
+    const two = candidate(5 * 3_600_000);
+    await time.advance(60_000);
+    expect([one.leadership.leads(), two.leadership.leads()]).toEqual([true, false]);
+  });
+
+  it('takes over without a watch, by its own clock', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    const two = candidate();
+    await time.advance(5000);
+    two.client.meets('deaf');
+    one.leadership.actor.stop();
+    await time.advance(31_000);
+    expect(two.leadership.leads()).toBe(true);
+  });
+
+  it('waits on when the leader renewed unseen', async () => {
+    const { time, candidate } = bed();
+    candidate();
+    await time.settle();
+    const two = candidate();
+    await time.settle();
+    // Only its own looks, one for each expiry, tell it about renewals.
+    two.client.meets('deaf');
+    await time.advance(120_000);
+    expect(two.said).toEqual([false]);
+  });
+});
+
+describe('a leader', () => {
+  it('DR-15: writes nothing after its renew deadline, then is a candidate again', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.advance(5000);
+    const lastRenewal = 4000;
+    one.client.meets('unreachable');
+    await time.advance(lastRenewal + LEASE_TIMES.renewMs - 5000 - 1);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
+    await time.advance(1);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([false, 'Closed']);
+    expect(one.said).toEqual([false, true, false]);
+    one.client.meets('fair');
+    await time.advance(3000);
+    expect(one.leadership.leads()).toBe(true);
+  });
+
+  it('DR-15: counts the deadline from the sending of the last good renewal', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('hanging');
+    await time.advance(LEASE_TIMES.renewMs - 1);
+    expect(one.gate.permit()._tag).toBe('Open');
+    await time.advance(1);
+    expect(one.gate.permit()._tag).toBe('Closed');
+  });
+
+  it('is never one of two, whatever is cut', async () => {
+    const { time, candidate } = bed();
+    const all = [candidate(), candidate(3_600_000), candidate(-3_600_000)];
+    const weathers = ['fair', 'deaf', 'unreachable', 'answers lost', 'hanging'] as const;
+    let seed = 42;
+    const draw = (below: number): number => {
+      seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+      return (seed >>> 8) % below;
+    };
+    let led = 0;
+    for (let step = 0; step < 600; step += 1) {
+      const weather = weathers[draw(8)] ?? 'fair';
+      all[draw(3)]?.client.meets(weather, draw(2) === 0);
+      await time.advance(draw(4000));
+      const leaders = all.filter(({ gate }) => gate.permit()._tag === 'Open');
+      expect(leaders.length).toBeLessThanOrEqual(1);
+      led += leaders.length;
+    }
+    expect(led).toBeGreaterThan(200);
+  });
+
+  it('keeps the lease when a renewal landed and its answer was lost', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.advance(1000);
+    one.client.meets('answers lost', false);
+    await time.advance(2000);
+    one.client.meets('fair', false);
+    await time.advance(20_000);
+    expect(one.said).toEqual([false, true]);
+  });
+
+  it('steps down when somebody else has taken the lease', async () => {
+    const { time, api, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    api.overwrite({ holderIdentity: 'stranger', leaseDurationSeconds: 15 });
+    await time.advance(2000);
+    expect(one.leadership.leads()).toBe(false);
+    expect(one.state()).toBe('"standingBy"');
+    await time.advance(15_000);
+    expect(one.leadership.leads()).toBe(true);
+  });
+
+  it('makes the lease anew when it was deleted', async () => {
+    const { time, api, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    api.remove();
+    await time.advance(2000);
+    expect([one.leadership.leads(), api.holder()]).toEqual([true, 'candidate-1']);
+    expect(one.said).toEqual([false, true]);
+  });
+});
+
+describe('a release', () => {
+  it('leaves a lease of others alone', async () => {
+    const { time, api, candidate } = bed();
+    candidate();
+    await time.settle();
+    const two = candidate();
+    await time.settle();
+    await two.leadership.release();
+    expect(api.holder()).toBe('candidate-1');
+  });
+
+  it('is given up after five seconds when the server is away', async () => {
+    const { time, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('unreachable');
+    let released = false;
+    void one.leadership.release().then(() => released = true);
+    await time.advance(4900);
+    expect([released, one.gate.permit()._tag]).toEqual([false, 'Closed']);
+    await time.advance(200);
+    expect(released).toBe(true);
+    expect(time.pending()).toBe(0);
+  });
+
+  it('is tried again when it failed', async () => {
+    const { time, api, candidate } = bed();
+    const one = candidate();
+    await time.settle();
+    one.client.meets('unreachable');
+    const released = one.leadership.release();
+    await time.settle();
+    one.client.meets('fair');
+    await time.advance(500);
+    await released;
+    expect(api.holder()).toBe('');
+  });
+});
+
+describe('the times of a lease', () => {
+  it('must fit each other', () => {
+    expect(leaseTimesProblem(LEASE_TIMES)).toBeUndefined();
+    expect(leaseTimesProblem({ leaseMs: 10_000, renewMs: 10_000, retryMs: 2000 })).toContain(
+      'renew',
+    );
+    expect(leaseTimesProblem({ leaseMs: 15_000, renewMs: 2000, retryMs: 2000 })).toContain('retry');
+    expect(leaseTimesProblem({ leaseMs: 500, renewMs: 400, retryMs: 0 })).toContain('at least');
+  });
+});
