@@ -9,8 +9,8 @@ import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { type ObjectKey, type Revision, revision } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
-import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';
-import { type NotLeader, Writes } from './writes.ts';
+import type { KubeAnswer, KubeCall } from './kube-api.ts';
+import { Writes } from './writes.ts';
 
 /** Where CapacityRequests are served, in all namespaces. */
 export const CAPACITY_REQUESTS_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/capacityrequests';
@@ -62,25 +62,14 @@ const outcomeOf = ({ status, body }: KubeAnswer): AcknowledgeOutcome => {
   return { _tag: REFUSALS.has(status) ? 'Refused' : 'Fault', why };
 };
 
-const faultOf = (failure: KubeFault | NotLeader): AcknowledgeOutcome => ({
-  _tag: 'Fault',
-  why: failure.why,
-});
-
 /** CapacityRequests of a real API server. */
 export const capacityRequestsLayer: Layer.Layer<CapacityRequests, never, Writes> = Layer.effect(
   CapacityRequests,
   Effect.gen(function* () {
     const writes = yield* Writes;
-    /** Fails with what is worth another try at once. */
-    const once = (call: KubeCall): Effect.Effect<AcknowledgeOutcome, AcknowledgeOutcome> =>
+    const once = (call: KubeCall) =>
       writes.send('request', call).pipe(
         Effect.map(outcomeOf),
-        Effect.catch((failure) =>
-          failure._tag === 'NotLeader'
-            ? Effect.succeed(faultOf(failure))
-            : Effect.fail(faultOf(failure))
-        ),
         Effect.flatMap((outcome) =>
           outcome._tag === 'Fault' ? Effect.fail(outcome) : Effect.succeed(outcome)
         ),
@@ -90,8 +79,12 @@ export const capacityRequestsLayer: Layer.Layer<CapacityRequests, never, Writes>
         Effect.gen(function* () {
           const call = patchOf(key, yield* Clock.currentTimeMillis);
           return yield* once(call).pipe(
-            Effect.retry({ times: QUICK_TRIES - 1, schedule: QUICK_BACKOFF }),
-            Effect.catch((outcome) => Effect.succeed(outcome)),
+            Effect.retry({
+              times: QUICK_TRIES - 1,
+              schedule: QUICK_BACKOFF,
+              while: ({ _tag }) => _tag !== 'NotLeader',
+            }),
+            Effect.catch(({ why }) => Effect.succeed<AcknowledgeOutcome>({ _tag: 'Fault', why })),
           );
         }),
     };

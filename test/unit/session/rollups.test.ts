@@ -1,0 +1,397 @@
+/** Roll-ups and acknowledgements on simulated time, over a cache and a session of this process. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { BehaviorSubject, Subject } from 'rxjs';
+import { afterEach, describe, expect, test } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { type ObjectEvent, startRollups } from '../../../src/actors/rollups.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import {
+  type CapacityRequestProjection,
+  capacityRequestProjector,
+} from '../../../src/domain/demand/request.ts';
+import type { Fact } from '../../../src/domain/facts.ts';
+import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ObjectKey } from '../../../src/domain/ids.ts';
+import type { Rollup } from '../../../src/domain/session.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
+import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { NotLeader, Writes } from '../../../src/effects/writes.ts';
+
+const INTERVAL_MS = 10_000;
+const project = capacityRequestProjector();
+
+interface Shown {
+  readonly spec?: object;
+  readonly phase?: string;
+  readonly version?: string;
+}
+
+const request = (name: string, { spec, phase, version = '1' }: Shown = {}) => {
+  const projection = project({
+    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: version },
+    spec: { resources: { cpu: '1' }, priority: 0, ...spec },
+    ...(phase === undefined ? {} : { status: { phase } }),
+  });
+  if (projection === undefined) throw new Error('no object');
+  return projection;
+};
+
+type Answer = KubeAnswer | 'NotSent' | 'NotLeader' | 'never';
+
+const started: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of started.splice(0)) await end();
+});
+
+/** The cache that the cluster shows; `show` and `hide` are its watch. */
+const shownCluster = () => {
+  const objects = new Map<ObjectKey, CapacityRequestProjection>();
+  const facts = new Subject<Fact<CapacityRequestProjection>>();
+  return {
+    facts,
+    get: (key: ObjectKey) => objects.get(key),
+    list: (...all: readonly CapacityRequestProjection[]): void => {
+      objects.clear();
+      for (const one of all) objects.set(one.key, one);
+      facts.next({ _tag: 'Listed', objects: all });
+    },
+    show: (object: CapacityRequestProjection): void => {
+      objects.set(object.key, object);
+      facts.next({ _tag: 'Present', object });
+    },
+    hide: (last: CapacityRequestProjection): void => {
+      objects.delete(last.key);
+      facts.next({ _tag: 'Absent', key: last.key, last });
+    },
+  };
+};
+
+const start = (options: { readonly ackConcurrency?: number } = {}) => {
+  const time = simulatedTime();
+  const cluster = shownCluster();
+  const news = new Subject<SessionNews>();
+  const acknowledged = new Subject<Rollup>();
+  const leading = new BehaviorSubject(true);
+  const offered: Rollup[] = [];
+  const events: ObjectEvent[] = [];
+  const patches: KubeCall[] = [];
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, number>();
+  let answer: (call: KubeCall) => Answer = () => ({
+    status: 200,
+    body: { metadata: { resourceVersion: '100' } },
+  });
+  let listed = false;
+  const writes = Layer.succeed(Writes, {
+    send: (_class, call) =>
+      Effect.suspend((): Effect.Effect<KubeAnswer, NotSent | NotLeader> => {
+        patches.push(call);
+        const given = answer(call);
+        if (given === 'never') return Effect.never;
+        if (given === 'NotSent') return Effect.fail(new NotSent({ why: 'reset' }));
+        if (given === 'NotLeader') return Effect.fail(new NotLeader({ why: 'lost the lease' }));
+        return Effect.succeed(given);
+      }),
+  });
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    count: (name, by, ..._labels) => {
+      counts.set(name, (counts.get(name) ?? 0) + by);
+    },
+    gauge: (name, value, ..._labels) => {
+      gauges.set(name, value);
+    },
+  };
+  const runtime = ManagedRuntime.make(
+    Layer.merge(Layer.provide(capacityRequestsLayer, writes), clockLayer(time)),
+  );
+  const rollups = startRollups(makeWorld({ time, runtime, telemetry, firstSeed: 1 }), {
+    session: {
+      news,
+      acknowledged,
+      leading,
+      offerRollup: (rollup) => offered.push(rollup),
+      demandListed: () => {
+        listed = true;
+      },
+    },
+    requests: cluster,
+    intervalMs: INTERVAL_MS,
+    ackConcurrency: options.ackConcurrency ?? 16,
+    record: (event) => events.push(event),
+  });
+  started.push(async () => {
+    rollups.stop();
+    await runtime.dispose();
+  });
+  return {
+    time,
+    cluster,
+    news,
+    leading,
+    offered,
+    events,
+    patches,
+    counts,
+    gauges,
+    rollups,
+    isListed: () => listed,
+    answer: (how: (call: KubeCall) => Answer) => {
+      answer = how;
+    },
+    openStream: () => news.next({ _tag: 'StreamOpened', stream: 1 }),
+    /** The shard acknowledges the newest roll-up. */
+    ack: () => {
+      const newest = offered.at(-1);
+      if (newest !== undefined) acknowledged.next(newest);
+    },
+  };
+};
+
+const cpus = (offered: readonly Rollup[]): readonly string[] =>
+  offered.map(({ needs }) => needs.map((need) => need.aggregateResources['cpu']).join(','));
+
+describe('roll-ups', () => {
+  test('wire 5: the session may dial when the whole list is there, and not before', () => {
+    const { cluster, isListed } = start();
+    cluster.show(request('a'));
+    expect(isListed()).toBe(false);
+    cluster.list();
+    expect(isListed()).toBe(true);
+  });
+
+  test('wire 2: one goes up on each new stream and every interval, complete each time', async () => {
+    const { time, cluster, offered, openStream, news } = start();
+    cluster.list(request('a'), request('b'));
+    await time.advance(60_000);
+    expect(offered).toEqual([]);
+    openStream();
+    expect(cpus(offered)).toEqual(['2']);
+    cluster.show(request('c', { spec: { priority: 7 } }));
+    cluster.hide(request('b'));
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['2', '1,1']);
+    news.next({ _tag: 'StreamEnded', stream: 1 });
+    await time.advance(5 * INTERVAL_MS);
+    expect(offered).toHaveLength(2);
+    openStream();
+    expect(offered.map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+
+  test('wire 5: while the API server is away the last known demand is sent on', async () => {
+    const { time, cluster, offered, openStream } = start();
+    cluster.list(request('a'));
+    openStream();
+    await time.advance(3 * INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['1', '1', '1', '1']);
+  });
+
+  test('wire 2: a request that cannot be read is left out, counted and told once', async () => {
+    const { time, cluster, offered, openStream, events, gauges } = start();
+    const bad = request('bad', { spec: { resources: { cpu: 'lots' } } });
+    cluster.list(request('a'), bad);
+    cluster.show({ ...bad });
+    openStream();
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['1', '1']);
+    expect(gauges.get('tidegate_capacity_requests_unreadable')).toBe(1);
+    expect(events).toEqual([{
+      regarding: {
+        apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+        kind: 'CapacityRequest',
+        namespace: 'ns',
+        name: 'bad',
+        uid: 'uid-bad',
+      },
+      reason: 'InvalidCapacityRequest',
+      note: expect.stringContaining('spec.resources'),
+    }]);
+  });
+
+  test('wire 5: a request that turns bad keeps its last good reading until it is deleted', async () => {
+    const { time, cluster, offered, openStream, events } = start();
+    cluster.list(request('a', { spec: { resources: { cpu: '3' } } }));
+    openStream();
+    cluster.show(request('a', { spec: { resources: { cpu: '-3' } }, version: '2' }));
+    await time.advance(INTERVAL_MS);
+    cluster.hide(request('a'));
+    await time.advance(INTERVAL_MS);
+    expect(cpus(offered)).toEqual(['3', '3', '']);
+    expect(events).toHaveLength(1);
+  });
+
+  test('a standby keeps its complaints until it leads', () => {
+    const { cluster, leading, events } = start();
+    leading.next(false);
+    cluster.list(
+      request('bad', { spec: { resources: {}, priority: 'high' } }),
+      request('mended', { spec: { priority: 'x' } }),
+    );
+    cluster.show(request('mended', { version: '2' }));
+    expect(events).toEqual([]);
+    leading.next(true);
+    expect(events.map(({ regarding }) => regarding.name)).toEqual(['bad']);
+  });
+});
+
+describe('acknowledgements', () => {
+  test('wire 2: requests become Acknowledged when their roll-up was, and not when it was sent', async () => {
+    const { time, cluster, openStream, patches, ack, counts } = start();
+    cluster.list(
+      request('new'),
+      request('pending', { phase: 'Pending' }),
+      request('known', { phase: 'Acknowledged' }),
+      request('bad', { spec: { resources: { cpu: 'x' } } }),
+    );
+    openStream();
+    await time.settle();
+    expect(patches).toEqual([]);
+    ack();
+    await time.settle();
+    expect(patches).toEqual(['new', 'pending'].map((name) => ({
+      method: 'PATCH',
+      path: `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/ns/capacityrequests/${name}/status`,
+      contentType: 'application/merge-patch+json',
+      body: { status: { phase: 'Acknowledged', acknowledgedAt: '2026-01-01T00:00:00Z' } },
+      timeoutMs: 15_000,
+    })));
+    expect(counts.get('bigfleet_operator_acknowledged_total')).toBe(2);
+  });
+
+  test('a request that came after the roll-up waits for the next one', async () => {
+    const { time, cluster, openStream, patches, ack } = start();
+    cluster.list(request('early'));
+    openStream();
+    cluster.show(request('late'));
+    ack();
+    await time.settle();
+    expect(patches.map(({ path }) => path.split('/').at(-2))).toEqual(['early']);
+    await time.advance(INTERVAL_MS);
+    cluster.show(request('early', { phase: 'Acknowledged', version: '100' }));
+    ack();
+    await time.settle();
+    expect(patches.map(({ path }) => path.split('/').at(-2))).toEqual(['early', 'late']);
+  });
+
+  test('no request is acknowledged twice while its cache lags behind the patch', async () => {
+    const { time, cluster, openStream, patches, ack } = start();
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    ack();
+    await time.settle();
+    cluster.show(request('a', { phase: 'Pending', version: '50' }));
+    await time.advance(INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect(patches).toHaveLength(1);
+    cluster.show(request('a', { phase: 'Acknowledged', version: '100' }));
+    cluster.list(request('a', { phase: 'Acknowledged', version: '100' }));
+    await time.advance(INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect(patches).toHaveLength(1);
+  });
+
+  test('no request is acknowledged twice for an ack of a roll-up that was built long before', async () => {
+    const { time, cluster, openStream, patches, ack } = start();
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    await time.settle();
+    cluster.show(request('a', { phase: 'Acknowledged', version: '100' }));
+    ack();
+    await time.settle();
+    expect(patches).toHaveLength(1);
+  });
+
+  test('a request that somebody sets back to Pending is acknowledged again', async () => {
+    const { time, cluster, openStream, patches, ack } = start();
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    await time.settle();
+    cluster.show(request('a', { phase: 'Acknowledged', version: '100' }));
+    cluster.show(request('a', { phase: 'Pending', version: '101' }));
+    await time.advance(INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect(patches).toHaveLength(2);
+  });
+
+  test('another request of the same name is another request', async () => {
+    const { time, cluster, openStream, patches, ack } = start();
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    await time.settle();
+    cluster.hide(request('a'));
+    cluster.show({ ...request('a', { version: '60' }), uid: request('b').uid });
+    ack();
+    await time.settle();
+    expect(patches, 'it was not in that roll-up').toHaveLength(1);
+    await time.advance(INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect(patches).toHaveLength(2);
+  });
+
+  test("a request that is gone is nobody's business", async () => {
+    const { time, cluster, openStream, answer, ack, counts, rollups } = start();
+    answer(() => ({ status: 404, body: { message: 'not found' } }));
+    cluster.list(request('a'), request('b'));
+    openStream();
+    cluster.hide(request('b'));
+    ack();
+    await time.settle();
+    expect(counts.get('tidegate_acknowledgement_faults_total')).toBe(undefined);
+    expect(rollups.demand.size).toBe(1);
+  });
+
+  test('short troubles are tried again at once, longer ones with later roll-ups', async () => {
+    const { time, cluster, openStream, patches, answer, ack, counts } = start();
+    let tries = 0;
+    answer(() => {
+      tries += 1;
+      if (tries === 1) return 'NotSent';
+      return tries < 4 ? { status: 500, body: {} } : { status: 200, body: {} };
+    });
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    await time.advance(5000);
+    expect([patches.length, counts.get('tidegate_acknowledgement_faults_total')]).toEqual([3, 1]);
+    expect(patches.map(({ body }) => JSON.stringify(body)), 'with the same bytes')
+      .toEqual(Array(3).fill(JSON.stringify(patches[0]?.body)));
+    await time.advance(5000);
+    ack();
+    await time.settle();
+    expect([patches.length, counts.get('bigfleet_operator_acknowledged_total')]).toEqual([4, 1]);
+  });
+
+  test('whoever does not hold the lease does not try again', async () => {
+    const { time, cluster, openStream, patches, answer, ack } = start();
+    answer(() => 'NotLeader');
+    cluster.list(request('a'));
+    openStream();
+    ack();
+    await time.advance(5000);
+    expect(patches).toHaveLength(1);
+  });
+
+  test('as many as allowed go at once, and roll-ups go on meanwhile', async () => {
+    const { time, cluster, openStream, patches, answer, offered, ack } = start({
+      ackConcurrency: 4,
+    });
+    answer(() => 'never');
+    cluster.list(...Array.from({ length: 50 }, (_, index) => request(`r-${index}`)));
+    openStream();
+    ack();
+    await time.advance(3 * INTERVAL_MS);
+    ack();
+    await time.settle();
+    expect([patches.length, offered.length]).toEqual([4, 4]);
+  });
+});
