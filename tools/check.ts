@@ -1,0 +1,64 @@
+/**
+ * Everything that can be wrong with the project without running it: format, lint, types, and pages
+ * and code that are generated.
+ *
+ * `node tools/check.ts` checks; with `--write` it formats and generates instead. All checks run,
+ * also when one fails, so that one run tells all there is to mend.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const BIN = `${ROOT}node_modules/.bin`;
+const writing = process.argv.includes('--write');
+
+/** The tools that generate; each compares instead with `--check`. */
+const GENERATORS = [
+  'tools/proto.ts',
+  'tools/crd.ts',
+  'tools/cli-docs.ts',
+  'tools/metrics-docs.ts',
+  'tools/reasons-docs.ts',
+  'tools/rules-docs.ts',
+];
+
+const FOLDERS = ['src', 'test', 'tools'];
+
+interface Step {
+  readonly title: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const deno = (...args: readonly string[]): Pick<Step, 'command' | 'args'> => ({
+  command: `${BIN}/deno`,
+  args,
+});
+
+const generate = (tool: string): Step => ({
+  title: tool,
+  command: `${BIN}/node`,
+  args: [tool, ...(writing ? [] : ['--check'])],
+});
+
+const FORMAT: Step = { title: 'format', ...deno('fmt', ...(writing ? [] : ['--check'])) };
+const LINT: Step = { title: 'lint', ...deno('lint', '--quiet') };
+const TYPES: Step = { title: 'types', ...deno('check', '--quiet', ...FOLDERS) };
+
+const run = ({ title, command, args }: Step): boolean => {
+  const ended = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', env: process.env });
+  const passed = ended.status === 0;
+  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n`);
+  if (!passed) process.stdout.write(`${ended.stdout}${ended.stderr}${ended.error ?? ''}\n`);
+  return passed;
+};
+
+const generators = GENERATORS.filter((tool) => existsSync(`${ROOT}${tool}`)).map(generate);
+const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...generators];
+const failed = steps.filter((step) => !run(step));
+if (failed.length > 0) {
+  const titles = failed.map(({ title }) => title).join(', ');
+  process.stderr.write(`Not in order: ${titles}. "npm run generate" mends what is generated\n`);
+  process.exitCode = 1;
+}
