@@ -48,7 +48,7 @@ const columnsOf = async (bed: Testbed, plural: string): Promise<readonly string[
 };
 
 describeWithTestbed('custom resources on a real API server', {}, (bed) => {
-  it('install without a complaint and are established', async () => {
+  it('crd: the manifests install without a complaint and are established', async () => {
     await bed().installCrds();
     for (const resource of CUSTOM_RESOURCES) {
       const crd = await read(bed(), 'get', 'crd', crdName(resource));
@@ -61,14 +61,14 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
-  it('take the examples of their reference page', async () => {
+  it('crd: the examples of the reference page are taken', async () => {
     await bed().kubectl('create', 'namespace', 'research');
     for (const resource of CUSTOM_RESOURCES) {
       expect(await refusal(bed(), exampleObject(resource))).toBe('');
     }
   });
 
-  it('show the columns of the wire', async () => {
+  it('crd: the columns are those of the wire, under the short names', async () => {
     const columns = async (plural: string) => await columnsOf(bed(), plural);
     await bed().apply(JSON.stringify(requestWith({})));
     expect(await columns('crs')).toEqual(['NAME', 'PHASE', 'PRIORITY', 'AGE']);
@@ -77,13 +77,13 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
       .toEqual(['NAME', 'AVAILABILITY', 'AVAILABLE', 'COST', 'AGE']);
   });
 
-  it('are all in the category "fleet"', async () => {
+  it('crd: all are in the category "fleet"', async () => {
     const { code, stdout } = await bed().kubectl('get', 'fleet', '-A', '-o', 'name');
     expect(code).toBe(0);
     for (const { kind } of CUSTOM_RESOURCES) expect(stdout).toContain(kind.toLowerCase());
   });
 
-  it('select CapacityRequests by their phase', async () => {
+  it('crd selectable: CapacityRequests are selected by their phase', async () => {
     const object = requestWith({});
     await bed().apply(JSON.stringify(object));
     const name = textAt(object, 'metadata', 'name') ?? '';

@@ -80,15 +80,15 @@ const sampled = <Value>(arbitrary: fc.Arbitrary<Value>, count: number): readonly
 };
 
 describeWithGo('quantities beside apimachinery', () => {
-  it('read, print and round 10,000 texts alike', async () => {
+  it('quantity: 10,000 texts are read, rounded and printed as Kubernetes does', async () => {
     await compare(sampled(quantityTexts.map((text) => [text]), 10_000));
   });
 
-  it('sum 10,000 lists of quantities alike, format included', async () => {
+  it('quantity: 10,000 sums agree with Kubernetes, format included', async () => {
     await compare(sampled(fc.array(quantityTexts, { minLength: 2, maxLength: 6 }), 10_000));
   });
 
-  it('tell 10,000 texts that are none from those that are', async () => {
+  it('quantity: 10,000 texts are taken or refused as Kubernetes does', async () => {
     // A text without a digit is the one kind that we refuse and Go takes (for zero).
     const hasDigit = (text: string): boolean => /^[+-]?\.?[0-9]/.test(text);
     const isInRange = (text: string): boolean =>
@@ -99,7 +99,7 @@ describeWithGo('quantities beside apimachinery', () => {
     await compare(texts.map((text) => [text]));
   });
 
-  it('wire 2: read in Go, value for value, whatever sum we print', async () => {
+  it('wire 2: Go reads every sum that we print, value for value', async () => {
     const lists = sampled(fc.array(quantityTexts, { minLength: 1, maxLength: 6 }), 10_000);
     const sums = lists.map((texts) => ours(['0', ...texts]));
     // Go reads a binary quantity beyond an int64 as the largest int64, as it does its own.
@@ -112,7 +112,7 @@ describeWithGo('quantities beside apimachinery', () => {
     expect(differences).toEqual([]);
   });
 
-  it('agree on the examples of the wire', async () => {
+  it('quantity: the examples of the wire agree with Kubernetes', async () => {
     await compare([['500m', '500m'], ['1Gi', '512Mi'], ['-0'], ['1.500'], ['9Ei', '9Ei'], ['1n']]);
   });
 });

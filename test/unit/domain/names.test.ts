@@ -27,11 +27,11 @@ describe('sha256', () => {
 });
 
 describe('upcomingNodeName', () => {
-  it('wire, names: is un- and the machine id where that is a DNS-1123 subdomain', () => {
+  it('names: is un- and the machine id where that is a DNS-1123 subdomain', () => {
     expect(upcomingNodeName(machineId('m-17.rack-3'))).toBe('un-m-17.rack-3');
   });
 
-  it('wire, names: is un- and a hash where the machine id makes no legal name', () => {
+  it('names: is un- and a hash where the machine id makes no legal name', () => {
     for (const id of ['', 'Machine', 'a_b', 'a/b', 'ends-', '.a', 'a..b', 'x'.repeat(251), 'ü']) {
       expect(upcomingNodeName(machineId(id))).toMatch(/^un-[0-9a-f]{32}$/);
     }
@@ -50,7 +50,7 @@ describe('upcomingNodeName', () => {
 });
 
 describe('availableCapacityName', () => {
-  it('wire, names: is ac- and 32 digits of the SHA-256 of the supersedes key', () => {
+  it('names: is ac- and 32 digits of the SHA-256 of the supersedes key', () => {
     const fingerprint = profileFingerprint({
       requirements: [{
         key: 'node.kubernetes.io/instance-type',

@@ -10,7 +10,7 @@ const bucket = (dollars: string): number | undefined => {
 };
 
 describe('penaltyBucket', () => {
-  it('wire, buckets: rounds dollars up to their bucket', () => {
+  it('penalty: rounds dollars up to their bucket', () => {
     const examples = [
       '0',
       '1n',
@@ -27,11 +27,11 @@ describe('penaltyBucket', () => {
     expect(examples.map(bucket)).toEqual([1, 2, 2, 2, 3, 3, 4, 4, 5, 16, 26]);
   });
 
-  it('wire, buckets: pins what is more than $8,388,608', () => {
+  it('penalty: pins what is more than $8,388,608', () => {
     expect(['8388608.000000001', '20M', '1Ei', '1e300'].map(bucket)).toEqual([27, 27, 27, 27]);
   });
 
-  it('wire, buckets: has none for a negative penalty, and takes negative zero for zero', () => {
+  it('penalty: has none for a negative penalty, and takes negative zero for zero', () => {
     expect(['-1', '-1n'].map(bucket)).toEqual([undefined, undefined]);
     expect(bucket('-0')).toBe(1);
   });

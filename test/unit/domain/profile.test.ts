@@ -25,7 +25,7 @@ const requirements: fc.Arbitrary<Requirement> = fc.record({
 });
 
 describe('canonicalRequirements', () => {
-  it('wire, fingerprint: orders by key, then by operator number, and sorts values', () => {
+  it('fingerprint: orders by key, then by operator number, and sorts values', () => {
     expect(canonicalRequirements([
       { key: 'b', operator: 'In', values: ['2', '10'] },
       { key: 'a', operator: 'Same', values: [] },
@@ -62,7 +62,7 @@ describe('withSame', () => {
 });
 
 describe('profileFingerprint', () => {
-  it('wire, fingerprint: spells priority, buckets, requirements and spread', () => {
+  it('fingerprint: spells priority, buckets, requirements and spread', () => {
     const spread: readonly TopologySpread[] = [
       { topologyKey: 'zone', maxSkew: 2, whenUnsatisfiable: 'ScheduleAnyway' },
       { topologyKey: 'rack', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' },

@@ -69,7 +69,7 @@ describe('parseQuantity', () => {
     expect(compareQuantities(quantity('-0'), quantity('0'))).toBe(0);
   });
 
-  it('rounds away from zero what is finer than a nano', () => {
+  it('quantity: what is finer than a nano is rounded away from zero', () => {
     expect(quantity('0.1n').nanos).toBe(1n);
     expect(quantity('1.0000000001').nanos).toBe(1_000_000_001n);
     expect(quantity('-0.00000000001').nanos).toBe(-1n);
@@ -139,7 +139,7 @@ describe('printQuantity', () => {
 });
 
 describe('addQuantities', () => {
-  it('gives the canonical text of the exact sum', () => {
+  it('quantity: a sum is exact and printed as Kubernetes prints it', () => {
     expect(sum('500m', '500m')).toBe('1');
     expect(sum('1Gi', '512Mi')).toBe('1536Mi');
     expect(sum('100m', '200m', '700m')).toBe('1');
@@ -147,7 +147,7 @@ describe('addQuantities', () => {
     expect(sum('1Gi', '-1Gi')).toBe('0');
   });
 
-  it('takes the format of the first operand that is not zero', () => {
+  it('quantity: a sum has the format of its first operand that is not zero', () => {
     expect(sum('1Gi', '1G')).toBe('2073741824');
     expect(sum('0', '1Gi', '1G')).toBe('2073741824');
     expect(sum('1Gi', '1024')).toBe('1048577Ki');
@@ -161,7 +161,7 @@ describe('addQuantities', () => {
 
   const quantities = quantityTexts.map(quantity);
 
-  it('is associative and commutative by value', () => {
+  it('quantity: sums are associative and commutative by value', () => {
     fc.assert(
       fc.property(quantities, quantities, quantities, (a, b, c) => {
         const left = addQuantities(addQuantities(a, b), c);

@@ -55,7 +55,7 @@ const plain = (need: Need): PlainNeed => ({
 });
 
 describe('demand', () => {
-  it('adds up requests on equal terms and keeps the largest of each resource', () => {
+  it('demand: requests on equal terms are added up, with the largest of each resource', () => {
     const demand = demandOf(
       { name: 'a', spec: { resources: { cpu: '500m', memory: '2Gi' } } },
       { name: 'b', spec: { resources: { cpu: '500m', memory: '1Gi', gpu: 1 } } },
@@ -68,7 +68,7 @@ describe('demand', () => {
     }]);
   });
 
-  it('keeps apart what differs in requirements, priority, spread, buckets or group', () => {
+  it('demand: requirements, priority, spread, buckets and group keep needs apart', () => {
     const coLocation = { topologyKey: 'rack' };
     const topologySpread = [
       { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
@@ -192,7 +192,7 @@ describe('demand with bad requests', () => {
     expect(demand.needs()).toEqual([]);
   });
 
-  it('says once what is wrong, again when it changes, and again after it was right', () => {
+  it('unreadable: it is said once, again when it changes, and again after it was right', () => {
     const demand = demandOf();
     const isNews = (parts: RequestParts): boolean => {
       const observed = demand.observe(request(parts));
@@ -301,7 +301,7 @@ describe('demand after any story', () => {
     }
   };
 
-  it('equals the demand recomputed from scratch, in one order', () => {
+  it('demand: after any story it equals what is recomputed from scratch', () => {
     fc.assert(
       fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
         const demand = makeDemand();

@@ -63,7 +63,7 @@ describe('readCapacityRequest', () => {
     ]);
   });
 
-  it('wire, buckets: tells an absent penalty from one of $0', () => {
+  it('penalty: an absent penalty is not one of $0', () => {
     expect(good({}).terms.profile.interruptionBucket).toBe(0);
     expect(good({ interruptionPenalty: null }).terms.profile.interruptionBucket).toBe(0);
     expect(good({ interruptionPenalty: 0 }).terms.profile.interruptionBucket).toBe(1);
@@ -71,7 +71,7 @@ describe('readCapacityRequest', () => {
     expect(good({}).terms.key).not.toBe(good({ interruptionPenalty: '0' }).terms.key);
   });
 
-  it('drops a spread that is only a wish', () => {
+  it('spread: ScheduleAnyway is only a wish and is dropped', () => {
     const spread = (whenUnsatisfiable: string) => ({
       topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable }],
     });
@@ -80,7 +80,7 @@ describe('readCapacityRequest', () => {
     expect(good(spread('DoNotSchedule')).terms.profile.spread).toHaveLength(1);
   });
 
-  it('asks for Same, once, and for a group when the request is co-located', () => {
+  it('group: a co-located request asks for Same, once, and belongs to a group', () => {
     const { terms } = good({
       requirements: [{ key: 'zone', operator: 'Exists' }],
       coLocation: {
@@ -98,7 +98,7 @@ describe('readCapacityRequest', () => {
     expect(terms.group).toBe('shop\0rack\0a=1,b=2,;tier In db,web;');
   });
 
-  it('keeps equal selectors of two namespaces apart', () => {
+  it('group: equal selectors of two namespaces are two groups', () => {
     const coLocation = { topologyKey: 'rack', labelSelector: { matchLabels: { a: '1' } } };
     expect(good({ coLocation }, 'one').terms.group).not.toBe(
       good({ coLocation }, 'two').terms.group,
@@ -121,7 +121,7 @@ describe('readCapacityRequest', () => {
     );
   });
 
-  it('never gives one key to two selectors that separators make look alike', () => {
+  it('group: selectors that separators make look alike are two groups', () => {
     const group = (matchLabels: Readonly<Record<string, string>>): string =>
       good({ coLocation: { topologyKey: 'k', labelSelector: { matchLabels } } }).terms.group;
     const pairs: readonly (readonly Readonly<Record<string, string>>[])[] = [
@@ -134,7 +134,7 @@ describe('readCapacityRequest', () => {
     for (const [one = {}, other = {}] of pairs) expect(group(one)).not.toBe(group(other));
   });
 
-  it('never gives one key to two selectors, whatever their texts contain', () => {
+  it('group: two selectors are two groups, whatever their texts contain', () => {
     const texts = fc.string({ unit: fc.constantFrom(...'ab,;= %|:\0'), maxLength: 4 });
     const selectors = fc.dictionary(texts, texts, { maxKeys: 3 });
     fc.assert(
@@ -176,7 +176,7 @@ describe('readCapacityRequest of bad input', () => {
     }]);
   });
 
-  it('names every other field that is wrong', () => {
+  it('reading: every field that is wrong is named', () => {
     expect(fields({ resources: { cpu: '-1' } })).toEqual(['spec.resources["cpu"]']);
     expect(fields({ resources: { cpu: 0.5 } })).toEqual(['spec.resources["cpu"]']);
     expect(fields({ resources: { cpu: 2 ** 53 } })).toEqual(['spec.resources["cpu"]']);
@@ -223,7 +223,7 @@ describe('readCapacityRequest of bad input', () => {
       .toMatch(/^spec\.resources\["0{64}"….*; and 7 more$/);
   });
 
-  it('is total: 10,000 objects of any shape are read or refused, and none throws', () => {
+  it('reading: 10,000 objects of any shape are read or refused, and none throws', () => {
     const names = fc.constantFrom(
       'spec',
       'metadata',
