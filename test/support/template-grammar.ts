@@ -264,9 +264,7 @@ const { body } = fc.letrec<{ body: string; part: string }>((tie) => {
       action(fc.constant('end')),
     ).map(([head, inner, otherwise, end]) => [head, inner, ...otherwise ?? [], end].join(''));
   return {
-    body: fc.array(tie('part'), { maxLength: 3, depthSize: 'small' }).map((parts) =>
-      parts.join('')
-    ),
+    body: fc.array(tie('part'), { maxLength: 3 }).map((parts) => parts.join('')),
     part: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
       text,

@@ -14,7 +14,7 @@ export const STRING_BYTES_MAX = 1 << 20;
 /** How deep evaluation may nest: templates in templates, blocks in blocks, parentheses. */
 export const EVALUATION_DEPTH_MAX = 400;
 /** How deep a template's own text may nest. */
-export const NESTING_DEPTH_MAX = 200;
+export const NESTING_DEPTH_MAX = 300;
 
 /** A limit was reached; the message names it. */
 export class WorkExceeded extends Error {

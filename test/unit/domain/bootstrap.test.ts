@@ -1,0 +1,77 @@
+/** Bootstrap blobs (wire: flags, "Bootstrap template"; seed: operator, section "Bootstrap"). */
+import { describe, expect, it } from 'vitest';
+import { type BootstrapContext, bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
+import type { BootstrapAnswer } from '../../../src/domain/session.ts';
+
+const PULL: BootstrapContext = {
+  clusterId: 'alpha',
+  requirements: [
+    { key: 'topology.kubernetes.io/zone', operator: 'In', values: ['eu-1a', 'eu-1b'] },
+    { key: 'rack', operator: 'Same', values: [] },
+  ],
+};
+
+const rendered = (template: string | undefined, pull = PULL): BootstrapAnswer => {
+  const made = bootstrapRenderer(template);
+  if (made._tag === 'Unparseable') expect.fail(made.message);
+  return made.render(pull);
+};
+
+describe('bootstrapRenderer', () => {
+  it('shows the cluster and its requirements to the template', () => {
+    const template =
+      '{{.ClusterID}}:{{range .Requirements}} {{.Key}} {{.Operator}} {{.Values}}{{end}}';
+    expect(rendered(template)).toEqual({
+      _tag: 'Rendered',
+      userData: 'alpha: topology.kubernetes.io/zone In [eu-1a eu-1b] rack Same []',
+    });
+  });
+
+  it.each(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Same'] as const)(
+    'spells %s so',
+    (operator) => {
+      const pull = { clusterId: 'alpha', requirements: [{ key: 'k', operator, values: [] }] };
+      expect(rendered('{{(index .Requirements 0).Operator}}', pull))
+        .toEqual({ _tag: 'Rendered', userData: operator });
+    },
+  );
+
+  it('without a template gives a #cloud-config comment that names the cluster', () => {
+    expect(rendered(undefined)).toEqual({
+      _tag: 'Rendered',
+      userData: '#cloud-config\n# Cluster "alpha" has no bootstrap template.\n',
+    });
+  });
+
+  it('takes an empty template for a template', () => {
+    expect(rendered('')).toEqual({ _tag: 'Rendered', userData: '' });
+  });
+
+  it('refuses a bad template with its line and column', () => {
+    expect(bootstrapRenderer('#cloud-config\nhost: {{.ClusterID | upper}}\n')).toEqual({
+      _tag: 'Unparseable',
+      line: 2,
+      column: 22,
+      message: 'template: bootstrap:2: function "upper" not defined',
+    });
+  });
+
+  it('answers a template that cannot be rendered with the reason', () => {
+    expect(rendered('#cloud-config\nhost: {{.Cluster}}\n')).toEqual({
+      _tag: 'Failed',
+      problem: 'template: bootstrap:2:8: executing "bootstrap" at <.Cluster>: ' +
+        "can't evaluate field Cluster in type operator.BootstrapRendererInput",
+    });
+  });
+
+  it('answers many pulls with one template, each for itself', () => {
+    const made = bootstrapRenderer(
+      '{{$n := .ClusterID}}{{range .Requirements}}{{$n = .Key}}{{end}}{{$n}}',
+    );
+    if (made._tag === 'Unparseable') expect.fail(made.message);
+    const bare = { clusterId: 'beta', requirements: [] };
+    expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
+    expect(made.render(bare)).toEqual({ _tag: 'Rendered', userData: 'beta' });
+    expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
+  });
+});

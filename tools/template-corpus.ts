@@ -1,0 +1,52 @@
+/**
+ * Writes into the corpus of templates (`test/unit/template/corpus`) what Go's own engine makes of
+ * each. With `--check` it writes nothing and exits 1 when a file is not what it would write. Needs
+ * Go. A new case needs no more than a title and a template; `data` when the file's own will not do.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import process from 'node:process';
+import { asRecord, listOrEmptyAt, parseJson, textAt } from '../src/domain/json.ts';
+import {
+  corpusFolder,
+  type CorpusTopic,
+  goAnswers,
+  readCorpus,
+} from '../test/support/template-corpus.ts';
+import { sayOnStderr } from './testbed/go-builds.ts';
+
+/** The file of a topic with Go's answers in it. */
+const answered = async ({ topic, cases }: CorpusTopic, text: string): Promise<string> => {
+  const file = parseJson(text);
+  if (asRecord(file) === undefined) {
+    throw new Error(`Cannot read ${topic}.json: it is no JSON object`);
+  }
+  const answers = await goAnswers(cases, sayOnStderr);
+  const entries = listOrEmptyAt(file, 'cases').map((entry, index) => {
+    const data = asRecord(entry)?.['data'];
+    return {
+      title: textAt(entry, 'title'),
+      template: textAt(entry, 'template'),
+      ...(data === undefined ? {} : { data }),
+      ...answers[index],
+    };
+  });
+  return `${JSON.stringify({ ...asRecord(file), cases: entries }, null, 2)}\n`;
+};
+
+const changed: string[] = [];
+for (const topic of await readCorpus()) {
+  const path = `${corpusFolder}/${topic.topic}.json`;
+  const before = await readFile(path, 'utf8');
+  const after = await answered(topic, before);
+  if (after === before) continue;
+  changed.push(`${topic.topic}.json`);
+  if (!process.argv.includes('--check')) await writeFile(path, after);
+}
+if (!process.argv.includes('--check')) {
+  for (const name of changed) process.stdout.write(`wrote ${name}\n`);
+} else if (changed.length > 0) {
+  process.stderr.write(
+    `Not what Go says: ${changed.join(', ')}. Run node tools/template-corpus.ts\n`,
+  );
+  process.exitCode = 1;
+}
