@@ -13,7 +13,7 @@ import type { Reply, Rollup } from '../domain/session.ts';
 import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { fleetSession, FleetSessionEvent } from '../machines/fleet-session.ts';
-import { watchCredentials } from './session-credentials.ts';
+import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
 import type { RenderBootstrap } from './session-frames.ts';
 import { type RecordOnLease, showState } from './session-voice.ts';
 import { sessionParts, sessionPort, type SessionSetting, wiredSession } from './session-wiring.ts';
@@ -30,6 +30,8 @@ export interface FleetSessionOptions {
   readonly rollupIntervalMs: number;
   /** Mutual TLS; plaintext without. */
   readonly credentialFiles?: CredentialFiles;
+  /** How often the key files are read; default `CREDENTIALS_POLL_MS`. */
+  readonly credentialsPollMs?: number;
   readonly render: RenderBootstrap;
   readonly record: RecordOnLease;
 }
@@ -56,11 +58,13 @@ export interface FleetSession {
 
 /** Follows the key files for as long as the session lives. */
 const followCredentials = (
-  { world, options: { credentialFiles, clusterId }, parts }: SessionSetting,
+  { world, options, parts }: SessionSetting,
   actor: Actor<typeof fleetSession>,
 ): void => {
-  if (credentialFiles === undefined) return;
-  const changes = watchCredentials(world, credentialFiles, clusterId).subscribe((change) => {
+  const { credentialFiles: files, clusterId } = options;
+  if (files === undefined) return;
+  const pollMs = options.credentialsPollMs ?? CREDENTIALS_POLL_MS;
+  const changes = watchCredentials(world, { files, clusterId, pollMs }).subscribe((change) => {
     if (change._tag === 'Accepted') {
       world.telemetry.log('info', 'Key pair accepted; the next dial uses it');
       parts.pair = change.pair;

@@ -8,22 +8,28 @@ import { credentialChanges } from '../streams/credential-changes.ts';
 import type { World } from './world.ts';
 
 /**
- * How often the files are read. Polling, because a mounted Secret swaps symbolic links under the
+ * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps symbolic links under the
  * names, which file watches miss.
  */
-const POLL_MS = 10_000;
+export const CREDENTIALS_POLL_MS = 10_000;
+
+/** Which files, for whom, and how often they are read. */
+export interface KeyFiles {
+  readonly files: CredentialFiles;
+  readonly clusterId: ClusterId;
+  readonly pollMs: number;
+}
 
 /** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
 export const watchCredentials = (
   world: World<Credentials>,
-  files: CredentialFiles,
-  clusterId: ClusterId,
+  { files, clusterId, pollMs }: KeyFiles,
 ): Observable<CredentialsChange> => {
   const read = Effect.gen(function* () {
     const credentials = yield* Credentials;
     return yield* credentials.read(files, clusterId);
   });
-  return timer(0, POLL_MS, world.scheduler).pipe(
+  return timer(0, pollMs, world.scheduler).pipe(
     exhaustMap(() => world.runtime.runPromise(read)),
     credentialChanges(),
   );

@@ -70,10 +70,13 @@ export interface ShardProcess {
 const NODE = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('./scripted-shard.ts', import.meta.url));
 
+const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode === null && signalCode === null;
+
 const ended = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) resolve();
-    else child.once('exit', () => resolve());
+    if (isRunning(child)) child.once('exit', () => resolve());
+    else resolve();
   });
 
 /** Starts one; `port` 0 takes any. Kill it when done. */
@@ -127,7 +130,7 @@ export const startShard = async (setup: Partial<ShardSetup> = {}): Promise<Shard
     sayBytes: say,
     command: write,
     kill: async (signal) => {
-      if (child.pid !== undefined) process.kill(child.pid, signal);
+      if (child.pid !== undefined && isRunning(child)) process.kill(child.pid, signal);
       await ended(child);
     },
   };
