@@ -1,4 +1,4 @@
-/** A cluster as the stand-in fleet sees it: says what a test wants said, and remembers what it heard. */
+/** A cluster as the stand-in fleet sees it: says what it is told to and remembers what it heard. */
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import {
   dialMessages,

@@ -1,6 +1,6 @@
 /**
- * The stand-in fleet's notion of time: handed in, so that the same fleet runs on a real clock and on
- * a simulated one.
+ * The stand-in fleet's notion of time: handed in, so that the same fleet runs on a real clock and
+ * on a simulated one.
  */
 import type { ActorOptions, AnyActorLogic } from 'xstate';
 

@@ -97,10 +97,7 @@ export const serveCall = (
       stream.close(constants.NGHTTP2_NO_ERROR);
       return;
     }
-    stream.once('wantTrailers', () => {
-      stream.sendTrailers(trailers);
-      stream.close(constants.NGHTTP2_NO_ERROR);
-    });
+    stream.once('wantTrailers', () => stream.sendTrailers(trailers));
     stream.end();
   };
 

@@ -53,7 +53,7 @@ export const clusterAccess = (path: string): ClusterAccess => {
   }
   if (user['exec'] !== undefined || user['auth-provider'] !== undefined) {
     throw new Error(
-      `Cannot use kubeconfig "${path}": the stand-in fleet knows tokens and client certificates only`,
+      `Cannot use kubeconfig "${path}": it needs a plugin, and the fleet runs none`,
     );
   }
   const tokenFile = textOf(user, 'tokenFile');

@@ -1,4 +1,4 @@
-/** What machines there are: kinds with their labels, resources and price, and a default catalogue. */
+/** What machines there are: kinds with labels, resources and price, and a default catalogue. */
 import { type Amounts, isUnreadable, readAmounts } from './quantity.ts';
 
 /** Everything that machines of one kind have in common. */

@@ -102,7 +102,7 @@ const matchesOne = (
   }
 };
 
-/** Whether machines of a kind may serve a need: its labels match and the largest unit fits on one. */
+/** Whether machines of a kind may serve a need: labels match and the largest unit fits on one. */
 export const suits = (need: AcceptedNeed, kind: MachineKind): boolean =>
   covers(kind.amounts, need.minUnit) &&
   need.wire.requirements.every((requirement) => matchesOne(kind.labels, requirement)) &&

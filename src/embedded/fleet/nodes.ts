@@ -147,7 +147,7 @@ class Keeper implements NodeKeeper {
     ).catch(() => this.#after(RETRY_MS, () => this.#collectOrphans()));
   }
 
-  /** Says for the kubelets that are not there that they live; kwok's own leases show that it does. */
+  /** Says for absent kubelets that they live, unless leases show that a kwok does. */
   #beat(): void {
     const [first] = this.#running.keys();
     if (first === undefined) return this.#after(HEARTBEAT_MS, () => this.#beat());

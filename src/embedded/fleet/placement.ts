@@ -28,12 +28,17 @@ const machinesNeeded = (need: AcceptedNeed, { total }: Placed, kind: MachineKind
   return most;
 };
 
+/** Where machines lie, and where they may. */
+interface Lie {
+  readonly placed: readonly MachineKind[];
+  readonly eligible: readonly MachineKind[];
+}
+
 /** By how much a machine of this kind would tilt the spread over one label; 0 is the emptiest. */
 const tilt = (
   kind: MachineKind,
   key: string,
-  placed: readonly MachineKind[],
-  eligible: readonly MachineKind[],
+  { placed, eligible }: Lie,
 ): number => {
   const counts = new Map(eligible.map(({ labels }) => [labels[key], 0]));
   for (const { labels } of placed) counts.set(labels[key], (counts.get(labels[key]) ?? 0) + 1);
@@ -51,15 +56,14 @@ export const nextKind = (
 ): MachineKind | undefined => {
   const { need } = placed.claim;
   const spread = hardSpread(need);
+  const lie = { placed: placed.kinds, eligible };
   const tiltOf = (kind: MachineKind): number =>
     spread.reduce(
-      (sum, { topologyKey }) => sum + tilt(kind, topologyKey, placed.kinds, eligible),
+      (sum, { topologyKey }) => sum + tilt(kind, topologyKey, lie),
       0,
     );
   const keepsSpread = (kind: MachineKind): boolean =>
-    spread.every(({ topologyKey, maxSkew }) =>
-      tilt(kind, topologyKey, placed.kinds, eligible) < maxSkew
-    );
+    spread.every(({ topologyKey, maxSkew }) => tilt(kind, topologyKey, lie) < maxSkew);
   return open
     .filter((kind) => keepsSpread(kind))
     .map((kind) => ({

@@ -47,8 +47,7 @@ export const requestFields = (body: unknown): RequestFields => {
   const read = <T>(
     field: string,
     absent: T | undefined,
-    wanted: string,
-    is: (value: unknown) => value is T,
+    { wanted, is }: { readonly wanted: string; readonly is: (value: unknown) => value is T },
   ): T => {
     const value = fields[field] ?? absent;
     if (!is(value)) throw bad(field, wanted);
@@ -62,10 +61,10 @@ export const requestFields = (body: unknown): RequestFields => {
 
   return {
     has: (field) => fields[field] !== undefined,
-    text: (field, absent) => read(field, absent, 'text', isText),
-    number: (field, absent) => read(field, absent, 'a number', isNumber),
-    flag: (field, absent) => read(field, absent, 'true or false', isFlag),
-    texts: (field, absent) => read(field, absent, 'a list of texts', isTexts),
+    text: (field, absent) => read(field, absent, { wanted: 'text', is: isText }),
+    number: (field, absent) => read(field, absent, { wanted: 'a number', is: isNumber }),
+    flag: (field, absent) => read(field, absent, { wanted: 'true or false', is: isFlag }),
+    texts: (field, absent) => read(field, absent, { wanted: 'a list of texts', is: isTexts }),
     map: (field) => {
       const value = fields[field];
       if (value === undefined) return undefined;

@@ -65,7 +65,7 @@ export class RollupDesk {
   receive(cluster: Cluster, session: Session, rollup: ClusterCapacityNeeds): void {
     const { time, delayMs } = this.#parts;
     const replaced = this.#slots.get(cluster.id);
-    if (replaced !== undefined) this.#file(cluster, replaced, 'superseded', '');
+    if (replaced !== undefined) this.#file(cluster, replaced, { verdict: 'superseded' });
     this.#slots.set(cluster.id, { session, rollup, receivedAt: time.now() });
     if (replaced === undefined) time.schedule(delayMs(), () => this.#judge(cluster));
   }
@@ -79,7 +79,7 @@ export class RollupDesk {
       const why = reading._tag === 'Rejected' ? reading.why : 'a script wants it so';
       this.faults.rejectNext = Math.max(0, this.faults.rejectNext - 1);
       this.#parts.log('Rejected a roll-up', { cluster: cluster.id, why });
-      return this.#file(cluster, waiting, 'rejected', why);
+      return this.#file(cluster, waiting, { verdict: 'rejected', why });
     }
     const rows = reading.needs.length;
     const { apply, streak } = this.#parts.guarded
@@ -91,13 +91,13 @@ export class RollupDesk {
       this.#parts.accepted(cluster);
     }
     if (this.faults.acks) this.#parts.ack(waiting.session);
-    this.#file(cluster, waiting, apply ? 'accepted' : 'doubted', '');
+    this.#file(cluster, waiting, { verdict: apply ? 'accepted' : 'doubted' });
   }
 
   #file(
     cluster: Cluster,
     { session, rollup, receivedAt }: Waiting,
-    ...[verdict, why]: readonly [RollupRecord['verdict'], string]
+    { verdict, why = '' }: { readonly verdict: RollupRecord['verdict']; readonly why?: string },
   ): void {
     const acked = this.faults.acks && (verdict === 'accepted' || verdict === 'doubted');
     this.records.add({

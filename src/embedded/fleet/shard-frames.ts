@@ -26,7 +26,7 @@ export const ackFrame = (echo: 'hello' | 'rollup', term: number, epoch: number):
   value: { echo, coordinatorTerm: BigInt(term), shardEpoch: BigInt(epoch) },
 });
 
-/** Where a machine is. `cluster_id`, `node_name` and `taints` stay empty, as the real shard's do. */
+/** Where a machine is; `cluster_id`, `node_name` and `taints` stay empty, as the real shard's. */
 export const machineFrame = (machine: FleetMachine): ShardFrame => ({
   case: 'nodeStateUpdate',
   value: {

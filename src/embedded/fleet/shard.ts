@@ -163,8 +163,12 @@ export class Shard {
     this.#dropStalePromises(
       new Set(claims.map(({ cluster, need }) => claimKey(cluster, need.key))),
     );
-    const ids = clusters.map(({ id }) => id);
-    const stock = stockOf(this.inventory, this.#promises, claims, ids);
+    const stock = stockOf({
+      inventory: this.inventory,
+      promises: this.#promises,
+      claims,
+      clusters: clusters.map(({ id }) => id),
+    });
     const { decisions, satisfied } = allocate(claims, stock);
     for (const cluster of clusters) {
       const keys = (cluster.needs ?? []).map(({ key }) => key);

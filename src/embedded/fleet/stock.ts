@@ -27,16 +27,18 @@ function* boundMachines(inventory: Inventory, clusters: Iterable<string>): Gener
   }
 }
 
-/**
- * The stock for `claims`. `promises` maps machines to the claims that they are on their way to;
- * `clusters` are those whose demand is known.
- */
-export const stockOf = (
-  inventory: Inventory,
-  promises: ReadonlyMap<string, string>,
-  claims: readonly Claim[],
-  clusters: readonly string[],
-): Stock => {
+/** What a stock is made from. */
+export interface StockParts {
+  readonly inventory: Inventory;
+  /** Machines and the claims that they are on their way to. */
+  readonly promises: ReadonlyMap<string, string>;
+  readonly claims: readonly Claim[];
+  /** Those whose demand is known. */
+  readonly clusters: readonly string[];
+}
+
+/** The stock for some claims. */
+export const stockOf = ({ inventory, promises, claims, clusters }: StockParts): Stock => {
   const serving = grouped(
     boundMachines(inventory, clusters),
     ({ cluster, need }) => claimKey(cluster, need),

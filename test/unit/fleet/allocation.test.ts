@@ -131,7 +131,7 @@ describe('fleet allocation', () => {
     expect(cluster.machinesIn('IDLE')).toHaveLength(1);
   });
 
-  test('keeps running machines for a need of another profile instead of reclaiming them', async () => {
+  test('lets running machines serve another need instead of reclaiming them', async () => {
     const { want, running, cluster } = await connect();
     await want(cpus(16, { priority: 1 }));
     const before = running();

@@ -1,3 +1,4 @@
+/** The stand-in fleet names profiles as the shard does. */
 import { createHash } from 'node:crypto';
 import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';

@@ -62,7 +62,7 @@ describe('fleet machine', () => {
     expect(cluster.updates().at(-1)).toMatchObject({ state: 8, lastError: 'no template' });
   });
 
-  test('whose pull is not answered goes back to IDLE after 30 s, and a new pull follows', async () => {
+  test('whose pull is not answered is IDLE after 30 s, and a new pull follows', async () => {
     const { time, cluster } = await connect('silent');
     cluster.wants(cpus(8));
     await time.advance(30_900);
@@ -162,7 +162,7 @@ describe('fleet bindings', () => {
     expect(second.pulls()[0]?.requestId).not.toBe(first.pulls()[0]?.requestId);
   });
 
-  test('of machines that were being configured or drained are taken up where they were', async () => {
+  test('of machines on their way are taken up where they were', async () => {
     const path = join(scratch(), 'bindings');
     const time = simulatedTime();
     const run = (seed: string) =>

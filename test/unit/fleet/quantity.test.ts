@@ -1,3 +1,4 @@
+/** The stand-in fleet reads quantities by itself, exactly. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

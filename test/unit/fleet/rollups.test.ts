@@ -73,7 +73,7 @@ describe('fleet roll-up', () => {
       .toEqual(['superseded', 'accepted']);
   });
 
-  test('that falls below a tenth of ten rows is acked, and believed the third time in a row', async () => {
+  test('that falls below a tenth is acked, and believed the third time in a row', async () => {
     const { cluster, say, accepted } = await connect();
     await say(...rows(11));
     await say(...rows(1));

@@ -10,7 +10,7 @@ const fleet = (seedMachines = 24) => {
 };
 
 describe('fleet session', () => {
-  test('acks hello, then replays every machine of the cluster, and only then reads on', async () => {
+  test('acks hello, replays every machine of the cluster, and only then reads on', async () => {
     const { time, script } = fleet();
     script.place('m-000001', { state: 'CONFIGURED', cluster: 'prod' });
     script.place('m-000002', { state: 'DRAINING', cluster: 'prod' });
