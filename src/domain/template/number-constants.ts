@@ -84,14 +84,26 @@ const parseFloat64 = (text: string): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
+/** What Go's scanner takes for a float, as far as it goes. */
+const FLOAT_TOKEN =
+  String.raw`[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[\d_]*)?|` +
+  String.raw`[\d_]*(?:\.[\d_]*)?(?:[eEpP][+-]?[\d_]*)?)`;
+const REAL_PART = new RegExp(`^${FLOAT_TOKEN}`);
+const IMAGINARY_PART = new RegExp(`^[+-]${FLOAT_TOKEN}`);
+
 const complexConstant = (text: string): NumberConstant => {
-  const split = /^(.*[^eEpP])([+-].*)i$/.exec(text);
-  const real = parseFloat64(split?.[1] ?? '');
-  const imaginary = parseFloat64(split?.[2] ?? '');
-  if (real === undefined || imaginary === undefined) {
+  const [realText = ''] = REAL_PART.exec(text) ?? [];
+  const rest = text.slice(realText.length);
+  const [imaginaryText = ''] = IMAGINARY_PART.exec(rest) ?? [];
+  // A sign and no digit: the scanner takes the "i" for the beginning of "Inf".
+  if (imaginaryText.length < 2 || rest.charAt(imaginaryText.length) !== 'i') {
     return malformed('syntax error scanning complex number');
   }
-  return constant(complexValue(real, imaginary));
+  const real = parseFloat64(realText);
+  const imaginary = parseFloat64(imaginaryText);
+  if (real !== undefined && imaginary !== undefined) return constant(complexValue(real, imaginary));
+  const wrong = quote(real === undefined ? realText : imaginaryText);
+  return malformed(`strconv.ParseFloat: parsing ${wrong}: invalid syntax`);
 };
 
 const characterConstant = (text: ByteString): NumberConstant => {
