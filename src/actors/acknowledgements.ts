@@ -6,7 +6,7 @@
  * in which it still is; nobody waits for any of it.
  */
 import { Effect } from 'effect';
-import { mergeMap, Observable, Subject } from 'rxjs';
+import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
 import type { CapacityRequestProjection } from '../domain/demand/request.ts';
 import type { Collection, Fact } from '../domain/facts.ts';
 import type { ObjectKey, Revision, Uid } from '../domain/ids.ts';
@@ -26,6 +26,8 @@ export interface Acknowledgements {
   readonly acknowledge: (requests: readonly CapacityRequestProjection[]) => void;
   /** Takes what the cluster shows, to learn that a patch arrived there. */
   readonly observe: (fact: Fact<CapacityRequestProjection>) => void;
+  /** While this process does not lead, nothing new is sent and what waits is forgotten. */
+  readonly lead: (leading: boolean) => void;
   /** How many are waiting or under way. */
   readonly pending: () => number;
   readonly stop: () => void;
@@ -71,6 +73,7 @@ class KeptAcknowledgements implements Acknowledgements {
   readonly #busy = new Set<Uid>();
   readonly #landed = new Map<ObjectKey, Landed>();
   readonly #tasks = new Subject<Task>();
+  #leading = false;
   readonly stop: () => void;
 
   constructor(world: World<CapacityRequests>, { requests, concurrency }: AcknowledgementsOptions) {
@@ -81,6 +84,10 @@ class KeptAcknowledgements implements Acknowledgements {
       .subscribe();
     this.stop = () => work.unsubscribe();
   }
+
+  readonly lead = (leading: boolean): void => {
+    this.#leading = leading;
+  };
 
   readonly pending = (): number => this.#busy.size;
 
@@ -117,6 +124,10 @@ class KeptAcknowledgements implements Acknowledgements {
   }
 
   #perform(task: Task): Observable<AcknowledgeOutcome> {
+    if (!this.#leading) {
+      this.#busy.delete(task.uid);
+      return EMPTY;
+    }
     const act = Effect.gen(function* () {
       const requests = yield* CapacityRequests;
       return yield* requests.acknowledge(task.key);

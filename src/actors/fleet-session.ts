@@ -42,7 +42,7 @@ export interface FleetSession {
   readonly news: Observable<SessionNews>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
-  /** Whether this process leads, from now on. */
+  /** Whether this process leads, from now on; completes when the session is over. */
   readonly leading: Observable<boolean>;
   readonly actor: Actor<typeof fleetSession>;
   readonly lead: (leading: boolean) => void;
@@ -88,7 +88,10 @@ const teller = (actor: () => Actor<typeof fleetSession>) => (event: FleetSession
 const leadershipOf = (actor: Actor<typeof fleetSession>): Observable<boolean> =>
   new Observable<boolean>((receiver) => {
     receiver.next(actor.getSnapshot().context.leading);
-    return actor.subscribe(({ context }) => receiver.next(context.leading));
+    return actor.subscribe({
+      next: ({ context }) => receiver.next(context.leading),
+      complete: () => receiver.complete(),
+    });
   }).pipe(distinctUntilChanged());
 
 /** Starts the session; it waits for `lead(true)` and `demandListed()`. */
@@ -119,6 +122,7 @@ export const startFleetSession = (
     reply: parts.reply,
     stop: () =>
       new Promise((resolve) => {
+        if (actor.getSnapshot().status !== 'active') resolve();
         actor.subscribe({ complete: resolve });
         tell({ type: 'stop.requested' });
       }),

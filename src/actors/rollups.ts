@@ -7,7 +7,7 @@
  * be read costs nobody else anything and gets one Event that names the field.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
-import type { ReasonName } from '../api/reasons.ts';
+import type { EventNote, RecordEvent } from '../api/event-note.ts';
 import { type Demand, makeDemand, type Observed } from '../domain/demand/demand.ts';
 import { problemsInWords } from '../domain/demand/reading.ts';
 import type { CapacityRequestProjection } from '../domain/demand/request.ts';
@@ -20,19 +20,6 @@ import type { FleetSession } from './fleet-session.ts';
 import type { Reflector } from './reflector.ts';
 import type { World } from './world.ts';
 
-/** An Event about an object of the cluster. */
-export interface ObjectEvent {
-  readonly regarding: {
-    readonly apiVersion: string;
-    readonly kind: string;
-    readonly name: string;
-    readonly namespace?: string;
-    readonly uid: string;
-  };
-  readonly reason: ReasonName;
-  readonly note: string;
-}
-
 export interface RollupsOptions {
   readonly session: Pick<
     FleetSession,
@@ -43,7 +30,7 @@ export interface RollupsOptions {
   readonly intervalMs: number;
   /** `--ack-concurrency`. */
   readonly ackConcurrency: number;
-  readonly record: (event: ObjectEvent) => void;
+  readonly record: RecordEvent;
 }
 
 export interface Rollups {
@@ -52,7 +39,7 @@ export interface Rollups {
   readonly stop: () => void;
 }
 
-const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): ObjectEvent => {
+const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote => {
   const slash = key.indexOf('/');
   return {
     regarding: {
@@ -164,6 +151,10 @@ export const startRollups = (
 
   const subscription = new Subscription();
   subscription.add(complaint.follow());
+  subscription.add(session.leading.subscribe({
+    next: acknowledgements.lead,
+    complete: () => acknowledgements.lead(false),
+  }));
   // Before the facts: the first list may open a stream at once.
   subscription.add(
     session.news.pipe(

@@ -1,8 +1,16 @@
 /** The session with the shard, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
+import { sessionParts, wiredSession } from '../../src/actors/session-wiring.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { clusterId } from '../../src/domain/ids.ts';
+import { simulatedTime } from '../../src/domain/simulated-time.ts';
+import { Credentials } from '../../src/effects/credentials.ts';
+import { ShardCalls } from '../../src/effects/shard-call.ts';
 import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
 import { fleetSession } from '../../src/machines/fleet-session.ts';
-import { describeModel } from './model.ts';
+import { type Acts, describeModel } from './model.ts';
 
 /** What outlives a process: who leads, whether the list can be had, what the key files hold. */
 interface Surroundings {
@@ -21,8 +29,30 @@ const surroundings: Surroundings = {
 
 const PROBLEM = 'the certificate names another cluster';
 
+/** The statechart as the operator wires it, over a stream that ends when the path says so. */
+const wired = (acts: Acts) => {
+  const time = simulatedTime();
+  const runtime = ManagedRuntime.make(Layer.merge(
+    Layer.succeed(ShardCalls, { open: () => Effect.never }),
+    Layer.succeed(Credentials, { read: () => Effect.never }),
+  ));
+  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const options = {
+    clusterId: clusterId('prod-1'),
+    address: 'shard:7780',
+    rollupIntervalMs: 10_000,
+    render: () => ({ _tag: 'Failed', problem: '' } as const),
+    record: () => {},
+  };
+  return wiredSession({ world, options, parts: sessionParts(world) }, {
+    hold: Effect.promise(() => acts.perform('holdStream', {})),
+    closeSending: () => {},
+  });
+};
+
 describeModel('fleetSession', {
   machine: fleetSession,
+  wire: wired,
   inputs: [
     { rollupIntervalMs: 10_000, secured: false, seed: 1 },
     { rollupIntervalMs: 10_000, secured: true, seed: 1 },

@@ -3,8 +3,9 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { type ObjectEvent, startRollups } from '../../../src/actors/rollups.ts';
+import { startRollups } from '../../../src/actors/rollups.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import {
   type CapacityRequestProjection,
@@ -75,7 +76,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const acknowledged = new Subject<Rollup>();
   const leading = new BehaviorSubject(true);
   const offered: Rollup[] = [];
-  const events: ObjectEvent[] = [];
+  const events: EventNote[] = [];
   const patches: KubeCall[] = [];
   const counts = new Map<string, number>();
   const gauges = new Map<string, number>();
@@ -393,5 +394,21 @@ describe('acknowledgements', () => {
     ack();
     await time.settle();
     expect([patches.length, offered.length]).toEqual([4, 4]);
+  });
+
+  test('whoever stops leading sends nothing new and lets the rest be', async () => {
+    const { time, cluster, leading, openStream, patches, answer, ack } = start({
+      ackConcurrency: 2,
+    });
+    answer(() => 'never');
+    cluster.list(...Array.from({ length: 10 }, (_, index) => request(`r-${index}`)));
+    openStream();
+    ack();
+    await time.settle();
+    leading.next(false);
+    answer(() => ({ status: 200, body: {} }));
+    ack();
+    await time.advance(INTERVAL_MS);
+    expect(patches).toHaveLength(2);
   });
 });
