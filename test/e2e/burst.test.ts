@@ -1,0 +1,116 @@
+/**
+ * Thousands of machines that move at once, at the default write budget.
+ *
+ * What comes while a machine's write is under way replaces what was waiting, so a machine costs an
+ * object and its status, and hardly anything for the steps in between.
+ */
+import { expect, it } from 'vitest';
+import { overlapping, targetOf, writesBy } from '../support/audited-writes.ts';
+import {
+  clusterClient,
+  COLLECTIONS,
+  nameOf,
+  phaseOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const MACHINES = 5000;
+const WRITES_PER_MACHINE_MAX = 2.5;
+/** Machines that are written at the same time. */
+const WRITERS = 32;
+const PATIENCE_MS = 240_000;
+
+const STORIES = [
+  {
+    order: 'state',
+    states: ['CONFIGURING', 'CONFIGURED', 'DRAINING'],
+    phase: 'Draining',
+    title: 'all through one state, then all through the next',
+  },
+  {
+    order: 'machine',
+    states: ['CREATING', 'CONFIGURING', 'CONFIGURED'],
+    phase: 'Ready',
+    title: 'each through all states, one machine after the other',
+  },
+] as const;
+
+for (const { order, states, phase, title } of STORIES) {
+  describeWithTestbed(`operator in a burst (${title})`, { say: () => {} }, (bed) => {
+    it(
+      `wire 4: ${MACHINES} machines that take 3 steps at once end in the last one, with one \
+write in flight each and at most ${WRITES_PER_MACHINE_MAX} altogether`,
+      async () => {
+        await bed().installCrds();
+        const cluster = await clusterClient(bed());
+        const fleet = await startFleet({ seedMachines: 0 });
+        const operator = await startOperator({
+          bed: bed(),
+          shardAddress: fleet.address,
+          flags: { 'log-level': 'info' },
+        });
+        await operator.untilLog(({ message }) => message === 'Session resynced', {
+          what: 'that it is in step with the fleet',
+        });
+        const body = { cluster: 'test', count: MACHINES, states, order, prefix: 'burst-' };
+        expect(await fleet.script('POST', '/mass', body)).toMatchObject({
+          machines: MACHINES,
+          frames: MACHINES * states.length,
+        });
+        const objects = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+          what: `every machine to be ${phase}`,
+          count: MACHINES,
+          each: (one) => phaseOf(one) === phase,
+          timeoutMs: PATIENCE_MS,
+        });
+        expect(new Set(objects.map(nameOf)).size).toBe(MACHINES);
+        expect(await operator.stop()).toBe(0);
+
+        const writes = await writesBy(bed(), 'tidegate');
+        expect(writes.filter(({ code }) => code >= 400)).toEqual([]);
+        expect(overlapping(writes)).toEqual([]);
+        expect(new Set(writes.map(targetOf)).size).toBe(MACHINES);
+        expect(writes.length).toBeLessThanOrEqual(WRITES_PER_MACHINE_MAX * MACHINES);
+      },
+    );
+  });
+}
+
+describeWithTestbed('operator in a burst that comes to nothing', { say: () => {} }, (bed) => {
+  it('leaves no object, and writes none for a machine that went before its turn', async () => {
+    await bed().installCrds();
+    const cluster = await clusterClient(bed());
+    const fleet = await startFleet({ seedMachines: 0 });
+    const operator = await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: { 'log-level': 'info' },
+    });
+    await operator.untilLog(({ message }) => message === 'Session resynced', {
+      what: 'that it is in step with the fleet',
+    });
+    await fleet.script('POST', '/mass', {
+      cluster: 'test',
+      count: MACHINES,
+      states: ['CONFIGURING', 'CONFIGURED', 'IDLE'],
+      order: 'machine',
+      prefix: 'gone-',
+    });
+    await fleet.script('POST', '/machines/last/state', { state: 'CONFIGURED', cluster: 'test' });
+    await eventually(
+      async () => {
+        const objects = await cluster.list(COLLECTIONS.upcomingNodes);
+        return objects.length === 1 && objects.every((one) => phaseOf(one) === 'Ready');
+      },
+      { what: 'only the machine that came last to be there' },
+    );
+    expect(await operator.stop()).toBe(0);
+    const writes = await writesBy(bed(), 'tidegate');
+    expect(overlapping(writes)).toEqual([]);
+    expect(new Set(writes.map(targetOf)).size).toBeLessThanOrEqual(WRITERS + 1);
+  });
+});
