@@ -13,7 +13,7 @@ export interface ScriptServer {
 
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
-const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
+const textOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
@@ -21,7 +21,10 @@ const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
     if (length > BODY_BYTES_MAX) throw new ScriptError(413, 'The body is too large');
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const bodyOf = (text: string): unknown => {
   try {
     return text === '' ? undefined : JSON.parse(text);
   } catch {
@@ -42,15 +45,25 @@ const capture = (route: ScriptRoute, path: string): readonly string[] | undefine
   return captured;
 };
 
-const answer = async (script: Script, request: IncomingMessage): Promise<unknown> => {
-  const url = new URL(request.url ?? '/', 'http://fleet');
+/** A request as it came over HTTP. */
+export interface ScriptCall {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  /** The body; empty for none. */
+  readonly text: string;
+}
+
+/** Does what a call asks for and gives the answer; throws a `ScriptError` when it cannot. */
+export const answerScript = (script: Script, { method, url, text }: ScriptCall): unknown => {
+  const { pathname, searchParams } = new URL(url, 'http://fleet');
   for (const route of SCRIPT_ROUTES) {
-    const captured = route.method === request.method ? capture(route, url.pathname) : undefined;
+    const captured = route.method === method ? capture(route, pathname) : undefined;
     if (captured === undefined) continue;
-    const body = requestFields(await bodyOf(request));
-    return route.answer(script, { captured, query: url.searchParams, body });
+    const body = requestFields(bodyOf(text));
+    return route.answer(script, { captured, query: searchParams, body });
   }
-  throw new ScriptError(404, `There is no route "${request.method} ${url.pathname}"`);
+  throw new ScriptError(404, `There is no route "${method} ${pathname}"`);
 };
 
 /** Serves a script over HTTP; resolves when it listens. */
@@ -61,7 +74,9 @@ export const serveScript = async (script: Script, at: BoundAddress): Promise<Scr
       response.end(`${JSON.stringify(body)}\n`);
     };
     try {
-      reply(200, await answer(script, request));
+      const { method = 'GET', url = '/' } = request;
+      const text = await textOf(request);
+      reply(200, answerScript(script, { method, url, text }));
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause);
       reply(cause instanceof ScriptError ? cause.status : 500, { error: message });
