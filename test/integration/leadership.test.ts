@@ -1,0 +1,150 @@
+/** Two candidates for one Lease of a real API server. */
+import { afterEach, expect, it } from 'vitest';
+import { type Leadership, startLeadership } from '../../src/actors/leadership.ts';
+import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
+import { LEASE_TIMES, type LeaseTimes } from '../../src/domain/lease.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { type CuttableProxy, cuttableProxy } from '../support/cuttable-proxy.ts';
+import { eventually, pause } from '../support/eventually.ts';
+import { type LiveWorld, liveWorld } from '../support/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+/** Quick enough for a test; still in the proportions of the defaults. */
+const QUICK: LeaseTimes = { leaseMs: 3000, renewMs: 2000, retryMs: 400 };
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Candidate {
+  readonly identity: string;
+  readonly leadership: Leadership;
+  readonly proxy: CuttableProxy;
+  readonly live: LiveWorld;
+}
+
+const candidate = async (
+  bed: Testbed,
+  lease: string,
+  { identity, times }: { readonly identity: string; readonly times: LeaseTimes },
+): Promise<Candidate> => {
+  const proxy = await cuttableProxy(bed);
+  cleanups.push(proxy.stop);
+  const live = liveWorld(proxy.source);
+  cleanups.push(live.dispose);
+  const options = { identity, namespace: 'default', name: lease, ...times };
+  const leadership = startLeadership(live.world, options);
+  cleanups.push(() => leadership.actor.stop());
+  return { identity, leadership, proxy, live };
+};
+
+const leads = ({ identity, leadership }: Candidate): Promise<boolean> =>
+  eventually(() => leadership.leads(), { what: `${identity} to lead`, everyMs: 10 });
+
+const leaseOf = async (bed: Testbed, lease: string): Promise<unknown> => {
+  const { stdout } = await bed.kubectl('get', 'lease', lease, '-o', 'json');
+  return valueAt(parseJson(stdout), 'spec');
+};
+
+describeWithTestbed('leadership on a real API server', { say: () => {} }, (bed) => {
+  it('is one candidate’s; a release hands it on at once', async () => {
+    const one = await candidate(bed(), 'handed', { identity: 'one', times: LEASE_TIMES });
+    await leads(one);
+    const two = await candidate(bed(), 'handed', { identity: 'two', times: LEASE_TIMES });
+    await eventually(() => two.leadership.actor.getSnapshot().matches('standingBy'), {
+      what: 'a standby',
+    });
+    await pause(200);
+    const begun = realTime.monotonic();
+    await one.leadership.release();
+    await leads(two);
+    expect(realTime.monotonic() - begun).toBeLessThan(1000);
+    expect(await leaseOf(bed(), 'handed')).toMatchObject({
+      holderIdentity: 'two',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 1,
+    });
+    expect(two.leadership.leaseRef.uid).toBeDefined();
+  });
+
+  it('goes over within the lease when the leader is cut off, and never to two', async () => {
+    const one = await candidate(bed(), 'cut', { identity: 'one', times: QUICK });
+    await leads(one);
+    const two = await candidate(bed(), 'cut', { identity: 'two', times: QUICK });
+    await pause(1000);
+    let both = false;
+    const watch = lookOften(() => {
+      both ||= one.leadership.leads() && two.leadership.leads();
+    });
+    cleanups.push(watch);
+    const begun = realTime.monotonic();
+    one.proxy.cut();
+    await leads(two);
+    const took = realTime.monotonic() - begun;
+    expect(one.leadership.leads()).toBe(false);
+    expect(both).toBe(false);
+    expect(took).toBeLessThan(QUICK.leaseMs + 1500);
+    one.proxy.mend();
+    await pause(1000);
+    expect([one.leadership.leads(), two.leadership.leads(), both]).toEqual([false, true, false]);
+  });
+
+  it('is kept when the leader’s connections go half-open: it makes new ones in time', async () => {
+    const one = await candidate(bed(), 'frozen', { identity: 'one', times: QUICK });
+    await leads(one);
+    const said: boolean[] = [];
+    one.leadership.leading.subscribe((leading) => said.push(leading));
+    one.proxy.freeze();
+    await pause(QUICK.leaseMs);
+    expect(said).toEqual([true]);
+  });
+
+  it('goes over when the leader’s requests go unanswered', async () => {
+    const one = await candidate(bed(), 'swallowed', { identity: 'one', times: QUICK });
+    await leads(one);
+    const two = await candidate(bed(), 'swallowed', { identity: 'two', times: QUICK });
+    await pause(500);
+    one.proxy.swallow();
+    await leads(two);
+    expect(one.live.gate.permit()._tag).toBe('Closed');
+  });
+
+  it('is kept over a restart of the API server that is shorter than the lease', async () => {
+    const one = await candidate(bed(), 'kept', { identity: 'one', times: LEASE_TIMES });
+    const said: boolean[] = [];
+    one.leadership.leading.subscribe((leading) => said.push(leading));
+    await leads(one);
+    const before = textAt(await leaseOf(bed(), 'kept'), 'renewTime');
+    await bed().stopApiServer();
+    await bed().startApiServer();
+    await eventually(
+      async () => textAt(await leaseOf(bed(), 'kept'), 'renewTime') !== before,
+      { what: 'a renewal' },
+    );
+    expect(said.filter((leading) => !leading).length).toBeLessThanOrEqual(1);
+    expect(one.leadership.leads()).toBe(true);
+  });
+
+  it('starts anew when somebody deletes the Lease', async () => {
+    const one = await candidate(bed(), 'deleted', { identity: 'one', times: QUICK });
+    await leads(one);
+    await bed().kubectl('delete', 'lease', 'deleted');
+    await eventually(
+      async () => textAt(await leaseOf(bed(), 'deleted'), 'holderIdentity') === 'one',
+      { what: 'a new Lease' },
+    );
+    expect(one.leadership.leads()).toBe(true);
+  });
+});
+
+/** Looks every few milliseconds; gives the function that ends it. */
+function lookOften(look: () => void): () => void {
+  let cancel = (): void => {};
+  const again = (): void => {
+    look();
+    cancel = realTime.schedule(5, again);
+  };
+  again();
+  return () => cancel();
+}

@@ -1,0 +1,160 @@
+/** Caches over a real API server: pages, changes, forgotten revisions, a server that goes away. */
+import { Effect, Result } from 'effect';
+import { afterEach, expect, it } from 'vitest';
+import { type Reflector, startReflector } from '../../src/actors/reflector.ts';
+import type { Identity } from '../../src/domain/facts.ts';
+import { textAt } from '../../src/domain/json.ts';
+import { identityOf } from '../../src/domain/object-meta.ts';
+import { type KubeAnswer, KubeApi, type KubeCall } from '../../src/effects/kube-api.ts';
+import { serverVersion } from '../../src/effects/server-version.ts';
+import { cuttableProxy } from '../support/cuttable-proxy.ts';
+import { eventually } from '../support/eventually.ts';
+import { fileSource, type LiveWorld, liveWorld } from '../support/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+interface Entry extends Identity {
+  readonly value: string;
+}
+
+const project = (raw: unknown): Entry | undefined => {
+  const identity = identityOf(raw);
+  return identity === undefined
+    ? undefined
+    : { ...identity, value: textAt(raw, 'data', 'value') ?? '' };
+};
+
+const PATH = '/api/v1/namespaces/default/configmaps';
+const OBJECTS = 1203;
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const connect = (bed: Testbed): LiveWorld => {
+  const live = liveWorld(fileSource(bed.kubeconfig));
+  cleanups.push(live.dispose);
+  return live;
+};
+
+const follow = ({ world }: LiveWorld, id: string): Reflector<Entry> => {
+  const query = { labelSelector: 'kind=entry' };
+  const reflector = startReflector(world, { id, path: PATH, query, project });
+  cleanups.push(reflector.stop);
+  return reflector;
+};
+
+const call = async ({ world }: LiveWorld, request: KubeCall): Promise<KubeAnswer> =>
+  Result.getOrThrow(
+    await world.runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request)))),
+  );
+
+const create = (live: LiveWorld, name: string, value = ''): Promise<KubeAnswer> =>
+  call(live, {
+    method: 'POST',
+    path: PATH,
+    body: { metadata: { name, labels: { kind: 'entry' } }, data: { value } },
+  });
+
+const change = (live: LiveWorld, name: string, value: string): Promise<KubeAnswer> =>
+  call(live, {
+    method: 'PATCH',
+    path: `${PATH}/${name}`,
+    contentType: 'application/merge-patch+json',
+    body: { data: { value } },
+  });
+
+const remove = (live: LiveWorld, name: string): Promise<KubeAnswer> =>
+  call(live, { method: 'DELETE', path: `${PATH}/${name}` });
+
+const named = (reflector: Reflector<Entry>, name: string): string | undefined =>
+  [...reflector.values()].find(({ key }) => key === `default/${name}`)?.value;
+
+/** What is said about a collection from now on. */
+const factsOf = (reflector: Reflector<Entry>): { absent: string[]; lists: number } => {
+  const seen: { absent: string[]; lists: number } = { absent: [], lists: 0 };
+  reflector.facts.subscribe((fact) => {
+    if (fact._tag === 'Absent') seen.absent.push(fact.key);
+    if (fact._tag === 'Listed') seen.lists += 1;
+  });
+  return seen;
+};
+
+describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed) => {
+  it('lists in pages, follows changes and takes deletions', async () => {
+    const live = connect(bed());
+    const names = Array.from({ length: OBJECTS }, (_, nth) => `entry-${nth}`);
+    const answers = await Promise.all(names.map((name) => create(live, name)));
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+
+    const reflector = follow(live, 'paged');
+    await reflector.whenSynced;
+    expect(reflector.size).toBe(OBJECTS);
+    const lists = (await bed().audit()).filter(({ verb, uri }) =>
+      verb === 'list' && uri.includes('kind%3Dentry')
+    );
+    expect(lists.length).toBe(3);
+
+    await change(live, 'entry-7', 'seven');
+    await remove(live, 'entry-8');
+    await create(live, 'entry-new', 'new');
+    await eventually(() => named(reflector, 'entry-new') === 'new', { what: 'the new entry' });
+    expect(named(reflector, 'entry-7')).toBe('seven');
+    expect(named(reflector, 'entry-8')).toBeUndefined();
+  });
+
+  it('goes on without a list when the API server comes back', async () => {
+    const live = connect(bed());
+    const reflector = follow(live, 'restarted');
+    const seen = factsOf(reflector);
+    await reflector.whenSynced;
+    const { size } = reflector;
+    await change(live, 'entry-1', 'before');
+    await eventually(() => named(reflector, 'entry-1') === 'before', { what: 'the change' });
+    await bed().stopApiServer();
+    await eventually(() => reflector.actor.getSnapshot().matches('backingOff'), {
+      what: 'the loss of the watch',
+    });
+    expect([reflector.synced, reflector.size]).toEqual([true, size]);
+    await bed().startApiServer();
+    await change(live, 'entry-1', 'after');
+    await eventually(() => named(reflector, 'entry-1') === 'after', { what: 'the change' });
+    expect(seen.lists).toBe(1);
+  });
+
+  it('lists anew when its revision was forgotten, and tells what is gone', async () => {
+    const proxy = await cuttableProxy(bed());
+    cleanups.push(proxy.stop);
+    const near = liveWorld(proxy.source);
+    cleanups.push(near.dispose);
+    const reflector = follow(near, 'forgotten');
+    const seen = factsOf(reflector);
+    await reflector.whenSynced;
+    await eventually(() => reflector.actor.getSnapshot().matches('watching'), { what: 'a watch' });
+    proxy.cut();
+    const other = connect(bed());
+    await remove(other, 'entry-2');
+    await create(other, 'entry-late', 'late');
+    await bed().forgetRevisions();
+    proxy.mend();
+    await eventually(() => named(reflector, 'entry-late') === 'late', { what: 'the late entry' });
+    expect(named(reflector, 'entry-2')).toBeUndefined();
+    expect(seen.absent).toEqual(['default/entry-2']);
+    expect(seen.lists).toBe(2);
+  });
+
+  it('says that it is refused where the resource does not exist', async () => {
+    const { world } = connect(bed());
+    const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
+    const reflector = startReflector(world, { id: 'nothings', path, project });
+    cleanups.push(reflector.stop);
+    await eventually(() => reflector.actor.getSnapshot().matches('refused'), { what: 'refusal' });
+    expect(reflector.synced).toBe(false);
+  });
+
+  it('knows the version of the server', async () => {
+    const { world } = connect(bed());
+    const version = await world.runtime.runPromise(Effect.result(serverVersion));
+    expect(Result.getOrThrow(version)).toEqual({ _tag: 'Supported', version: 'v1.36.3' });
+  });
+});
