@@ -71,7 +71,9 @@ export interface Roster<Actor> {
   readonly unbind: (stream: number) => readonly Member<Actor>[];
   readonly facts: (member: Member<Actor>) => UpcomingNodeFacts;
   readonly node: (member: Member<Actor>) => NodeLink | null;
-  /** Forgets a machine that ended and has no object; false when there is still something to know. */
+  /**
+   * Forgets a machine that ended and has no object; false when there is still something to know.
+   */
   readonly forget: (member: Member<Actor>) => boolean;
   /** The Node of a machine that may be unknown; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;

@@ -14,8 +14,8 @@ export interface QuietActors<Member> {
 }
 
 /**
- * At most `limit` rest; past that the longest resting one is given to `sleep`, which says whether it
- * could be put to sleep. One that could not is asked again later.
+ * At most `limit` rest; past that the longest resting one is given to `sleep`, which says whether
+ * it could be put to sleep. One that could not is asked again later.
  */
 export const quietActors = <Member>(
   limit: number,

@@ -8,8 +8,8 @@ import { credentialChanges } from '../streams/credential-changes.ts';
 import type { World } from './world.ts';
 
 /**
- * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps symbolic links under the
- * names, which file watches miss.
+ * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
+ * symbolic links under the names, which file watches miss.
  */
 export const CREDENTIALS_POLL_MS = 10_000;
 

@@ -87,6 +87,8 @@ const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
   Failed: ['Idle', 'Configuring', 'Creating', 'Deleting'],
 };
 
-/** True when a machine may go from one state to the other; unknown steps are followed all the same. */
+/**
+ * True when a machine may go from one state to the other; unknown steps are followed all the same.
+ */
 export const isKnownTransition = (from: MachineState, to: MachineState): boolean =>
   from === to || NEXT[from].includes(to);

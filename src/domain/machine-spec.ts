@@ -6,7 +6,9 @@ import type { MachineObservation } from './frames.ts';
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 import type { Taint } from './resources.ts';
 
-/** JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints left out. */
+/**
+ * JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints left out.
+ */
 export type SpecText = string;
 
 const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>

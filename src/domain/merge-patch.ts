@@ -6,7 +6,8 @@ const same = (left: unknown, right: unknown): boolean =>
 
 /**
  * The patch that makes `wanted` of `shown`, `undefined` when they are equal. Fields that are to go
- * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their own.
+ * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their
+ * own.
  */
 export const mergePatchOf = (
   shown: unknown,

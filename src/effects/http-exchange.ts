@@ -2,8 +2,8 @@
  * One HTTP request with its whole answer, over an undici dispatcher.
  *
  * Promises: it knows whether the request left. Until undici hands the request to a connected socket
- * nothing has happened (`NotSent`); from then on it may have been done (`AnswerLost`). `mayLeave` is
- * asked in the very step that writes the first byte, after every wait for a connection. An
+ * nothing has happened (`NotSent`); from then on it may have been done (`AnswerLost`). `mayLeave`
+ * is asked in the very step that writes the first byte, after every wait for a connection. An
  * interrupted exchange is aborted on the socket.
  */
 import { Effect } from 'effect';

@@ -1,10 +1,11 @@
 /**
- * The live `Writes`: one token bucket for everything that changes the cluster (seed: drains, DR-36).
+ * The live `Writes`: one token bucket for everything that changes the cluster (seed: drains,
+ * DR-36).
  *
  * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
- * a class they go in the order of arrival; an interrupted write leaves its place; a write that finds
- * its class full is not sent. The gate is asked before waiting (nothing waits in vain), after it,
- * and once more in the step that sends the first byte. Follows Effect's clock.
+ * a class they go in the order of arrival; an interrupted write leaves its place; a write that
+ * finds its class full is not sent. The gate is asked before waiting (nothing waits in vain), after
+ * it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';

@@ -1,11 +1,11 @@
 /**
  * One collection of the API server, listed once and then followed.
  *
- * Promises: a watch starts only from a revision that a complete list or a watch gave; an ended watch
- * is opened again from where it was, without a list; only a revision that the server has forgotten
- * leads to a list; silence longer than the idle deadline is a fault; every retry is backed off with
- * full jitter, and only a watch that says something resets the backoff. Objects do not pass through
- * here.
+ * Promises: a watch starts only from a revision that a complete list or a watch gave; an ended
+ * watch is opened again from where it was, without a list; only a revision that the server has
+ * forgotten leads to a list; silence longer than the idle deadline is a fault; every retry is
+ * backed off with full jitter, and only a watch that says something resets the backoff. Objects do
+ * not pass through here.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

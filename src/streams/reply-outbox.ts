@@ -13,7 +13,9 @@ export interface ReplyOutbox<Reply> {
   readonly offer: (reply: Reply) => boolean;
   /** How many wait; the one that is being written does not. */
   readonly waiting: () => number;
-  /** Writes replies one at a time for as long as it is subscribed; unsubscribing forgets the rest. */
+  /**
+   * Writes replies one at a time for as long as it is subscribed; unsubscribing forgets the rest.
+   */
   readonly drain: (write: (reply: Reply) => ObservableInput<unknown>) => Observable<unknown>;
 }
 

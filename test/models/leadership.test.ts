@@ -1,4 +1,6 @@
-/** A candidate for the lease, walked through every configuration and driven over a fake API server. */
+/**
+ * A candidate for the lease, walked through every configuration and driven over a fake API server.
+ */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import type { PromiseActorLogic } from 'xstate';

@@ -27,7 +27,9 @@ import {
 
 export type { Acts, Step };
 
-/** How the crash-anywhere law is checked: what the cluster shows, and what a restart makes of it. */
+/**
+ * How the crash-anywhere law is checked: what the cluster shows, and what a restart makes of it.
+ */
 export interface CrashLaw<Input, World> {
   /** What the cluster shows before anything was done. */
   readonly world: World;

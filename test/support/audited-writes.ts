@@ -11,7 +11,9 @@ const WRITING: ReadonlySet<string> = new Set([
   'deletecollection',
 ]);
 
-/** Every write of `user` so far, oldest first. Leases are not among them: they decide who writes. */
+/**
+ * Every write of `user` so far, oldest first. Leases are not among them: they decide who writes.
+ */
 export const writesBy = async (bed: Testbed, user: TestbedUser): Promise<readonly AuditEntry[]> =>
   (await bed.audit())
     .filter((entry) =>

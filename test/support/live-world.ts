@@ -1,4 +1,6 @@
-/** A world over real sockets and real time, for tests beside a real API server or a scripted one. */
+/**
+ * A world over real sockets and real time, for tests beside a real API server or a scripted one.
+ */
 import { Layer, ManagedRuntime } from 'effect';
 import { makeWorld, type World } from '../../src/actors/world.ts';
 import { silentTelemetry, type Telemetry } from '../../src/api/telemetry.ts';

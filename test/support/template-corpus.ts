@@ -2,8 +2,8 @@
  * The corpus of templates: what Go's own engine makes of each, kept in JSON files by topic, so that
  * ours can be compared without Go.
  *
- * Promises: a file holds what `tools/template-corpus.ts` wrote; a case that lacks an answer reads as
- * one that no engine gives.
+ * Promises: a file holds what `tools/template-corpus.ts` wrote; a case that lacks an answer reads
+ * as one that no engine gives.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

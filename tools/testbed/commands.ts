@@ -1,7 +1,8 @@
 /**
  * Runs a command to its end.
  *
- * Promises: an exit code is an answer, not a failure; only a command that cannot be started rejects.
+ * Promises: an exit code is an answer, not a failure; only a command that cannot be started
+ * rejects.
  */
 import { spawn } from 'node:child_process';
 import { environmentWith } from './environment.ts';

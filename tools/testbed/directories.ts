@@ -1,4 +1,6 @@
-/** Folders of test beds, which do not pile up: what a killed run left goes when the next one starts. */
+/**
+ * Folders of test beds, which do not pile up: what a killed run left goes when the next one starts.
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

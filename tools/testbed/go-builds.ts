@@ -139,7 +139,9 @@ const goBuild = async (build: Build, into: string, { say, env }: Surroundings): 
   }
 };
 
-/** Gives `target` when it exists, and otherwise builds it beside itself and renames it into place. */
+/**
+ * Gives `target` when it exists, and otherwise builds it beside itself and renames it into place.
+ */
 export const builtOnce = async (
   target: string,
   build: Build,

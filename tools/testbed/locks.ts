@@ -2,7 +2,8 @@
  * One builder at a time, across processes.
  *
  * The lock only saves work: whoever builds publishes with one atomic rename, so two builders at
- * once, possible when a dead one's lock is broken by two others together, are wasteful but harmless.
+ * once, possible when a dead one's lock is broken by two others together, are wasteful but
+ * harmless.
  */
 import { open, readFile, rm } from 'node:fs/promises';
 import { eventually } from './waiting.ts';

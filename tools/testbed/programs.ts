@@ -1,4 +1,6 @@
-/** The programs of one test bed: started together, ended together, and missed when one dies early. */
+/**
+ * The programs of one test bed: started together, ended together, and missed when one dies early.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Say } from './go-builds.ts';
 import { type Program, supervise, type Supervised } from './processes.ts';

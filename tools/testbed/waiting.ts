@@ -1,4 +1,6 @@
-/** Bounded waiting for real processes: the only polling there is, and never used on our own state. */
+/**
+ * Bounded waiting for real processes: the only polling there is, and never used on our own state.
+ */
 import { realTime } from '../../src/effects/real-time.ts';
 
 /** How long to look, how often, and what to call it when it does not come. */

@@ -1,5 +1,6 @@
 /**
- * `printf` as Go's package fmt does it: a format with flags, widths, precisions and operand numbers.
+ * `printf` as Go's package fmt does it: a format with flags, widths, precisions and operand
+ * numbers.
  *
  * Promises: any format with any operands gives text; what does not fit is said in it, in Go's words
  * (`%!d(MISSING)`, `%!(EXTRA int=1)`, `%!(BADWIDTH)`).

@@ -2,8 +2,8 @@
  * Number constants of a template, read by Go's rules for untyped constants.
  *
  * Promises: the same constants are accepted, with the same type and value, as by Go: integers in
- * bases 2, 8, 10 and 16, floats (hexadecimal ones too), characters, and complex numbers. Source: Go,
- * packages strconv and text/template/parse.
+ * bases 2, 8, 10 and 16, floats (hexadecimal ones too), characters, and complex numbers. Source:
+ * Go, packages strconv and text/template/parse.
  */
 import type { ByteString } from './byte-strings.ts';
 import { quote, unquoteCharacter } from './quoting.ts';

@@ -1,8 +1,8 @@
 /**
  * Values as text: `print`, `println`, and one operand of a `printf` directive.
  *
- * Promises: what Go's package fmt prints, mistakes included (`%!d(string=x)`), but for `%p` of lists
- * and maps, which has no address to show here and counts as a verb that does not fit.
+ * Promises: what Go's package fmt prints, mistakes included (`%!d(string=x)`), but for `%p` of
+ * lists and maps, which has no address to show here and counts as a verb that does not fit.
  */
 import type { ByteString } from './byte-strings.ts';
 import {

@@ -3,9 +3,9 @@
  * data becomes text or says what is wrong.
  *
  * Promises: never throws, always answers: depth, work and output have limits (`work-meter.ts`).
- * Outputs and complaints are Go's, checked against Go's own engine; what differs: nesting is limited
- * more tightly, `%p` of lists and maps has no address to show, and bytes that are no UTF-8 come out
- * as U+FFFD.
+ * Outputs and complaints are Go's, checked against Go's own engine; what differs: nesting is
+ * limited more tightly, `%p` of lists and maps has no address to show, and bytes that are no UTF-8
+ * come out as U+FFFD.
  */
 import { fromBytes, toBytes } from './byte-strings.ts';
 import { BUILTIN_NAMES } from './builtins.ts';
