@@ -19,6 +19,7 @@ const GENERATORS = [
   'tools/crd.ts',
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
+  'tools/fleet-docs.ts',
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
 ];

@@ -31,7 +31,7 @@ const AT_ONCE = 16;
 const RETRY_MS = 1000;
 const HEARTBEAT_MS = 15_000;
 
-/** Whether a machine's Node stands in the cluster. */
+/** Whether a machine's Node stands in the cluster; that of a failed one stays as it was. */
 const runs = (machine: FleetMachine | undefined): machine is FleetMachine =>
   machine?.state === 'CONFIGURED' || machine?.state === 'DRAINING';
 
@@ -66,13 +66,18 @@ class Keeper implements NodeKeeper {
 
   observe(before: FleetMachine | undefined, after: FleetMachine | undefined): void {
     const id = after?.id ?? before?.id ?? '';
-    if (runs(after) === runs(before) || id === '') return;
-    this.#want(nodeName(id), runs(after) ? after : undefined);
+    if (id === '' || after?.state === 'FAILED') return;
+    const name = nodeName(id);
+    if (runs(after) !== this.#running.has(name)) this.#want(name, runs(after) ? after : undefined);
   }
 
   begin(machines: Iterable<FleetMachine>): void {
-    for (const machine of machines) if (runs(machine)) this.#want(nodeName(machine.id), machine);
-    this.#collectOrphans();
+    const failed = new Set<string>();
+    for (const machine of machines) {
+      if (runs(machine)) this.#want(nodeName(machine.id), machine);
+      if (machine.state === 'FAILED') failed.add(nodeName(machine.id));
+    }
+    this.#collectOrphans(failed);
     this.#after(HEARTBEAT_MS, () => this.#beat());
   }
 
@@ -134,17 +139,17 @@ class Keeper implements NodeKeeper {
     });
   }
 
-  /** Nodes that a killed run made and whose machines have left since. */
-  #collectOrphans(): void {
+  /** Nodes that a killed run made and whose machines have left since; `spared` are none. */
+  #collectOrphans(spared: ReadonlySet<string>): void {
     const selector = encodeURIComponent(`${MADE_BY_LABEL}=${MADE_BY}`);
     this.#parts.api.call('GET', `/api/v1/nodes?labelSelector=${selector}`).then(
       ({ status, body }) => {
         if (status !== 200) throw new Error(`HTTP ${status}`);
         for (const name of namesIn(body)) {
-          if (!this.#running.has(name)) this.#want(name, undefined);
+          if (!this.#running.has(name) && !spared.has(name)) this.#want(name, undefined);
         }
       },
-    ).catch(() => this.#after(RETRY_MS, () => this.#collectOrphans()));
+    ).catch(() => this.#after(RETRY_MS, () => this.#collectOrphans(spared)));
   }
 
   /** Says for absent kubelets that they live, unless leases show that a kwok does. */

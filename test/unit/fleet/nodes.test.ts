@@ -85,6 +85,17 @@ describe('fleet node', () => {
     expect(api.nodes.size).toBe(0);
   });
 
+  test('stays when its machine fails, and goes when that is repaired', async () => {
+    const { time, api, script } = await connect();
+    script.place('m-000001', { state: 'CONFIGURED', cluster: 'prod' });
+    script.place('m-000001', { state: 'FAILED' });
+    await time.advance(1000);
+    expect([...api.nodes.keys()]).toEqual(['m-000001']);
+    script.repair('m-000001');
+    await time.advance(1000);
+    expect(api.nodes.size).toBe(0);
+  });
+
   test('is made once the API server is back', async () => {
     const { time, api, cluster } = await connect();
     api.away = true;
