@@ -7,38 +7,15 @@ import { startRollups } from '../../../src/actors/rollups.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import {
-  type CapacityRequestProjection,
-  capacityRequestProjector,
-} from '../../../src/domain/demand/request.ts';
-import type { Fact } from '../../../src/domain/facts.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
-import type { ObjectKey } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { NotLeader, Writes } from '../../../src/effects/writes.ts';
+import { request, shownRequests } from '../../support/shown-requests.ts';
 
 const INTERVAL_MS = 10_000;
-const project = capacityRequestProjector();
-
-interface Shown {
-  readonly spec?: object;
-  readonly phase?: string;
-  readonly version?: string;
-}
-
-const request = (name: string, { spec, phase, version = '1' }: Shown = {}) => {
-  const projection = project({
-    metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: version },
-    spec: { resources: { cpu: '1' }, priority: 0, ...spec },
-    ...(phase === undefined ? {} : { status: { phase } }),
-  });
-  if (projection === undefined) throw new Error('no object');
-  return projection;
-};
-
 type Answer = KubeAnswer | 'NotSent' | 'NotLeader' | 'never';
 
 const started: (() => Promise<void>)[] = [];
@@ -46,32 +23,9 @@ afterEach(async () => {
   for (const end of started.splice(0)) await end();
 });
 
-/** The cache that the cluster shows; `show` and `hide` are its watch. */
-const shownCluster = () => {
-  const objects = new Map<ObjectKey, CapacityRequestProjection>();
-  const facts = new Subject<Fact<CapacityRequestProjection>>();
-  return {
-    facts,
-    get: (key: ObjectKey) => objects.get(key),
-    list: (...all: readonly CapacityRequestProjection[]): void => {
-      objects.clear();
-      for (const one of all) objects.set(one.key, one);
-      facts.next({ _tag: 'Listed', objects: all });
-    },
-    show: (object: CapacityRequestProjection): void => {
-      objects.set(object.key, object);
-      facts.next({ _tag: 'Present', object });
-    },
-    hide: (last: CapacityRequestProjection): void => {
-      objects.delete(last.key);
-      facts.next({ _tag: 'Absent', key: last.key, last });
-    },
-  };
-};
-
 const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const time = simulatedTime();
-  const cluster = shownCluster();
+  const cluster = shownRequests();
   const news = new Subject<SessionNews>();
   const acknowledged = new Subject<Rollup>();
   const leading = new BehaviorSubject(true);

@@ -1,0 +1,174 @@
+/**
+ * Session, roll-ups and acknowledgements against the stand-in fleet, on one simulated clock: two
+ * readings of the contract, written apart, that must agree.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { afterEach, describe, expect, test } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startFleetSession } from '../../../src/actors/fleet-session.ts';
+import { startRollups } from '../../../src/actors/rollups.ts';
+import { shownState } from '../../../src/actors/session-voice.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { SessionNews } from '../../../src/domain/frames.ts';
+import { clusterId } from '../../../src/domain/ids.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
+import { Credentials } from '../../../src/effects/credentials.ts';
+import { Writes } from '../../../src/effects/writes.ts';
+import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
+import { ODD_FRAMES } from '../../../src/embedded/fleet/odd-frames.ts';
+import { inProcessShard } from '../../support/in-process-shard.ts';
+import { request, shownRequests } from '../../support/shown-requests.ts';
+
+const CLUSTER = 'prod-1';
+const INTERVAL_MS = 10_000;
+
+const started: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of started.splice(0)) await end();
+});
+
+const start = () => {
+  const time = simulatedTime();
+  const fleet = startFleet({ time, seedMachines: 20, seed: 'a' });
+  const cluster = shownRequests();
+  const patched: string[] = [];
+  const runtime = ManagedRuntime.make(Layer.mergeAll(
+    inProcessShard(() => fleet),
+    clockLayer(time),
+    Layer.succeed(Credentials, { read: () => Effect.never }),
+    Layer.provide(
+      capacityRequestsLayer,
+      Layer.succeed(Writes, {
+        send: (_class, { path }) =>
+          Effect.sync(() => {
+            patched.push(path.split('/').at(-2) ?? '');
+            return { status: 200, body: { metadata: { resourceVersion: '100' } } };
+          }),
+      }),
+    ),
+  ));
+  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const events: string[] = [];
+  const session = startFleetSession(world, {
+    clusterId: clusterId(CLUSTER),
+    address: 'in-process',
+    rollupIntervalMs: INTERVAL_MS,
+    render: ({ clusterId: of }) => ({ _tag: 'Rendered', userData: `#cloud-config ${of}` }),
+    record: (reason) => events.push(reason),
+  });
+  const news: SessionNews[] = [];
+  session.news.subscribe((one) => news.push(one));
+  const rollups = startRollups(world, {
+    session,
+    requests: cluster,
+    intervalMs: INTERVAL_MS,
+    ackConcurrency: 16,
+    record: ({ reason }) => events.push(reason),
+  });
+  session.lead(true);
+  started.push(async () => {
+    rollups.stop();
+    session.actor.stop();
+    fleet.shard.stop();
+    await runtime.dispose();
+  });
+  /** The states that each machine was told to be in, in order. */
+  const told = () => {
+    const states = new Map<string, string[]>();
+    for (const one of news) {
+      if (one._tag !== 'MachineObserved') continue;
+      const { machineId, state } = one.machine;
+      states.set(machineId, [...states.get(machineId) ?? [], state]);
+    }
+    return [...states.values()];
+  };
+  const state = (): string => shownState(session.actor.getSnapshot());
+  return { time, fleet, cluster, session, news, patched, events, told, state };
+};
+
+describe('session with the stand-in fleet', () => {
+  test('wire 1 and 2: demand becomes machines, pulls are answered, requests acknowledged', async () => {
+    const { time, fleet, cluster, news, patched, told } = start();
+    cluster.list(request('a'), request('b'));
+    await time.advance(5000);
+    expect(news.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
+    expect(patched).toEqual(['a', 'b']);
+    expect(told()).toEqual([['Configuring', 'Configured']]);
+    expect(fleet.shard.clusters.get(CLUSTER)?.needs).toHaveLength(1);
+  });
+
+  test('wire 2: a rejected roll-up is not acknowledged to anybody; the stream is dialled anew', async () => {
+    const { time, fleet, cluster, patched, events, state, session } = start();
+    fleet.shard.rollups.faults.rejectNext = 1;
+    cluster.list(request('a'));
+    await time.advance(3 * INTERVAL_MS - 100);
+    expect([patched, state()]).toEqual([[], 'streaming']);
+    await time.advance(5000);
+    expect(events).toEqual(['RollupNotAcknowledged']);
+    expect(patched).toEqual(['a']);
+    expect(session.actor.getSnapshot().context.stream).toBe(2);
+  });
+
+  test('wire 2: no roll-up is ever superseded, however slow the shard is to ack', async () => {
+    const { time, fleet, cluster, patched } = start();
+    fleet.setTiming({ rollupMs: 25_000 });
+    cluster.list(request('a'));
+    await time.advance(20_000);
+    cluster.show(request('b'));
+    await time.advance(80_000);
+    expect(patched).toEqual(['a', 'b']);
+    const verdicts = fleet.shard.rollups.records.entries().map(({ verdict }) => verdict);
+    expect(new Set(verdicts)).toEqual(new Set(['accepted']));
+  });
+
+  test('after a cut the replay comes before the resync is proven', async () => {
+    const { time, fleet, cluster, news } = start();
+    cluster.list(request('a'));
+    await time.advance(5000);
+    const before = news.length;
+    fleet.end(CLUSTER, { status: undefined, message: '' });
+    await time.advance(2000);
+    expect(news.slice(before, before + 4).map(({ _tag }) => _tag)).toEqual([
+      'StreamEnded',
+      'StreamOpened',
+      'MachineObserved',
+      'Resynced',
+    ]);
+  });
+
+  test('odd frames are left behind and the session lives on', async () => {
+    const { time, fleet, cluster, state, session, news } = start();
+    cluster.list(request('a'));
+    await time.advance(5000);
+    for (const kind of ODD_FRAMES) fleet.sendOdd(CLUSTER, kind);
+    fleet.sendNothing(CLUSTER);
+    const before = news.length;
+    fleet.place('m-odd', { state: 'CONFIGURED', cluster: CLUSTER });
+    await time.advance(INTERVAL_MS);
+    expect([state(), session.actor.getSnapshot().context.stream]).toEqual(['streaming', 1]);
+    expect(news.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
+  });
+
+  test('demand that is gone is told, and the machine is reclaimed', async () => {
+    const { time, cluster, news, told } = start();
+    cluster.list(request('a'));
+    await time.advance(5000);
+    cluster.hide(request('a'));
+    await time.advance(60_000);
+    expect(news.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
+    expect(told().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
+  });
+
+  test('wire 7: a shard that takes no sessions is asked again and found', async () => {
+    const { time, fleet, cluster, state } = start();
+    fleet.door.refuse = true;
+    cluster.list(request('a'));
+    await time.advance(120_000);
+    expect(state()).not.toBe('streaming');
+    fleet.door.refuse = false;
+    await time.advance(31_000);
+    expect(state()).toBe('streaming');
+  });
+});
