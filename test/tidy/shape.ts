@@ -2,6 +2,8 @@
 import { lineAt, type Rule, type SourceFile, type Violation } from './source-file.ts';
 
 const LINES_MAX = 400;
+/** A suite is a list: it may be longer than what it tests. */
+const TEST_LINES_MAX = 650;
 const COLUMNS_MAX = 100;
 const PARAMETERS_MAX = 3;
 const FUNCTION_LINES_MAX = 60;
@@ -16,14 +18,16 @@ const isSource = ({ path }: SourceFile): boolean => path.startsWith('src/');
 
 const tooLong = (file: SourceFile): readonly Violation[] => {
   const lines = file.text.split('\n').length - 1;
-  return lines <= LINES_MAX ? [] : [one(file, LINES_MAX + 1, [
-    `It has ${lines} lines; ${LINES_MAX} are the limit`,
+  const most = file.path.startsWith('test/') ? TEST_LINES_MAX : LINES_MAX;
+  return lines <= most ? [] : [one(file, most + 1, [
+    `It has ${lines} lines; ${most} are the limit`,
     'Find its second subject and give it a file',
   ])];
 };
 
-/** A line that a formatter cannot break: one literal, or one name of something elsewhere. */
-const UNBREAKABLE = /^\s*(?:[\w.'"[\]-]+:?\s*)?['"`/].*$|https?:\/\/|^import .* from /;
+/** A line that a formatter cannot break, because one literal or pattern makes it long. */
+const UNBREAKABLE =
+  /(['"`]).{30,}\1|^\s*['"`|].{30,}|https?:\/\/|^import .* from |^\s*\/[^/*]|\{\{/;
 
 const tooWide = (file: SourceFile): readonly Violation[] =>
   file.text.split('\n').flatMap((text, index) =>

@@ -54,6 +54,7 @@ const CALLS: readonly Ban[] = [
     remedy: 'Draw from a seed (src/domain/random.ts), so that a run can be repeated',
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
+      'src/cli/operator-process.ts': 'seeds the jitter of a process',
       'src/embedded/fleet/run.ts': 'seeds the stand-in fleet of a process',
     },
     scope: SOURCE,
@@ -136,7 +137,8 @@ const SYNTAX: readonly Ban[] = [
   },
   {
     what: 'a parameter property',
-    pattern: /\bconstructor\s*\((?:[^)]*,)?\s*(?:private|public|protected|readonly)\s+\w+\s*[?:]/g,
+    pattern:
+      /\bconstructor\s*\((?:[^)]*,)?\s*(?:(?:private|public|protected|readonly)\s+)+\w+\s*[?:]/g,
     remedy: 'Declare the field and assign it: parameter properties do not erase',
     allowed: {},
     scope: EVERYWHERE,

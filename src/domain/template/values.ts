@@ -71,6 +71,7 @@ export type PlainData =
   | readonly PlainData[]
   | { readonly [key: string]: PlainData };
 
+/** Values of each kind. */
 export const NONE: Value = { kind: 'none' };
 export const boolValue = (value: boolean): Value => ({ kind: 'bool', value });
 export const intValue = (value: bigint): Value => ({ kind: 'int', value });
