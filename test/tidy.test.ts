@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { createMachine } from 'xstate';
 import { describe, expect, test } from 'vitest';
+import { fleetMachine } from '../src/embedded/fleet/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { blanked } from './tidy/blanking.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
@@ -54,6 +55,10 @@ describe('tidy statecharts', () => {
     expect(chartProblems(MACHINES)).toEqual([]);
   });
 
+  test("the machine of the stand-in fleet is drawn as well as the operator's", () => {
+    expect(chartProblems({ [fleetMachine.id]: fleetMachine })).toEqual([]);
+  });
+
   test('every file in src/machines that has a statechart is in the catalogue', () => {
     const drawn = files.filter(({ path, code }) =>
       path.startsWith('src/machines/') && /\bcreateMachine\(/.test(code)
@@ -73,7 +78,7 @@ describe('tidy statecharts', () => {
           after: { 1000: 'done' },
           invoke: { src: 'fetchAll' },
         },
-        done: { description: 'It is done.' },
+        done: { description: 'It is done.', meta: { reason: 'NobodyKnows' } },
       },
     });
     expect(chartProblems({ planted }).map(({ problem }) => problem)).toEqual([
@@ -84,6 +89,7 @@ describe('tidy statecharts', () => {
       'event "door.open" orders',
       'invoke "fetchAll" has id "0.other.Waiting"',
       'delay 1000 is a literal',
+      'its reason "NobodyKnows" is not registered',
     ]);
   });
 });

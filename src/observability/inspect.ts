@@ -28,18 +28,22 @@ type Drawn = Microstep['_transitions'][number];
 const pathOf = (node: Drawn['source'] | undefined): string =>
   node === undefined || node.path.length === 0 ? 'root' : node.path.join('.');
 
-/** Charts do not change while a process runs, so each drawn transition is named once. */
-const drawn = new WeakMap<Drawn, Readonly<{ from: string; to: string }>>();
+/** A drawn transition as a metric and a log line name it. */
+type Labels = Readonly<Record<'machine' | 'from' | 'to', string>>;
 
-const endsOf = (transition: Drawn): Readonly<{ from: string; to: string }> => {
+/** Charts do not change while a process runs, so each drawn transition is named once. */
+const drawn = new WeakMap<Drawn, Labels>();
+
+const labelsOf = (transition: Drawn): Labels => {
   const known = drawn.get(transition);
   if (known !== undefined) return known;
-  const ends = {
+  const labels = Object.freeze({
+    machine: transition.source.machine.id,
     from: pathOf(transition.source),
     to: (transition.target ?? []).map(pathOf).join(',') || pathOf(transition.source),
-  };
-  drawn.set(transition, ends);
-  return ends;
+  });
+  drawn.set(transition, labels);
+  return labels;
 };
 
 /** The function that `createActor(…, { inspect })` takes. */
@@ -50,18 +54,17 @@ export const inspectionTap = (options: InspectOptions): (event: InspectionEvent)
     for (const transition of event._transitions) {
       // Without a target nothing moved: an observation was taken in.
       if (transition.target === undefined) continue;
-      const machine = transition.source.machine.id;
-      const level = levels[machine];
+      const labels = labelsOf(transition);
+      const level = levels[labels.machine];
       if (level === undefined) continue;
-      const { from, to } = endsOf(transition);
-      telemetry.count('tidegate_machine_transitions_total', 1, { machine, from, to });
+      telemetry.count('tidegate_machine_transitions_total', 1, labels);
       if (!enabled(level)) continue;
       telemetry.log(level, 'Statechart moved', {
-        machine,
+        machine: labels.machine,
         actor: 'id' in event.actorRef ? String(event.actorRef.id) : '',
         event: event.event.type,
-        from,
-        to,
+        from: labels.from,
+        to: labels.to,
       });
     }
   };

@@ -87,6 +87,8 @@ const open = (name: string, metric: Metric, registry: Registry): (labels: Labels
 const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
   const make = open(name, metric, registry);
   const known = new Map<string, Series>();
+  // Labels that cannot change are known by themselves: the inspection tap counts in this way.
+  const frozen = new WeakMap<Labels, Series>();
   const overflow = Object.fromEntries(metric.labels.map((label) => [label, OVERFLOW]));
   const find = (labels: Labels): Series => {
     const key = metric.labels.map((label) => labels[label] ?? '').join('\u0000');
@@ -97,10 +99,16 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
     return made;
   };
   if (metric.labels.length === 0) find({});
-  return find;
+  return (labels: Labels): Series => {
+    const series = frozen.get(labels);
+    if (series !== undefined) return series;
+    const found = find(labels);
+    if (Object.isFrozen(labels)) frozen.set(labels, found);
+    return found;
+  };
 };
 
-const NO_LABELS: Labels = {};
+const NO_LABELS: Labels = Object.freeze({});
 
 /** Makes the registry: the catalogue, and what the runtime says about its own process. */
 export const makeMetrics = (): Metrics => {

@@ -1,4 +1,5 @@
 /** Statecharts as the style wants them: every state told, every invoke named, every delay named. */
+import { REASONS } from '../../src/api/reasons.ts';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
 /** A statechart that breaks a rule. */
@@ -49,6 +50,14 @@ const delayFindings = (node: AnyStateNode): readonly Finding[] =>
       : [[`delay ${String(transition.delay)} is a literal`, 'Name it in setup({ delays })']]
   );
 
+/** What a status shows must be a reason of the registry. */
+const reasonFindings = (node: AnyStateNode): readonly Finding[] => {
+  const reason = (node.meta as Readonly<Record<string, unknown>> | undefined)?.['reason'];
+  return reason === undefined || Object.hasOwn(REASONS, String(reason))
+    ? []
+    : [[`its reason "${String(reason)}" is not registered`, 'Add it to src/api/reasons.ts']];
+};
+
 const findings = (node: AnyStateNode): readonly Finding[] => {
   const isRoot = node.parent === undefined;
   const told = isRoot || (node.description ?? '').trim() !== '';
@@ -59,6 +68,7 @@ const findings = (node: AnyStateNode): readonly Finding[] => {
     ...eventFindings(node),
     ...invokeFindings(node),
     ...delayFindings(node),
+    ...reasonFindings(node),
   ];
 };
 

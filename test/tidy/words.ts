@@ -223,6 +223,16 @@ const silenced: Ban = {
   planted: source(`// @ts-${'ignore'}`),
 };
 
+/** The folders in which somebody's checkout or home may lie. */
+const ownFolder: Ban = {
+  what: 'a path of one machine',
+  pattern: /(?<![\w.])\/(?:home|root|work|Users)\/\w+/g,
+  remedy: 'Make the path from import.meta.url, or take it as an option',
+  allowed: {},
+  scope: EVERYWHERE,
+  planted: source(`export const path = '/${'home'}/me/project';`),
+};
+
 /** Rules about words and calls. */
 export const WORD_RULES: readonly Rule[] = [
   ...[...CALLS, ...SYNTAX].map(inCode),
@@ -231,4 +241,9 @@ export const WORD_RULES: readonly Rule[] = [
     check: (file) => found(file, file.comments, ban),
     planted: ban.planted,
   })),
+  {
+    title: `no file has ${ownFolder.what}`,
+    check: (file) => found(file, file.text, ownFolder),
+    planted: ownFolder.planted,
+  },
 ];

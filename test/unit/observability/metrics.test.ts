@@ -38,6 +38,16 @@ test('telemetry counts, sets and observes', async () => {
   );
 });
 
+test('metrics count labels that are frozen and labels that are not into one series', async () => {
+  const metrics = makeMetrics();
+  const labels = { op: 'create', outcome: 'success' };
+  metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, labels);
+  metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, Object.freeze({ ...labels }));
+  expect(await metrics.text()).toContain(
+    'bigfleet_operator_upcoming_node_writes_total{op="create",outcome="success"} 2',
+  );
+});
+
 test('metrics whose labels run wild end in one overflow series', async () => {
   const metrics = makeMetrics();
   for (let machine = 0; machine < SERIES_MAX + 50; machine += 1) {
@@ -60,7 +70,7 @@ test('metrics have names and labels that Prometheus takes, counters end in _tota
   for (const [name, metric] of Object.entries(METRICS)) {
     expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
     expect(name.endsWith('_total')).toBe(metric.type === 'counter');
-    expect(metric.help).toMatch(/^[A-Z].*\.$/);
+    expect(metric.help).toMatch(/^[A-Z1].*\.$/);
     for (const label of metric.labels) expect(label).toMatch(/^[a-z][a-z0-9_]*$/);
   }
 });
