@@ -6,7 +6,7 @@
  * and starts at once; without the watch it still finds out by its own clock.
  */
 import type { ManagedRuntime } from 'effect';
-import { distinctUntilChanged, type Observable, ReplaySubject } from 'rxjs';
+import { type Observable, ReplaySubject } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
 import type { Fact, Identity } from '../domain/facts.ts';
 import { type LeaseRecord, leaseRecordOf, type LeaseTimes } from '../domain/lease.ts';
@@ -120,7 +120,12 @@ export const startLeadership = (
   const states = new ReplaySubject<boolean>(1);
   const ended = Promise.withResolvers<void>();
   let wanted = true;
-  const show = (leads: boolean): void => {
+  let shown: boolean | undefined;
+  const show = (leads: boolean, why = ''): void => {
+    if (leads === shown) return;
+    if (leads) telemetry.log('info', 'This process leads', { lease: name, identity });
+    else if (shown) telemetry.log('warn', 'This process leads no more', { lease: name, why });
+    shown = leads;
     telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
     states.next(leads);
   };
@@ -139,7 +144,7 @@ export const startLeadership = (
       seed: world.seed(),
     });
     next.subscribe({
-      next: (snapshot) => show(snapshot.matches('leading')),
+      next: (snapshot) => show(snapshot.matches('leading'), snapshot.context.problem),
       error: (cause) => {
         telemetry.log('error', 'The candidacy failed by a defect and starts again', {
           problem: cause instanceof Error ? cause.stack : String(cause),
@@ -170,7 +175,7 @@ export const startLeadership = (
     get actor() {
       return actor;
     },
-    leading: states.pipe(distinctUntilChanged()),
+    leading: states.asObservable(),
     leads: () => actor.getSnapshot().matches('leading') && gate().permit()._tag === 'Open',
     release: () => {
       wanted = false;

@@ -6,7 +6,7 @@
  */
 import { Effect, type ManagedRuntime } from 'effect';
 import type { Observable } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
+import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Collection, Fact, Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import type { WatchEnding } from '../domain/list-watch.ts';
@@ -100,9 +100,22 @@ export const startReflector = <T extends Identity>(
         outcome: _tag,
       }),
   });
+  let troubled = false;
+  /** The first failure and the recovery, not every retry between them. */
+  const tellTrouble = ({ context }: SnapshotFrom<typeof listWatch>): void => {
+    const resource = options.id;
+    if (context.attempt > 0 && !troubled) {
+      const { problem } = context;
+      telemetry.log('warn', 'A collection cannot be followed for now', { resource, problem });
+    } else if (context.attempt === 0 && troubled) {
+      telemetry.log('info', 'A collection is followed again', { resource });
+    }
+    troubled = context.attempt > 0;
+  };
   const start = (): ActorRefFrom<typeof listWatch> => {
     const next = world.actor(machine, `listWatch/${options.id}`, { seed: world.seed() });
     next.subscribe({
+      next: tellTrouble,
       error: (cause) => {
         telemetry.log('error', 'A list-watch failed by a defect and starts again', {
           resource: options.id,
