@@ -24,6 +24,9 @@ export interface FrameDesk {
   readonly onRollupAck: () => void;
 }
 
+/** How much of an unknown ack a log line repeats. */
+const ECHO_MAX = 80;
+
 const failed = (problem: string): BootstrapAnswer => ({ _tag: 'Failed', problem });
 
 const answerTo = ({ clusterId, render }: FrameDesk, pull: BootstrapPull): BootstrapAnswer => {
@@ -60,10 +63,14 @@ const tellReclaim = ({ telemetry, news }: FrameDesk, order: ReclaimOrder): void 
   news.next({ _tag: 'ReclaimOrdered', order });
 };
 
-const hearAck = (desk: FrameDesk, echo: string): void => {
-  if (echo === 'hello') desk.onHelloAck();
-  else if (echo === 'rollup') desk.onRollupAck();
-  else desk.telemetry.log('warn', 'Unknown ack ignored', { echo: echo.slice(0, 80) });
+const hearAck = (
+  { telemetry, onHelloAck, onRollupAck }: FrameDesk,
+  { echo, shardEpoch }: Extract<ShardFrame, { _tag: 'Acknowledged' }>,
+): void => {
+  telemetry.log('debug', 'Ack heard', { echo: echo.slice(0, ECHO_MAX), shardEpoch });
+  if (echo === 'hello') onHelloAck();
+  else if (echo === 'rollup') onRollupAck();
+  else telemetry.log('warn', 'Unknown ack ignored', { echo: echo.slice(0, ECHO_MAX) });
 };
 
 const tellUnreadable = (
@@ -90,7 +97,7 @@ export const takeFrame = (desk: FrameDesk, frame: ShardFrame): void => {
     case 'ReclaimOrdered':
       return tellReclaim(desk, frame.order);
     case 'Acknowledged':
-      return hearAck(desk, frame.echo);
+      return hearAck(desk, frame);
     case 'Unreadable':
       return tellUnreadable(desk, frame);
   }

@@ -1,6 +1,7 @@
 /** What the session says of itself while it runs: its state, its endings, its roll-ups. */
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 import type { Rollup, SessionEnding } from '../domain/session.ts';
 import type { RollupFrame } from '../effects/rollup-frame.ts';
 import type { fleetSession } from '../machines/fleet-session.ts';
@@ -29,6 +30,27 @@ export const shownState = ({ value }: SnapshotFrom<typeof fleetSession>): string
   if (typeof value === 'string') return value;
   const { connected } = value;
   return typeof connected === 'object' ? 'streaming' : connected ?? 'stopped';
+};
+
+/** Of one warning, so many are logged in full … */
+const WARNINGS_IN_FULL = 20;
+/** … and after that one in so many; the metrics count all. */
+const WARNINGS_ONE_IN = 1000;
+
+/** The same telemetry, where a flood of one warning is not a flood of log lines. */
+export const sparing = (telemetry: Telemetry): Telemetry => {
+  const said = new Map<string, number>();
+  return {
+    ...telemetry,
+    log: (level, message, fields) => {
+      if (level !== 'warn') return telemetry.log(level, message, fields);
+      const times = (said.get(message) ?? 0) + 1;
+      said.set(message, times);
+      if (times <= WARNINGS_IN_FULL || times % WARNINGS_ONE_IN === 0) {
+        telemetry.log(level, message, { ...fields, times });
+      }
+    },
+  };
 };
 
 /** Keeps the state's metric current and logs each change. */

@@ -14,7 +14,7 @@ import { type ReplyOutbox, replyOutbox } from '../streams/reply-outbox.ts';
 import type { FleetSessionOptions, SessionServices } from './fleet-session.ts';
 import { fromEffect } from './seams.ts';
 import { type FrameDesk, takeFrame } from './session-frames.ts';
-import { endingTeller, tellTooLarge } from './session-voice.ts';
+import { endingTeller, sparing, tellTooLarge } from './session-voice.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 import type { World } from './world.ts';
 
@@ -132,7 +132,7 @@ export const sessionPort = (
   const { clusterId, address, render, record } = options;
   const desk: FrameDesk = {
     clusterId,
-    telemetry,
+    telemetry: sparing(telemetry),
     render,
     reply: parts.reply,
     news: parts.news,

@@ -189,7 +189,10 @@ export const fleetSession = setup({
       states: {
         dialling: {
           description: 'Connecting; the Hello goes first.',
-          on: { 'stream.connected': 'greeting' },
+          on: {
+            'stream.connected': 'greeting',
+            'stop.requested': '#fleetSession.stopped',
+          },
           after: {
             dialDeadline: {
               target: '#fleetSession.backingOff',

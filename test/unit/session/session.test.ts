@@ -34,8 +34,10 @@ const start = (options: { readonly readings?: () => CredentialsReading } = {}) =
   const time = simulatedTime();
   const shard = fakeShard();
   const counts = new Map<string, number>();
+  const logged: string[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
+    log: (_level, message) => logged.push(message),
     count: (name, by, ...labels) => {
       const key = [name, ...Object.values(labels[0] ?? {})].join(' ');
       counts.set(key, (counts.get(key) ?? 0) + by);
@@ -73,7 +75,7 @@ const start = (options: { readonly readings?: () => CredentialsReading } = {}) =
     session.actor.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, news, acknowledged, recorded, counts };
+  return { time, shard, session, news, acknowledged, recorded, counts, logged };
 };
 
 /** Up to an acked Hello. */
@@ -333,6 +335,24 @@ describe('fleet session', () => {
     stream.ack('rollup');
     expect(tags(news)).toEqual(['StreamOpened', 'MachineMisread', 'MachineObserved', 'Resynced']);
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3);
+  });
+
+  test('a flood of bad frames is counted in full and logged sparingly', async () => {
+    const { shard, counts, logged } = await streaming();
+    for (let index = 0; index < 3000; index += 1) shard.stream().sayBytes(Uint8Array.from([7]));
+    expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3000);
+    expect(logged.filter((message) => message === 'Frame ignored')).toHaveLength(23);
+  });
+
+  test('a stop in the middle of a dial is final at once', async () => {
+    const { time, shard, session } = start();
+    shard.refuse('never');
+    session.lead(true);
+    session.demandListed();
+    await time.settle();
+    await session.stop();
+    await session.stop();
+    expect(stateOf(session)).toBe('stopped');
   });
 
   test('a reclaim instruction is told, counted and not acked', async () => {
