@@ -1,0 +1,258 @@
+/**
+ * Mutual TLS between two real processes: who may speak for a cluster, and key pairs that change
+ * while the session works.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { textAt } from '../../src/domain/json.ts';
+import { type Authority, newAuthority } from '../support/certificates.ts';
+import {
+  type ClusterClient,
+  clusterClient,
+  COLLECTIONS,
+  phaseOf,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { countDials } from '../support/dial-counter.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FleetOptions, type FleetProcess, startFleet } from '../support/fleet-process.ts';
+import { sessionsAt, untilSession } from '../support/fleet-sessions.ts';
+import { clusterPair, fleetPair, type KeyFiles, writeKeyFiles } from '../support/key-files.ts';
+import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import type { LogLine } from '../support/tidegate-process.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 1000;
+/** Dials after which a loop without a pause would long have made hundreds. */
+const ENDINGS = 3;
+
+const says = (message: string) => (line: LogLine): boolean => line.message === message;
+
+const told = (operator: OperatorProcess, message: string): readonly LogLine[] =>
+  operator.logs().filter(says(message));
+
+/** One authority signs fleets, another one signs operators. */
+const authorities = () => ({
+  fleets: newAuthority('fleets'),
+  operators: newAuthority('operators'),
+});
+
+const securedFleet = async (
+  fleets: Authority,
+  operators: Authority,
+  options: FleetOptions = {},
+): Promise<FleetProcess> => {
+  const { flags } = await writeKeyFiles(fleetPair(fleets), [operators]);
+  return await startFleet({ seedMachines: 0, ...options, flags: { ...options.flags, ...flags } });
+};
+
+interface Secured {
+  readonly bed: Testbed;
+  readonly address: string;
+  readonly keys: KeyFiles;
+  /** Its lease has the same name. */
+  readonly clusterId?: string;
+}
+
+const securedOperator = async (
+  { bed, address, keys, clusterId = 'test' }: Secured,
+): Promise<OperatorProcess> =>
+  await startOperator({
+    bed,
+    clusterId,
+    shardAddress: address,
+    flags: { ...keys.flags, 'lease-name': clusterId, 'log-level': 'info' },
+  });
+
+const untilAccepted = (operator: OperatorProcess, times: number): Promise<unknown> =>
+  eventually(
+    () => told(operator, 'Key pair accepted; the next dial uses it').length === times,
+    { what: `${times} key pairs to be accepted` },
+  );
+
+const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<readonly string[]> =>
+  (await cluster.list(COLLECTIONS.events))
+    .filter((event) =>
+      textAt(event, 'reason') === 'SessionRefused' &&
+      textAt(event, 'regarding', 'kind') === 'Lease' &&
+      textAt(event, 'regarding', 'name') === lease
+    )
+    .map((event) => textAt(event, 'note') ?? '');
+
+describeWithTestbed('operator with mTLS', { say: () => {} }, (bed) => {
+  it(
+    'wire 8: with a certificate that is not for its cluster alone dials nobody, says why, and \
+goes on once it has a right one',
+    async () => {
+      await bed().installCrds();
+      const cluster = await clusterClient(bed());
+      const { fleets, operators } = authorities();
+      const fleet = await securedFleet(fleets, operators);
+      const counter = await countDials(fleet.ports.shard);
+      const stories = [
+        {
+          clusterId: 'wrong',
+          pair: clusterPair(operators, 'other'),
+          why: 'the certificate is for "bigfleet://cluster/other" and not for ' +
+            '"bigfleet://cluster/wrong"',
+        },
+        {
+          clusterId: 'two',
+          pair: clusterPair(operators, 'two', 'other'),
+          why: 'the certificate has 2 cluster URI SANs ("bigfleet://cluster/two", ' +
+            '"bigfleet://cluster/other") where exactly one is allowed, "bigfleet://cluster/two"',
+        },
+        {
+          clusterId: 'none',
+          pair: clusterPair(operators),
+          why: 'the certificate has no URI SAN "bigfleet://cluster/none"',
+        },
+      ];
+      const running = await Promise.all(stories.map(async ({ clusterId, pair, why }) => {
+        const keys = await writeKeyFiles(pair, [fleets]);
+        const { address } = counter;
+        const operator = await securedOperator({ bed: bed(), address, keys, clusterId });
+        return { clusterId, why, keys, operator };
+      }));
+      await Promise.all(running.map(async ({ clusterId, why, keys, operator }) => {
+        const { detail } = await operator.untilLog(says('Session refused'), { what: 'a refusal' });
+        const sentence = `Cannot use the key pair "${keys.certificate}": ${why}`;
+        expect(detail).toBe(sentence);
+        expect(
+          await eventually(async () => {
+            const notes = await refusalEvents(cluster, clusterId);
+            return notes.length > 0 ? notes : undefined;
+          }, { what: 'an Event on the Lease' }),
+        ).toEqual([sentence]);
+        await operator.untilReady();
+      }));
+      expect(counter.dials()).toBe(0);
+
+      await Promise.all(running.map(async ({ clusterId, keys, operator }) => {
+        await keys.rotate(clusterPair(operators, clusterId));
+        await operator.untilLog(says('Session resynced'), { what: 'that it is in step' });
+        expect(told(operator, 'Session refused')).toHaveLength(1);
+      }));
+      expect(counter.dials()).toBe(stories.length);
+      expect((await sessionsAt(fleet)).map(({ clusterId }) => clusterId).sort())
+        .toEqual(['none', 'two', 'wrong']);
+    },
+  );
+
+  it(
+    'wire 7: dials once for each ending when the shard does not know who signed its \
+certificate, or it does not know who signed that of the shard',
+    async () => {
+      await bed().installCrds();
+      const { fleets, operators } = authorities();
+      const stranger = newAuthority('a stranger');
+      const fleet = await securedFleet(fleets, operators);
+      const stories = [
+        { clusterId: 'unknown', signer: stranger, trusted: fleets },
+        { clusterId: 'distrustful', signer: operators, trusted: stranger },
+      ];
+      await Promise.all(stories.map(async ({ clusterId, signer, trusted }) => {
+        const counter = await countDials(fleet.ports.shard);
+        const keys = await writeKeyFiles(clusterPair(signer, clusterId), [trusted]);
+        const { address } = counter;
+        const operator = await securedOperator({ bed: bed(), address, keys, clusterId });
+        await eventually(() => told(operator, 'Session ended').length >= ENDINGS, {
+          what: `${ENDINGS} endings`,
+        });
+        const dials = counter.dials();
+        const endings = told(operator, 'Session ended');
+        expect(dials - endings.length).toBeOneOf([0, 1]);
+        expect(endings.slice(0, ENDINGS).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
+        for (const { detail } of endings) expect(detail).toMatch(/certificate|alert|unknown ca/i);
+      }));
+      expect(await sessionsAt(fleet)).toEqual([]);
+    },
+  );
+
+  it(
+    'wire 8: keeps its session while the key pair is rotated under load, and dials with the new \
+one',
+    async () => {
+      await bed().installCrds();
+      const cluster = await clusterClient(bed());
+      const { fleets, operators } = authorities();
+      const successors = newAuthority('operators, from now on');
+      const folder = await mkdtemp(join(tmpdir(), 'tidegate-fleet-'));
+      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const bindingsFile = join(folder, 'bindings.json');
+      const before = await securedFleet(fleets, operators, { bindingsFile });
+      const keys = await writeKeyFiles(clusterPair(operators, 'test'), [fleets]);
+      const operator = await securedOperator({ bed: bed(), address: before.address, keys });
+      await cluster.create(COLLECTIONS.requests, wantedMachines(20, 'rotating'));
+      const session = await untilSession(before);
+      const mass = (state: string) =>
+        before.script('POST', '/mass', { cluster: 'test', count: MACHINES, states: [state] });
+
+      await mass('CONFIGURING');
+      await keys.rotate(clusterPair(successors, 'test'));
+      await mass('CONFIGURED');
+      await untilAccepted(operator, 2);
+      const { rollupAcks } = await untilSession(before);
+      await untilSession(before, { rollups: rollupAcks + 2 });
+      const draining = await mass('DRAINING').then(() =>
+        untilAll(cluster, COLLECTIONS.upcomingNodes, {
+          what: 'every machine to be Draining',
+          count: MACHINES,
+          each: (one) => phaseOf(one) === 'Draining',
+        })
+      );
+      expect((await sessionsAt(before)).map(({ number }) => number)).toEqual([session.number]);
+      expect(told(operator, 'Session ended')).toEqual([]);
+
+      await before.stop();
+      // Whoever is signed by the old authority would not get in here.
+      const after = await securedFleet(fleets, successors, { bindingsFile, ports: before.ports });
+      await untilSession(after);
+      expect(told(operator, 'Session resynced')).toHaveLength(2);
+      expect((await cluster.list(COLLECTIONS.upcomingNodes)).map(uidOf).sort())
+        .toEqual(draining.map(uidOf).sort());
+    },
+  );
+
+  it(
+    'wire 8: goes on with the pair before while a rotation is half-written, and says so \
+once',
+    async () => {
+      await bed().installCrds();
+      const { fleets, operators } = authorities();
+      const fleet = await securedFleet(fleets, operators);
+      const keys = await writeKeyFiles(clusterPair(operators, 'test'), [fleets]);
+      const operator = await securedOperator({ bed: bed(), address: fleet.address, keys });
+      const kept = 'Key files not usable; the pair before them stays in use';
+      const untilKept = (times: number) =>
+        eventually(() => told(operator, kept).length === times, { what: `${times} bad rotations` });
+      const first = await untilSession(fleet);
+
+      const next = clusterPair(operators, 'test');
+      await writeFile(keys.key, '');
+      await untilKept(1);
+      expect(await untilSession(fleet)).toMatchObject({ number: first.number });
+      await fleet.script('POST', '/sessions/end', { cluster: 'test' });
+      const second = await untilSession(fleet, { after: first.number });
+
+      await writeFile(keys.certificate, next.certificate.slice(0, next.certificate.length / 2));
+      await untilKept(2);
+      await fleet.script('POST', '/sessions/end', { cluster: 'test' });
+      const third = await untilSession(fleet, { after: second.number });
+
+      await keys.rotate(next);
+      await untilAccepted(operator, 2);
+      expect(await untilSession(fleet)).toMatchObject({ number: third.number });
+      expect(told(operator, kept).map(({ problem }) => problem)).toEqual([
+        `Cannot use the key pair "${keys.certificate}": the key file holds no PEM private key`,
+        `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
+        'certificate',
+      ]);
+      expect(told(operator, 'Session refused')).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,191 @@
+/** How the operator ends: when told to, and when it finds that it cannot work. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runCommand } from '../../tools/testbed/commands.ts';
+import { freePort } from '../../tools/testbed/ports.ts';
+import { textAt } from '../../src/domain/json.ts';
+import { overlapping, writesBy } from '../support/audited-writes.ts';
+import { clusterClient, COLLECTIONS } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { sessionLog, untilSession } from '../support/fleet-sessions.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { json, startStubApi } from '../support/stub-api.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { startTidegate, type TidegateProcess } from '../support/tidegate-process.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 2000;
+const UNDER_WAY = 200;
+const ADDRESSES = ['--metrics-addr=0', '--health-addr=0'];
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
+
+/** Command lines of running processes that mention `text`. */
+const processesWith = async (text: string): Promise<readonly string[]> => {
+  const { stdout } = await runCommand('ps', ['-eo', 'args']);
+  return stdout.split('\n').filter((line) => line.includes(text));
+};
+
+/** What a process said that is no log line: the sentences for a person. */
+const sentences = (child: TidegateProcess): readonly string[] =>
+  child.logs().flatMap(({ msg }) => typeof msg === 'string' ? [msg] : []);
+
+const templateFile = async (text: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'user-data');
+  await writeFile(path, text);
+  return path;
+};
+
+/** In a session, with writes under way. */
+const busyOperator = async (bed: Testbed, identity: string) => {
+  await bed.installCrds();
+  const cluster = await clusterClient(bed);
+  await cluster.create(COLLECTIONS.requests, wantedMachines(10, identity));
+  const fleet = await startFleet({ seedMachines: 0 });
+  const operator = await startOperator({
+    bed,
+    shardAddress: fleet.address,
+    flags: { identity, 'log-level': 'info' },
+  });
+  await untilSession(fleet);
+  const before = (await writesBy(bed, 'tidegate')).length;
+  await fleet.script('POST', '/mass', {
+    cluster: 'test',
+    count: MACHINES,
+    states: ['CONFIGURING', 'CONFIGURED'],
+  });
+  await eventually(async () => (await writesBy(bed, 'tidegate')).length > before + UNDER_WAY, {
+    what: 'the burst to be under way',
+  });
+  return { cluster, fleet, operator };
+};
+
+describeWithTestbed('operator on SIGTERM', { say: () => {} }, (bed) => {
+  it(
+    'DR-15: closes its session, gives its lease back and leaves with 0 and nothing behind, in \
+the middle of a burst',
+    async () => {
+      const { cluster, fleet, operator } = await busyOperator(bed(), 'leaves-in-order');
+      expect(await processesWith('--identity=leaves-in-order')).not.toEqual([]);
+      expect(await operator.stop()).toBe(0);
+      expect(await processesWith('--identity=leaves-in-order')).toEqual([]);
+
+      const lease = (await cluster.call('GET', LEASE)).body;
+      expect(textAt(lease, 'spec', 'holderIdentity') ?? '').toBe('');
+      expect(sessionLog(fleet)).toEqual(['connected', 'ended: The cluster closed the stream']);
+      const writes = await writesBy(bed(), 'tidegate');
+      expect(overlapping(writes)).toEqual([]);
+      expect(writes.length).toBeLessThan(2 * MACHINES);
+      expect(operator.logs().filter(({ level }) => level === 'error')).toEqual([]);
+    },
+  );
+
+  it('leaves while the API server is away, in the middle of a burst', async () => {
+    const { operator } = await busyOperator(bed(), 'leaves-alone');
+    await bed().stopApiServer();
+    try {
+      expect(await operator.stop(30_000)).toBe(0);
+      expect(await processesWith('--identity=leaves-alone')).toEqual([]);
+    } finally {
+      await bed().startApiServer();
+    }
+  });
+
+  it('leaves while it waits for an API server that never was there', async () => {
+    await bed().stopApiServer();
+    try {
+      const operator = await startOperator({ bed: bed(), shardAddress: 'localhost:1' });
+      await operator.untilLog(
+        ({ machine, to }) => machine === 'operator' && to === 'waitingForCluster',
+        { what: 'that it waits for the cluster' },
+      );
+      expect(await operator.probe('/healthz')).toBe(200);
+      expect(await operator.probe('/readyz')).toBe(503);
+      expect(await operator.stop()).toBe(0);
+    } finally {
+      await bed().startApiServer();
+    }
+  });
+});
+
+describe('operator that cannot work', () => {
+  const clusterOf = async (gitVersion: string) => {
+    const [, major, minor] = /^v(\d+)\.(\d+)/.exec(gitVersion) ?? [];
+    const stub = await startStubApi((request, response) =>
+      request.path === '/version'
+        ? json(response, 200, { major, minor, gitVersion })
+        : json(response, 404, { kind: 'Status', status: 'Failure', code: 404 })
+    );
+    onTestFinished(stub.stop);
+    return stub;
+  };
+  const operatorOn = (kubeconfig: string, ...flags: readonly string[]): TidegateProcess =>
+    startTidegate({
+      name: 'operator',
+      args: [
+        'operator',
+        '--cluster-id=test',
+        '--shard-addr=localhost:1',
+        `--kubeconfig=${kubeconfig}`,
+        ...ADDRESSES,
+        ...flags,
+      ],
+    });
+  const pathOf = ({ source }: Awaited<ReturnType<typeof clusterOf>>): string =>
+    source._tag === 'File' ? source.path : '';
+
+  it('ends with 1 and one sentence on a cluster older than 1.31, and asks nothing more', async () => {
+    const stub = await clusterOf('v1.30.9');
+    const operator = operatorOn(pathOf(stub));
+    expect(await operator.exited).toBe(1);
+    expect(sentences(operator)).toEqual([
+      'Cannot work with Kubernetes v1.30.9: 1.31 or newer is needed',
+    ]);
+    expect(stub.requests.map(({ path }) => path)).toEqual(['/version']);
+  });
+
+  it('ends with 1 and the line and column of what is wrong in its template', async () => {
+    const template = await templateFile('#cloud-config\nname: {{.ClusterID}}\nbad: {{if}}\n');
+    const operator = operatorOn(
+      pathOf(await clusterOf('v1.36.3')),
+      `--bootstrap-template-file=${template}`,
+    );
+    expect(await operator.exited).toBe(1);
+    expect(sentences(operator)).toEqual([expect.stringMatching(/:3:\d+: missing value for if/)]);
+    expect(sentences(operator)[0]).toContain(template);
+  });
+
+  it.each([
+    { title: 'a flag that there is not', flags: ['--cluster-di=test'] },
+    { title: 'a flag that is missing', flags: ['--cluster-id=test'] },
+    {
+      title: 'a value that cannot be used',
+      flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--rollup-interval=soon'],
+    },
+    {
+      title: 'half a key pair',
+      flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--tls-cert=tls.crt'],
+    },
+  ])('ends with 2 and one line on $title', async ({ flags }) => {
+    const operator = startTidegate({ name: 'operator', args: flags });
+    expect(await operator.exited).toBe(2);
+    expect(sentences(operator)).toHaveLength(1);
+  });
+
+  it('ends with 1 and one sentence when its port is taken', async () => {
+    const port = await freePort();
+    const first = operatorOn('/nowhere', `--health-addr=127.0.0.1:${port}`);
+    await eventually(async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok, {
+      what: 'the first operator to listen',
+      hopeless: () => first.isRunning() ? undefined : 'it has ended',
+    });
+    const second = operatorOn('/nowhere', `--health-addr=127.0.0.1:${port}`);
+    expect(await second.exited).toBe(1);
+    expect(sentences(second)).toEqual([expect.stringContaining(String(port))]);
+  });
+});

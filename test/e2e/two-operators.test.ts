@@ -1,0 +1,164 @@
+/**
+ * Two operators of one cluster: who writes when, by the API server's own log.
+ *
+ * The users differ, so that the audit log tells the processes apart. Leases are left out of what is
+ * counted as a write: they decide who may.
+ */
+import { expect, it } from 'vitest';
+import type { AuditEntry } from '../../tools/testbed/audit.ts';
+import { textAt } from '../../src/domain/json.ts';
+import { writesBy } from '../support/audited-writes.ts';
+import {
+  type ClusterClient,
+  clusterClient,
+  COLLECTIONS,
+  phaseOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
+import { sessionLog, untilSession } from '../support/fleet-sessions.ts';
+import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 1500;
+const REQUESTS = 100;
+/** Writes after which the burst is well under way, and far from its end. */
+const UNDER_WAY = 300;
+const OK = 200;
+
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
+
+type User = 'tidegate-a' | 'tidegate-b';
+
+/** A lease that nobody can wait for in a test. */
+const LONG = { 'lease-duration': '10m', 'lease-renew-deadline': '9m', 'lease-retry-period': '2s' };
+/** Short, but not so short that a busy machine loses it. */
+const SHORT = { 'lease-duration': '6s', 'lease-renew-deadline': '4s', 'lease-retry-period': '1s' };
+
+const endOf = (writes: readonly AuditEntry[]): number =>
+  Math.max(...writes.map(({ answeredMs }) => answeredMs));
+const startOf = (writes: readonly AuditEntry[]): number =>
+  Math.min(...writes.map(({ receivedMs }) => receivedMs));
+
+/** A cluster with demand, a fleet, a leader in the middle of a burst, and a standby. */
+interface Stage {
+  readonly cluster: ClusterClient;
+  readonly fleet: FleetProcess;
+  readonly leader: OperatorProcess;
+  readonly standby: OperatorProcess;
+  readonly holder: () => Promise<string>;
+}
+
+const operatorOf = (
+  bed: Testbed,
+  fleet: FleetProcess,
+  user: User,
+  lease: Readonly<Record<string, string>>,
+): Promise<OperatorProcess> =>
+  startOperator({
+    bed,
+    user,
+    shardAddress: fleet.address,
+    flags: { ...lease, 'identity': user, 'log-level': 'info' },
+  });
+
+const inBurst = async (
+  bed: Testbed,
+  lease: Readonly<Record<string, string>>,
+): Promise<Stage> => {
+  await bed.installCrds();
+  const cluster = await clusterClient(bed);
+  const holder = async () =>
+    textAt((await cluster.call('GET', LEASE)).body, 'spec', 'holderIdentity') ?? '';
+  const fleet = await startFleet({ seedMachines: 0 });
+  await cluster.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
+  const leader = await operatorOf(bed, fleet, 'tidegate-a', lease);
+  await untilSession(fleet);
+  const standby = await operatorOf(bed, fleet, 'tidegate-b', lease);
+  await standby.untilReady();
+  expect(await holder()).toBe('tidegate-a');
+  await fleet.script('POST', '/mass', {
+    cluster: 'test',
+    count: MACHINES,
+    states: ['CONFIGURING', 'CONFIGURED'],
+  });
+  await eventually(async () => (await writesBy(bed, 'tidegate-a')).length > UNDER_WAY, {
+    what: 'the leader to be in the middle of the burst',
+  });
+  expect(await standby.probe('/readyz')).toBe(OK);
+  expect(await writesBy(bed, 'tidegate-b')).toEqual([]);
+  return { cluster, fleet, leader, standby, holder };
+};
+
+/** The standby has taken over and finished what was begun. */
+const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Stage): Promise<void> => {
+  await untilSession(fleet, { after: 1 });
+  await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+    what: 'every machine to be Ready',
+    count: MACHINES,
+    each: (one) => phaseOf(one) === 'Ready',
+  });
+  await untilAll(cluster, COLLECTIONS.requests, {
+    what: 'every request to be acknowledged',
+    count: REQUESTS,
+    each: (one) => phaseOf(one) === 'Acknowledged',
+  });
+  expect(await holder()).toBe('tidegate-b');
+  const writes = await writesBy(bed, 'tidegate-b');
+  expect(writes.length).toBeGreaterThan(0);
+  expect(endOf(await writesBy(bed, 'tidegate-a'))).toBeLessThanOrEqual(startOf(writes));
+};
+
+describeWithTestbed('two operators, when the leader gets SIGTERM', { say: () => {} }, (bed) => {
+  it(
+    'DR-15: the standby writes nothing before, and takes over at once, long before the lease \
+runs out',
+    async () => {
+      const stage = await inBurst(bed(), LONG);
+      expect(await stage.leader.stop()).toBe(0);
+      await finishedBy(bed(), stage);
+      // The stream of the old leader was closed before the new one opened its own.
+      expect(sessionLog(stage.fleet)).toEqual([
+        'connected',
+        'ended: The cluster closed the stream',
+        'connected',
+      ]);
+    },
+  );
+});
+
+describeWithTestbed('two operators, when the leader gets SIGKILL', { say: () => {} }, (bed) => {
+  it(
+    'DR-15: the standby takes over when the lease has run out, and finishes what was \
+begun',
+    async () => {
+      const stage = await inBurst(bed(), SHORT);
+      stage.leader.signal('KILL');
+      await stage.leader.exited;
+      await finishedBy(bed(), stage);
+    },
+  );
+});
+
+describeWithTestbed('two operators, when the leader is put to sleep', { say: () => {} }, (bed) => {
+  it('DR-15: it writes nothing more once it wakes up, and stands by', async () => {
+    const stage = await inBurst(bed(), SHORT);
+    stage.leader.signal('STOP');
+    await eventually(async () => await stage.holder() === 'tidegate-b', {
+      what: 'the standby to take the lease',
+    });
+    const since = stage.leader.logs().length;
+    stage.leader.signal('CONT');
+    await stage.leader.untilLog(
+      ({ message, machine, to }) =>
+        message === 'Statechart moved' && machine === 'leadership' && to === 'standingBy',
+      { what: 'that it stands by', since },
+    );
+    await finishedBy(bed(), stage);
+    await stage.leader.untilReady();
+    expect(await stage.leader.stop()).toBe(0);
+    expect(await stage.holder()).toBe('tidegate-b');
+  });
+});
