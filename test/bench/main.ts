@@ -1,0 +1,28 @@
+/**
+ * Measures what the operator is built for and prints it beside something measured in the same run,
+ * because ratios travel between machines and absolute figures do not.
+ *
+ * `node --expose-gc test/bench/main.ts [rollup|session|process]...`
+ */
+import process from 'node:process';
+import { say, sayMachine } from './measurement.ts';
+import { benchRollups } from './rollup.ts';
+
+const REQUESTS = 100_000;
+
+const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
+  ['rollup', () => benchRollups(REQUESTS)],
+]);
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !BENCHES.has(name));
+if (unknown.length > 0) {
+  process.stderr.write(`No bench "${unknown.join('", "')}"; there are ${[...BENCHES.keys()]}\n`);
+  process.exitCode = 2;
+} else {
+  sayMachine();
+  for (const [name, run] of BENCHES) {
+    if (asked.length === 0 || asked.includes(name)) await run();
+  }
+  say();
+}
