@@ -68,12 +68,15 @@ const AUDIT_LOG_MEGABYTES = 10_000;
 
 export const apiServerProgram = (
   layout: Layout,
-  binaries: Binaries,
   credentials: CredentialFiles,
-  choices: { readonly serviceAccounts: boolean; readonly flags: readonly string[] },
+  choices: {
+    readonly file: string;
+    readonly serviceAccounts: boolean;
+    readonly flags: readonly string[];
+  },
 ): Program => ({
   name: 'kube-apiserver',
-  file: binaries.kubeApiserver,
+  file: choices.file,
   log: logOf(layout, 'kube-apiserver'),
   args: [
     ...flagsOf({
@@ -116,9 +119,8 @@ const clientFlags = (kubeconfig: string) => ({
 
 export const controllersProgram = (
   layout: Layout,
-  file: string,
   credentials: CredentialFiles,
-  kubeconfig: string,
+  { file, kubeconfig }: { readonly file: string; readonly kubeconfig: string },
 ): Program => ({
   name: 'kube-controller-manager',
   file,

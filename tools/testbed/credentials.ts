@@ -69,8 +69,7 @@ export const issuerOf = (chain: string): string => {
 
 /** A kubeconfig, as JSON, which is YAML. */
 export const kubeconfigText = (
-  server: string,
-  authority: string,
+  { server, authority }: { readonly server: string; readonly authority: string },
   user: string,
   token: string,
 ): string => {

@@ -90,7 +90,11 @@ const writeKubeconfigs = async (
   credentials: CredentialFiles,
 ): Promise<void> => {
   for (const user of [...testbedUsers, ...componentUsers]) {
-    const text = kubeconfigText(layout.server, authority, user, credentials.tokenOf(user));
+    const text = kubeconfigText(
+      { server: layout.server, authority },
+      user,
+      credentials.tokenOf(user),
+    );
     await writeFile(kubeconfigPath(layout, user), text, { mode: 0o600 });
   }
 };
@@ -110,7 +114,7 @@ const startComponents = (
   if (options.controllers) {
     const file = needed(found.kubeControllerManager, 'kube-controller-manager');
     const kubeconfig = as('system:kube-controller-manager');
-    programs.start(controllersProgram(layout, file, credentials, kubeconfig));
+    programs.start(controllersProgram(layout, credentials, { file, kubeconfig }));
   }
   if (options.scheduler) {
     const file = needed(found.kubeScheduler, 'kube-scheduler');
@@ -135,7 +139,8 @@ interface Site {
 const startAll = async (site: Site): Promise<ApiServer> => {
   const { layout, found, programs, options } = site;
   const credentials = await writeCredentials(layout.directory);
-  const program = apiServerProgram(layout, found, credentials, {
+  const program = apiServerProgram(layout, credentials, {
+    file: found.kubeApiserver,
     serviceAccounts: options.controllers ?? false,
     flags: options.apiServerFlags ?? [],
   });

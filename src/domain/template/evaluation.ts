@@ -151,11 +151,12 @@ class Evaluation {
     this.#frame.deeper(() => {
       const inner = node.pipe === undefined ? NONE : this.#pipelines.pipeline(dot, node.pipe);
       const { rendering, depth } = this.#frame;
-      new Evaluation(new Frame(rendering, node.name, inner, depth)).run(inner, tree);
+      new Evaluation(new Frame(rendering, inner, { executing: node.name, depth })).run(inner, tree);
     });
   }
 }
 
 /** Renders `root` over `dot`. Throws `RenderFailure`. */
 export const evaluate = (rendering: Rendering, root: ListNode, dot: Value): void =>
-  new Evaluation(new Frame(rendering, rendering.name, dot)).run(dot, root);
+  new Evaluation(new Frame(rendering, dot, { executing: rendering.name, depth: { value: 0 } }))
+    .run(dot, root);

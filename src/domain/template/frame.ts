@@ -50,7 +50,11 @@ export class Frame {
   /** What runs now, for messages. */
   node: Node | undefined;
 
-  constructor(rendering: Rendering, executing: ByteString, dot: Value, depth = { value: 0 }) {
+  constructor(
+    rendering: Rendering,
+    dot: Value,
+    { executing, depth }: Pick<Frame, 'executing' | 'depth'>,
+  ) {
     this.rendering = rendering;
     this.executing = executing;
     this.depth = depth;

@@ -30,10 +30,23 @@ import {
   typeNameOf,
   type Value,
 } from './values.ts';
+import type { WorkMeter } from './work-meter.ts';
 
 /** No result of an earlier command: Go tells it from a nil one. */
 const NO_FINAL = Symbol('no final argument');
 type Final = Value | typeof NO_FINAL;
+
+/** What a command is given: its operands, and the value of the command before it. */
+interface Given {
+  readonly operands: readonly OperandNode[];
+  readonly final: Final;
+}
+
+const NOTHING_GIVEN: Given = { operands: [], final: NO_FINAL };
+
+/** True when there is more than the operand that says what to do. */
+const hasArguments = ({ operands, final }: Given): boolean =>
+  operands.length > 1 || final !== NO_FINAL;
 
 /** Weight of bytes that a function only reads, against bytes that are made. */
 const READ_BYTES_PER_UNIT = 16;
@@ -76,16 +89,16 @@ export class PipelineEvaluation {
     const [first] = operands;
     switch (first.kind) {
       case 'field':
-        return this.#field(dot, first, operands, final);
+        return this.#field(dot, first, { operands, final });
       case 'chain':
-        return this.#chain(dot, first, operands, final);
+        return this.#chain(dot, first, { operands, final });
       case 'identifier':
         return this.#function(dot, first, { at: command, operands: operands.slice(1), final });
       case 'pipe':
         this.#refuseArguments(operands, final);
         return this.#frame.deeper(() => this.pipeline(dot, first));
       case 'variable':
-        return this.#variableFields(first, operands, final);
+        return this.#variableFields(first, { operands, final });
       default:
         break;
     }
@@ -112,35 +125,35 @@ export class PipelineEvaluation {
       : node.constant.value;
   }
 
-  #field(dot: Value, node: FieldNode, operands: readonly OperandNode[], final: Final): Value {
+  #field(dot: Value, node: FieldNode, given: Given): Value {
     this.#frame.node = node;
-    return this.#fields(dot, node.names, operands.length > 1 || final !== NO_FINAL);
+    return this.#fields(dot, node.names, hasArguments(given));
   }
 
-  #chain(dot: Value, node: ChainNode, operands: readonly OperandNode[], final: Final): Value {
+  #chain(dot: Value, node: ChainNode, given: Given): Value {
     this.#frame.node = node;
     const of = this.#operand(dot, node.of);
-    return this.#fields(of, node.names, operands.length > 1 || final !== NO_FINAL);
+    return this.#fields(of, node.names, hasArguments(given));
   }
 
-  #variableFields(node: VariableNode, operands: readonly OperandNode[], final: Final): Value {
+  #variableFields(node: VariableNode, given: Given): Value {
     this.#frame.node = node;
     const { value } = this.#frame.variable(node.names[0]);
-    const hasArguments = operands.length > 1 || final !== NO_FINAL;
-    if (node.names.length > 1) return this.#fields(value, node.names.slice(1), hasArguments);
-    if (hasArguments) this.#frame.fail(`can't give argument to non-function ${nodeText(node)}`);
+    const isCalled = hasArguments(given);
+    if (node.names.length > 1) return this.#fields(value, node.names.slice(1), isCalled);
+    if (isCalled) this.#frame.fail(`can't give argument to non-function ${nodeText(node)}`);
     return value;
   }
 
-  #fields(of: Value, names: readonly ByteString[], hasArguments: boolean): Value {
+  #fields(of: Value, names: readonly ByteString[], isCalled: boolean): Value {
     let value = of;
     names.forEach((name, index) => {
-      value = this.#fieldOf(value, name, hasArguments && index === names.length - 1);
+      value = this.#fieldOf(value, name, isCalled && index === names.length - 1);
     });
     return value;
   }
 
-  #fieldOf(receiver: Value, name: ByteString, hasArguments: boolean): Value {
+  #fieldOf(receiver: Value, name: ByteString, isCalled: boolean): Value {
     if (receiver.kind === 'none') return NONE;
     const of = concrete(receiver);
     switch (of.kind) {
@@ -150,11 +163,11 @@ export class PipelineEvaluation {
         const at = of.type.fields.findIndex(([field]) => field === name);
         const field = of.fields[at];
         if (field === undefined) break;
-        if (!hasArguments) return field;
+        if (!isCalled) return field;
         return this.#frame.fail(`${name} has arguments but cannot be invoked as function`);
       }
       case 'map':
-        if (!hasArguments) return of.entries.get(name) ?? NONE;
+        if (!isCalled) return of.entries.get(name) ?? NONE;
         return this.#frame.fail(`${name} is not a method but has arguments`);
       default:
         break;
@@ -165,14 +178,14 @@ export class PipelineEvaluation {
   #function(
     dot: Value,
     { name }: IdentifierNode,
-    invocation: { at: Node; operands: readonly OperandNode[]; final: Final },
+    invocation: Given & { readonly at: Node },
   ): Value {
     const { at, operands, final } = invocation;
     const builtin = BUILTINS.get(name);
     if (builtin === undefined) return this.#frame.fail(`${quote(name)} is not a defined function`);
     this.#frame.node = at.kind === 'command' ? at.operands[0] : at;
-    this.#checkCount(name, builtin, operands.length, final !== NO_FINAL);
-    if (name === 'and' || name === 'or') return this.#decide(dot, name === 'or', operands, final);
+    this.#checkCount(name, builtin, invocation);
+    if (name === 'and' || name === 'or') return this.#decide(dot, name === 'or', invocation);
     const given = operands.map((operand, index) => {
       return this.#argument(dot, operand, parameterAt(builtin, index));
     });
@@ -180,17 +193,23 @@ export class PipelineEvaluation {
       given.push(this.#accepted(final, parameterAt(builtin, given.length)));
     }
     if (name === 'call') given.unshift(stringValue(this.#calleeName(operands, final)));
-    return this.#invoke(name, builtin, given, at);
+    const meter = this.#charged(given);
+    return this.#invoke(name, () => builtin.call(given, meter), at);
   }
 
-  #invoke(name: string, builtin: Builtin, given: readonly Value[], at: Node): Value {
+  /** The meter, charged for reading what is given. */
+  #charged(given: readonly Value[]): WorkMeter {
     const { meter } = this.#frame.rendering;
     for (const value of given) {
       const { length = 0 } = value.kind === 'string' ? value.value : { length: 0 };
       meter.charge(1 + Math.floor(length / READ_BYTES_PER_UNIT));
     }
+    return meter;
+  }
+
+  #invoke(name: string, call: () => Value, at: Node): Value {
     try {
-      return builtin.call(given, meter);
+      return call();
     } catch (problem) {
       if (!(problem instanceof FunctionFailure)) throw problem;
       this.#frame.node = at;
@@ -198,20 +217,20 @@ export class PipelineEvaluation {
     }
   }
 
-  #checkCount(name: string, builtin: Builtin, operands: number, hasFinal: boolean): void {
+  #checkCount(name: string, builtin: Builtin, { operands, final }: Given): void {
     const { parameters, variadic } = builtin;
-    const given = operands + (hasFinal ? 1 : 0);
+    const given = operands.length + (final === NO_FINAL ? 0 : 1);
     const wrong = `wrong number of args for ${name}: want`;
     if (variadic === undefined && given !== parameters.length) {
       this.#frame.fail(`${wrong} ${parameters.length} got ${given}`);
     }
     if (given < parameters.length) {
-      this.#frame.fail(`${wrong} at least ${parameters.length} got ${operands}`);
+      this.#frame.fail(`${wrong} at least ${parameters.length} got ${operands.length}`);
     }
   }
 
   /** `and` and `or`: the first argument that settles it, or the last. */
-  #decide(dot: Value, settles: boolean, operands: readonly OperandNode[], final: Final): Value {
+  #decide(dot: Value, settles: boolean, { operands, final }: Given): Value {
     let value: Value = NONE;
     for (const operand of operands) {
       value = this.#argument(dot, operand, 'value');
@@ -262,15 +281,15 @@ export class PipelineEvaluation {
     this.#frame.node = node;
     switch (node.kind) {
       case 'field':
-        return this.#field(dot, node, [], NO_FINAL);
+        return this.#field(dot, node, NOTHING_GIVEN);
       case 'variable':
-        return this.#variableFields(node, [], NO_FINAL);
+        return this.#variableFields(node, NOTHING_GIVEN);
       case 'pipe':
         return this.#frame.deeper(() => this.pipeline(dot, node));
       case 'identifier':
-        return this.#function(dot, node, { at: node, operands: [], final: NO_FINAL });
+        return this.#function(dot, node, { at: node, ...NOTHING_GIVEN });
       case 'chain':
-        return this.#chain(dot, node, [], NO_FINAL);
+        return this.#chain(dot, node, NOTHING_GIVEN);
       case 'dot':
         return dot;
       case 'nil':

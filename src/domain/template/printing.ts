@@ -37,14 +37,13 @@ import { type BoundedText, boundedText, STRING_BYTES_MAX, type WorkMeter } from 
 export const NIL = '<nil>';
 
 const integerText = (
-  value: bigint,
-  isSigned: boolean,
+  { value, kind }: Extract<Scalar, { readonly kind: 'int' | 'uint8' }>,
   verb: string,
   directive: Directive,
 ): ByteString | undefined => {
   switch (verb) {
     case 'v':
-      return directive.goSyntax && !isSigned
+      return directive.goSyntax && kind !== 'int'
         ? integerField(value, 'x', { ...directive, sharp: true })
         : integerField(value, 'd', directive);
     case 'd':
@@ -98,7 +97,7 @@ const scalarText = (
       return verb === 't' || verb === 'v' ? booleanField(value.value, directive) : undefined;
     case 'int':
     case 'uint8':
-      return integerText(value.value, value.kind === 'int', verb, directive);
+      return integerText(value, verb, directive);
     case 'float64':
       return isFloatVerb(verb) ? floatField(value.value, verb, directive) : undefined;
     case 'complex128':
