@@ -62,6 +62,8 @@ export interface Roster<Actor> {
     stream: number,
     nowMs: number,
   ) => Member<Actor> | undefined;
+  /** A frame about the machine could not be read: it is ours all the same, as it last was. */
+  readonly mention: (machineId: string, stream: number) => void;
   /** The machine of an object of ours; others are nobody's business. */
   readonly owner: (object: UpcomingNodeProjection) => Member<Actor> | undefined;
   /** The machines that a Node concerns, now that it is as it is. */
@@ -159,6 +161,10 @@ export const makeRoster = <Actor>(
       member.said = { ...said, spec: intern(said.spec) };
       matching.putMachine(traitsOf(member));
       return member;
+    },
+    mention: (id, stream) => {
+      const member = members.get(id);
+      if (member !== undefined) member.stream = stream;
     },
     owner: (shown) => {
       for (const id of [shown.machineId, shown.key.slice(NAME_PREFIX.length)]) {

@@ -97,12 +97,17 @@ export const endingTeller = (
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
+/** A roll-up that no frame can hold. */
+export interface TooLarge {
+  readonly rollup: Rollup;
+  readonly frame: Extract<RollupFrame, { readonly _tag: 'TooLarge' }>;
+}
+
 /** Tells of a roll-up that no frame can hold. */
 export const tellTooLarge = (
   { telemetry }: Pick<World<never>, 'telemetry'>,
   record: RecordOnLease,
-  rollup: Rollup,
-  frame: Extract<RollupFrame, { readonly _tag: 'TooLarge' }>,
+  { rollup, frame }: TooLarge,
 ): void => {
   const largest = frame.largest
     .map(({ need, bytes, requests }) => `${mebibytes(bytes)} for ${requests} requests of ${need}`)

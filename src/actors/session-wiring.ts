@@ -155,6 +155,6 @@ export const sessionPort = (
       telemetry.gauge('tidegate_rollup_bytes', bytes);
       tell({ type: 'rollup.sent' });
     },
-    onTooLarge: (rollup, frame) => tellTooLarge(world, record, rollup, frame),
+    onTooLarge: (large) => tellTooLarge(world, record, large),
   };
 };

@@ -19,6 +19,7 @@ import type { RollupFrame } from '../effects/rollup-frame.ts';
 import { ShardCalls, type ShardStream } from '../effects/shard-call.ts';
 import type { ReplyOutbox } from '../streams/reply-outbox.ts';
 import { singleSlot } from '../streams/single-slot.ts';
+import type { TooLarge } from './session-voice.ts';
 import type { World } from './world.ts';
 
 /** What a stream takes from the session and tells it. */
@@ -37,7 +38,7 @@ export interface StreamPort {
   readonly onFrame: (frame: ShardFrame) => void;
   /** Called right before the bytes are handed to the network. */
   readonly onRollup: (rollup: Rollup, bytes: number) => void;
-  readonly onTooLarge: (rollup: Rollup, frame: Extract<RollupFrame, { _tag: 'TooLarge' }>) => void;
+  readonly onTooLarge: (large: TooLarge) => void;
 }
 
 /** A session's hold on its stream. */
@@ -65,7 +66,7 @@ export const shardStream = (
       concatMap((rollup) => {
         const frame = port.encode(rollup);
         if (frame._tag === 'TooLarge') {
-          port.onTooLarge(rollup, frame);
+          port.onTooLarge({ rollup, frame });
           again.next();
           return EMPTY;
         }

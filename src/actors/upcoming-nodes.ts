@@ -92,6 +92,8 @@ export const startUpcomingNodes = (
     switch (item._tag) {
       case 'MachineObserved':
         return hear(item.machine);
+      case 'MachineMisread':
+        return roster.mention(item.machineId, replay.stream);
       case 'StreamOpened':
         replay.stream = item.stream;
         return;
