@@ -6,13 +6,13 @@
  */
 
 const NANOS = 1_000_000_000n;
-/** A quantity is never larger than this; more is read as this. */
-const LARGEST = ((1n << 63n) - 1n) * NANOS;
-/** Exponents beyond this leave the range whatever their mantissa (which has a bounded length). */
-const EXPONENT_MAX = 400;
-const LENGTH_MAX = 300;
+/** A quantity with a binary suffix is never larger than this; more is read as this. */
+const LARGEST_BINARY = ((1n << 63n) - 1n) * NANOS;
+/** Larger exponents are read as this: nobody has so much, and numbers must stay small. */
+const EXPONENT_MAX = 1000;
+const LENGTH_MAX = 4096;
 
-const SHAPE = /^([+-]?)(\d*)(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d{1,9})?$/;
+const SHAPE = /^([+-]?)(\d*)(?:\.(\d*))?(n|u|m|k|M|G|T|P|E|[KMGTPE]i|[eE][+-]?\d+)?$/;
 
 const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
   n: -9,
@@ -52,7 +52,8 @@ export const readQuantity = (text: string): bigint | undefined => {
   const top = BigInt(whole + fraction) * numerator * NANOS;
   const bottom = denominator * 10n ** BigInt(fraction.length);
   const rounded = (top + bottom - 1n) / bottom;
-  const capped = rounded > LARGEST ? LARGEST : rounded;
+  const isCapped = suffix.endsWith('i') && rounded > LARGEST_BINARY;
+  const capped = isCapped ? LARGEST_BINARY : rounded;
   return sign === '-' ? -capped : capped;
 };
 

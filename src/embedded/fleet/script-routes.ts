@@ -223,6 +223,12 @@ const ACTS: readonly ScriptRoute[] = [
     answer: (script, { captured }) => machineView(script.repair(captured[0] ?? '')),
   },
   {
+    method: 'POST',
+    path: '/machines/*/release',
+    does: 'Sends an idle machine back to the provider: DELETING, then SPECULATIVE.',
+    answer: (script, { captured }) => machineView(script.release(captured[0] ?? '')),
+  },
+  {
     method: 'DELETE',
     path: '/machines/*',
     does: 'Lets a machine vanish; its cluster is told nothing.',

@@ -141,6 +141,13 @@ export class Script {
     return this.machine(id);
   }
 
+  /** Sends an idle machine back to the provider; it is speculative afterwards. */
+  release(id: string): FleetMachine {
+    this.machine(id);
+    this.shard.inventory.send(id, { type: 'machine.released' });
+    return this.machine(id);
+  }
+
   /** Lets a machine vanish without telling anybody. */
   forget(id: string): void {
     this.machine(id);

@@ -128,6 +128,16 @@ describe('fleet machine', () => {
       .toEqual(['FAILED', 'IDLE', 'CONFIGURING', 'CONFIGURED']);
   });
 
+  test('that is released is deleted, and bought again when it is needed', async () => {
+    const { time, script, cluster } = await connect('answers', 1);
+    expect(script.release('m-000001').state).toBe('DELETING');
+    await time.advance(2000);
+    expect(script.machine('m-000001').state).toBe('SPECULATIVE');
+    cluster.wants(cpus(1));
+    await time.advance(10_000);
+    expect(cluster.statesOf('m-000001')).toEqual(['CONFIGURING', 'CONFIGURED']);
+  });
+
   test('that vanishes is not replayed', async () => {
     const { time, script } = await connect();
     script.place('m-000001', { state: 'CONFIGURED', cluster: 'prod' });

@@ -1,4 +1,4 @@
-/** How the stand-in fleet keeps Nodes in step with its machines, over an API server that may fail. */
+/** How the stand-in fleet keeps Nodes in step with machines, over an API server that may fail. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import type { ApiServer } from '../../../src/embedded/fleet/api-server.ts';

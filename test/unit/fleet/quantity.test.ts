@@ -33,7 +33,8 @@ describe('fleet quantity', () => {
     ['-0.1n', -1n],
     ['1e-999999999', 1n],
     ['9Ei', ((1n << 63n) - 1n) * NANO],
-    ['1e400', ((1n << 63n) - 1n) * NANO],
+    ['9E', 9n * 10n ** 18n * NANO],
+    ['1e20', 10n ** 20n * NANO],
     ['0e999999999', 0n],
   ])('reads "%s"', (text, nanos) => {
     expect(readQuantity(text)).toBe(nanos);

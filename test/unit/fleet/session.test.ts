@@ -126,6 +126,27 @@ describe('fleet session', () => {
     expect(refused.refused?.status).toBe(14);
   });
 
+  test('that stalls holds up the decisions for everybody until it reads on', async () => {
+    const { time, script } = fleet();
+    let stalled = true;
+    const link = {
+      send: () => {},
+      end: () => {},
+      cut: () => {},
+      congested: () => stalled,
+    };
+    const peer = { address: 'somewhere', certified: undefined };
+    script.shard.connect(link, peer).receive(Buffer.from('0a060a0474657374', 'hex'));
+    const cluster = new FleetCluster(script, 'prod').hello();
+    cluster.wants(cpus(1));
+    await time.advance(10_000);
+    expect(cluster.acks('rollup')).toBe(1);
+    expect(cluster.machines().size).toBe(0);
+    stalled = false;
+    await time.advance(5000);
+    expect(cluster.machinesIn('CONFIGURED')).toHaveLength(1);
+  });
+
   test('carries 5,000 machines through 3 states at once, all of them, in order', async () => {
     const { time, script } = fleet(0);
     const cluster = new FleetCluster(script, 'prod').hello();
