@@ -12,6 +12,7 @@ import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { listPages } from '../../src/effects/watches.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { pause } from '../support/eventually.ts';
 import { fileSource, liveWorld } from '../support/live-world.ts';
 import { collectGarbage } from './measurement.ts';
 
@@ -61,7 +62,15 @@ const WAYS: ReadonlyMap<string, Way> = new Map<string, Way>([
 const [name = '', kubeconfig = ''] = process.argv.slice(2);
 const way = WAYS.get(name);
 if (way === undefined) throw new Error(`No way "${name}"`);
-collectGarbage();
+/** Lets what a list has left behind end, so that only what is held counts. */
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 3; turn += 1) {
+    await pause(50);
+    collectGarbage();
+  }
+};
+
+await settle();
 const before = process.memoryUsage();
 const stalls = monitorEventLoopDelay({ resolution: 1 });
 stalls.enable();
@@ -76,14 +85,14 @@ const held = await way(kubeconfig);
 const ms = realTime.monotonic() - startMs;
 stalls.disable();
 cancel();
-collectGarbage();
+await settle();
 const after = process.memoryUsage();
 process.stdout.write(`${
   JSON.stringify({
     ms,
     size: held.size,
     peakBytes: Math.max(peak, after.rss) - before.rss,
-    keptBytes: after.heapUsed + after.external - before.heapUsed - before.external,
+    keptBytes: Math.max(0, after.heapUsed + after.external - before.heapUsed - before.external),
     stallMs: stalls.max / 1e6,
   })
 }\n`);

@@ -7,11 +7,13 @@
 import process from 'node:process';
 import { say, sayMachine } from './measurement.ts';
 import { benchRollups } from './rollup.ts';
+import { benchSession } from './session.ts';
 
 const REQUESTS = 100_000;
 
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['rollup', () => benchRollups(REQUESTS)],
+  ['session', benchSession],
 ]);
 
 const asked = process.argv.slice(2);

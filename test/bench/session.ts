@@ -1,0 +1,155 @@
+/**
+ * Frames a second through the session: machines as the shard shows them, from bytes to news, beside
+ * decoding the same bytes and doing nothing with them.
+ *
+ * Not measured: what the operator writes about a machine; the API server sets the pace of that.
+ */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { firstValueFrom, skip, take } from 'rxjs';
+import { type FleetSession, startFleetSession } from '../../src/actors/fleet-session.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { bootstrapRenderer } from '../../src/domain/bootstrap.ts';
+import { clusterId } from '../../src/domain/ids.ts';
+import { Credentials } from '../../src/effects/credentials.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { ShardCalls, shardCallsLayer } from '../../src/effects/shard-call.ts';
+import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
+import { ShardMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import { type ShardPayload, startShard } from '../support/shard-process.ts';
+import { duration, median, ratio, repeated, say, sayFigure } from './measurement.ts';
+
+const FRAMES = 200_000;
+const MACHINES = 1_000;
+const TIMES = 5;
+const CLUSTER = clusterId('bench');
+
+/** A machine with the labels and resources that a real one shows. */
+const machinePayload = (index: number): ShardPayload => ({
+  case: 'nodeStateUpdate',
+  value: {
+    machineId: `machine-${index}`,
+    state: index % 2 === 0 ? MachineState.CONFIGURING : MachineState.CONFIGURED,
+    providerId: `provider://zone-${index % 6}/host-${index}`,
+    labels: {
+      'kubernetes.io/arch': 'amd64',
+      'kubernetes.io/os': 'linux',
+      'node.kubernetes.io/instance-type': `type-${index % 40}`,
+      'topology.kubernetes.io/region': 'region-1',
+      'topology.kubernetes.io/zone': `zone-${index % 6}`,
+      'example.com/family': 'general',
+      'example.com/rack': `rack-${index % 200}`,
+    },
+    resources: {
+      resources: { cpu: '32', memory: '128Gi', 'ephemeral-storage': '900Gi', pods: '110' },
+    },
+  },
+});
+
+const encoded = (payload: ShardPayload): Uint8Array =>
+  toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
+
+const ACK = encoded({ case: 'ack', value: { echo: 'hello' } });
+
+const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
+  const runtime = ManagedRuntime.make(Layer.merge(
+    shard,
+    Layer.succeed(Credentials, {
+      read: () => Effect.succeed({ _tag: 'Unfit', problem: 'plaintext' } as const),
+    }),
+  ));
+  const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const template = bootstrapRenderer(undefined);
+  if (template._tag === 'Unparseable') throw new Error(template.message);
+  const session = startFleetSession(world, {
+    clusterId: CLUSTER,
+    address,
+    rollupIntervalMs: 10_000,
+    render: template.render,
+    record: () => {},
+  });
+  session.lead(true);
+  session.demandListed();
+  return {
+    session,
+    end: async () => {
+      await session.stop();
+      await runtime.dispose();
+    },
+  };
+};
+
+/** Resolves when the session has told `count` machines. */
+const told = (session: FleetSession, count: number): Promise<unknown> =>
+  firstValueFrom(session.news.pipe(skip(count - 1), take(1)));
+
+/** Milliseconds for `FRAMES` frames by a call in this process. */
+const inProcess = async (frames: readonly Uint8Array[]): Promise<number> => {
+  const opened = Promise.withResolvers<(frame: Uint8Array) => void>();
+  const shard = Layer.succeed(ShardCalls, {
+    open: ({ receive }) =>
+      Effect.sync(() => {
+        opened.resolve(receive);
+        return { write: () => Effect.void, closeSending: Effect.void, ended: Effect.never };
+      }),
+  });
+  const { session, end } = startSession(shard, 'shard:7780');
+  const receive = await opened.promise;
+  const streamOpened = told(session, 1);
+  receive(ACK);
+  await streamOpened;
+  const figures = await repeated(TIMES, async () => {
+    const all = told(session, FRAMES);
+    for (let sent = 0; sent < FRAMES; sent += 1) receive(frames[sent % MACHINES] ?? ACK);
+    await all;
+  });
+  await end();
+  return median(figures);
+};
+
+/** Milliseconds for `FRAMES` frames from a gRPC server in another process. */
+const overGrpc = async (): Promise<number> => {
+  const shard = await startShard();
+  try {
+    const { session, end } = startSession(shardCallsLayer, shard.address);
+    const opened = await shard.event(({ event }) => event === 'opened');
+    const stream = opened.event === 'opened' ? opened.stream : 0;
+    const streamOpened = told(session, 1);
+    shard.sayBytes(stream, ACK);
+    await streamOpened;
+    const figures = await repeated(1, async () => {
+      const all = told(session, FRAMES);
+      shard.say(stream, machinePayload(1), FRAMES);
+      await all;
+    });
+    await end();
+    return median(figures);
+  } finally {
+    await shard.kill('SIGKILL');
+  }
+};
+
+const perSecond = (ms: number): string =>
+  `${Math.round(FRAMES / ms * 1000).toLocaleString('en')}/s`;
+
+/** Measures and prints. */
+export const benchSession = async (): Promise<void> => {
+  const frames = Array.from({ length: MACHINES }, (_, index) => encoded(machinePayload(index)));
+  const decodeMs = median(
+    await repeated(TIMES, () => {
+      for (let at = 0; at < FRAMES; at += 1) {
+        fromBinary(ShardMessageSchema, frames[at % MACHINES] ?? ACK);
+      }
+    }),
+  );
+  const sessionMs = await inProcess(frames);
+  const grpcMs = await overGrpc();
+  say();
+  say(`Session, ${FRAMES} NodeStateUpdates of ${frames[0]?.length ?? 0} bytes`);
+  sayFigure('decoding alone', perSecond(decodeMs), duration(decodeMs));
+  sayFigure('through the session, in process', perSecond(sessionMs), duration(sessionMs));
+  sayFigure('through the session, beside decoding alone', ratio(sessionMs, decodeMs));
+  sayFigure('through the session, over gRPC', perSecond(grpcMs), duration(grpcMs));
+  sayFigure('over gRPC, beside in process', ratio(grpcMs, sessionMs));
+};
