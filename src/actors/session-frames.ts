@@ -22,6 +22,8 @@ export interface FrameDesk {
   readonly news: Pick<Observer<SessionNews>, 'next'>;
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
+  /** A frame was lost that may have been about any machine. */
+  readonly onHole: () => void;
 }
 
 /** How much of an unknown ack a log line repeats. */
@@ -74,10 +76,11 @@ const hearAck = (
 };
 
 const tellUnreadable = (
-  { telemetry, news }: FrameDesk,
+  { telemetry, news, onHole }: FrameDesk,
   frame: Extract<ShardFrame, { _tag: 'Unreadable' }>,
 ): void => {
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
+  if (frame.isHole) onHole();
   if (frame.machineId !== undefined) {
     news.next({ _tag: 'MachineMisread', machineId: frame.machineId });
   }

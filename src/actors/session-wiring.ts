@@ -32,6 +32,8 @@ export interface SessionParts {
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
   outstanding: { readonly rollup: Rollup; readonly sentAtMs: number } | undefined;
+  /** A frame of the present stream was no message: it may have been about any machine. */
+  replayHasHole: boolean;
 }
 
 /** One session: where it lives, what it was told, and its parts. */
@@ -77,6 +79,12 @@ export const wiredSession = (
         parts.news.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       tellResynced: ({ context }) => {
+        // Absence from a replay with a hole in it proves nothing, so nothing may follow from it.
+        if (parts.replayHasHole) {
+          return telemetry.log('warn', 'Resync not proven: a frame of the replay was unreadable', {
+            stream: context.stream,
+          });
+        }
         telemetry.log('info', 'Session resynced', { stream: context.stream });
         parts.news.next({ _tag: 'Resynced', stream: context.stream });
       },
@@ -120,6 +128,7 @@ export const sessionParts = (world: World<SessionServices>): SessionParts => {
     reply: replier(world, outbox.offer),
     pair: undefined,
     outstanding: undefined,
+    replayHasHole: false,
   };
 };
 
@@ -138,6 +147,9 @@ export const sessionPort = (
     news: parts.news,
     onHelloAck: () => tell({ type: 'hello.acknowledged' }),
     onRollupAck: () => tell({ type: 'rollup.acknowledged' }),
+    onHole: () => {
+      parts.replayHasHole = true;
+    },
   };
   return {
     address,
@@ -147,7 +159,10 @@ export const sessionPort = (
     rollups: parts.rollups,
     asks: parts.asks,
     encode: rollupFrames(clusterId),
-    onConnected: () => tell({ type: 'stream.connected' }),
+    onConnected: () => {
+      parts.replayHasHole = false;
+      tell({ type: 'stream.connected' });
+    },
     onFrame: (frame) => takeFrame(desk, frame),
     onRollup: (rollup, bytes) => {
       parts.outstanding = { rollup, sentAtMs: time.monotonic() };

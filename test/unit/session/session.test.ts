@@ -323,7 +323,6 @@ describe('fleet session', () => {
   test('frames that are no good neither crash nor wedge the session', async () => {
     const { shard, session, news, counts } = await streaming();
     const stream = shard.stream();
-    stream.sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     stream.say({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
     stream.say({ case: 'ack', value: { echo: 'whatever' } });
     stream.say({
@@ -333,8 +332,30 @@ describe('fleet session', () => {
     stream.say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     session.offerRollup(rollup(1));
     stream.ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened', 'MachineMisread', 'MachineObserved', 'Resynced']);
+    stream.sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
+    stream.say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    expect(tags(news)).toEqual([
+      'StreamOpened',
+      'MachineMisread',
+      'MachineObserved',
+      'Resynced',
+      'MachineObserved',
+    ]);
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3);
+  });
+
+  test('a replay with a frame that is no message proves no resync; the next stream may', async () => {
+    const { time, shard, session, news } = await streaming();
+    shard.stream().sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
+    session.offerRollup(rollup(1));
+    shard.stream().ack('rollup');
+    expect(tags(news)).toEqual(['StreamOpened']);
+    shard.stream().end({ why: 'EndedByShard', detail: '' });
+    await time.advance(500);
+    shard.stream().ack('hello');
+    session.offerRollup(rollup(2));
+    shard.stream().ack('rollup');
+    expect(tags(news).slice(1)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
   });
 
   test('a flood of bad frames is counted in full and logged sparingly', async () => {
