@@ -1,0 +1,47 @@
+/** The shortest story with everything real in it; runs under both runtimes. */
+import { expect, it } from 'vitest';
+import { textAt } from '../../src/domain/json.ts';
+import {
+  clusterClient,
+  COLLECTIONS,
+  nameOf,
+  phaseOf,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { thisRuntime } from '../support/tidegate-process.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 5;
+
+describeWithTestbed(`operator under ${thisRuntime}`, { say: () => {} }, (bed) => {
+  it('turns demand into machines that are Ready, and leaves with 0 when told to', async () => {
+    await bed().installCrds();
+    const cluster = await clusterClient(bed());
+    const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
+    const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
+    await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'smoke'));
+
+    const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'every machine to be Ready with its Node',
+      count: MACHINES,
+      each: (one) =>
+        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined,
+    });
+    const nodes = await cluster.list(COLLECTIONS.nodes);
+    expect(ready.map((one) => textAt(one, 'status', 'nodeRef', 'uid')).sort())
+      .toEqual(nodes.map(uidOf).sort());
+    expect(ready.map((one) => textAt(one, 'status', 'nodeRef', 'name')).sort())
+      .toEqual(nodes.map(nameOf).sort());
+    await untilAll(cluster, COLLECTIONS.requests, {
+      what: 'every request to be acknowledged',
+      count: MACHINES,
+      each: (one) => phaseOf(one) === 'Acknowledged',
+    });
+    await operator.untilReady();
+    expect(await operator.stop()).toBe(0);
+  });
+});
