@@ -86,7 +86,7 @@ const greeted = async (shard: ShardProcess, stream = 1): Promise<void> => {
 };
 
 describe('session over gRPC', () => {
-  test('wire 1 and 2: Hello first, then one roll-up at a time, each acked', async () => {
+  test('wire 1: Hello goes first, then one roll-up at a time, each acked', async () => {
     const shard = await shardOf();
     const { session: started, news } = session(shard.address);
     await greeted(shard);

@@ -89,7 +89,7 @@ const start = () => {
 };
 
 describe('session with the stand-in fleet', () => {
-  test('wire 1 and 2: demand becomes machines, pulls are answered, requests acknowledged', async () => {
+  test('wire 1: after Hello demand becomes machines, and requests are acknowledged', async () => {
     const { time, fleet, cluster, news, patched, told } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(5000);
