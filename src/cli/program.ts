@@ -4,7 +4,7 @@
  * Promises: a command line that cannot be used ends with exit code 2 and one line on stderr; help
  * and version go to stdout; a command that crashes ends with 1 and its reason, never with a stack.
  */
-import { NodeServices } from '@effect/platform-node';
+import { layer as nodeServices } from '@effect/platform-node/NodeServices';
 import { Effect, Layer } from 'effect';
 import { Argument, CliConfig, CliOutput, Command, GlobalFlag } from 'effect/cli';
 import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
@@ -143,7 +143,7 @@ export const runProgram = async (
   });
   const run = Command.runWith(command, { version: VERSION });
   const services = Layer.mergeAll(
-    NodeServices.layer,
+    nodeServices,
     CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
     CliOutput.layer(CliOutput.defaultFormatter({ colors: terminal.colors })),
     CliOutput.layerPresenter(presenter(terminal)),

@@ -3,7 +3,8 @@
  *
  * Promises: a metric of the catalogue exists from the start, so that a dashboard shows zero and not
  * nothing; a metric never grows beyond its limit of series, whatever its labels are given: what is
- * over goes into one series whose labels say so.
+ * over goes into one series whose labels say so; a value that makes no sense (no number, a counter
+ * that would fall) is left out and never throws into the code that counted.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Metric, type MetricName, METRICS } from '../api/metrics.ts';
@@ -20,7 +21,7 @@ export interface Metrics {
 }
 
 /** What is done with one series. */
-type Series = (value: number) => void;
+type Series = (value: number) => unknown;
 
 /** Series that one metric may have; the largest catalogue of label values is far below. */
 export const SERIES_MAX = 2000;
@@ -62,7 +63,7 @@ const open = (name: string, metric: Metric, registry: Registry): (labels: Labels
       const counter = new Counter(common);
       return (labels) => {
         const child = counter.labels(labels);
-        return (value) => child.inc(value);
+        return (value) => value > 0 && child.inc(value);
       };
     }
     case 'gauge': {
@@ -94,7 +95,8 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
     const key = metric.labels.map((label) => labels[label] ?? '').join('\u0000');
     const found = known.get(key);
     if (found !== undefined) return found;
-    const made = make(known.size < SERIES_MAX ? labels : overflow);
+    const ours = Object.fromEntries(metric.labels.map((label) => [label, labels[label] ?? '']));
+    const made = make(known.size < SERIES_MAX ? ours : overflow);
     if (known.size < SERIES_MAX) known.set(key, made);
     return made;
   };
@@ -122,7 +124,9 @@ export const makeMetrics = (): Metrics => {
     ]),
   );
   return {
-    record: (name, value, labels = NO_LABELS) => find.get(name)?.(labels)(value),
+    record: (name, value, labels = NO_LABELS) => {
+      if (Number.isFinite(value)) find.get(name)?.(labels)(value);
+    },
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -48,6 +48,20 @@ test('metrics count labels that are frozen and labels that are not into one seri
   );
 });
 
+test('metrics leave out values and labels that make no sense, and do not throw', async () => {
+  const metrics = makeMetrics();
+  const odd: Record<string, string> = { op: 'delete', outcome: 'success', machine: 'm-1' };
+  metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, odd);
+  metrics.record('bigfleet_operator_acknowledged_total', -3);
+  metrics.record('bigfleet_operator_rollup_duration_seconds', Number.NaN);
+  const text = await metrics.text();
+  expect(text).toContain(
+    'bigfleet_operator_upcoming_node_writes_total{op="delete",outcome="success"} 1',
+  );
+  expect(text).toContain('\nbigfleet_operator_acknowledged_total 0\n');
+  expect(text).toContain('\nbigfleet_operator_rollup_duration_seconds_count 0\n');
+});
+
 test('metrics whose labels run wild end in one overflow series', async () => {
   const metrics = makeMetrics();
   for (let machine = 0; machine < SERIES_MAX + 50; machine += 1) {
