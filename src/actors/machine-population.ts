@@ -121,7 +121,8 @@ export const makePopulation = (
     sleep(machine);
     time.schedule(RESTART_MS, () => consider(machine));
   };
-  const wake = (machine: Machine): MachineActor => {
+  /** `undefined` when there turned out to be nothing left to do. */
+  const wake = (machine: Machine): MachineActor | undefined => {
     if (machine.actor !== undefined) return machine.actor;
     const actor = world.actor(logic, `upcomingNode/${machine.machineId}`, {
       machineId: machine.machineId,
@@ -138,7 +139,7 @@ export const makePopulation = (
       error: (cause) => restart(machine, cause),
     });
     actor.start();
-    return actor;
+    return machine.actor;
   };
   const turns = startTurns<Machine>({
     atOnce: MACHINES_AT_ONCE,
