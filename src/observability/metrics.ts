@@ -63,7 +63,7 @@ const open = (name: string, metric: Metric, registry: Registry): (labels: Labels
       const counter = new Counter(common);
       return (labels) => {
         const child = counter.labels(labels);
-        return (value) => value > 0 && child.inc(value);
+        return (value) => value >= 0 && child.inc(value);
       };
     }
     case 'gauge': {
