@@ -8,6 +8,7 @@ import process from 'node:process';
 import type { LogFields } from './api/telemetry.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import type { StartFleet } from './cli/fleet.ts';
+import type { StartOperator } from './cli/operator.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { realTime } from './effects/real-time.ts';
@@ -46,11 +47,16 @@ const startFleet: StartFleet = async (settings) => {
   });
 };
 
+/** Everything that an operator is made of is read only when its settings are good. */
+const startOperator: StartOperator = async (settings) => {
+  const { startOperatorProcess } = await import('./cli/operator-process.ts');
+  return await startOperatorProcess(settings);
+};
+
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
-    const start = () => Promise.reject(new Error('Cannot start the operator: not composed'));
-    return await runOperator(flags, surroundings, { terminal, start });
+    return await runOperator(flags, surroundings, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');

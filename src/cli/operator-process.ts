@@ -8,27 +8,27 @@ import { clockLayer } from '../actors/clocks.ts';
 import { startOperator } from '../actors/operator.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
-import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
+import { type Intern, textPool } from '../domain/text-pool.ts';
 import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
-import { eventsLayer } from '../effects/events.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
 import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
 import { writeBudget } from '../effects/write-budget.ts';
-import { writeGateLayer } from '../effects/write-gate.ts';
+import { writeGate } from '../effects/write-gate.ts';
 import type { MACHINES } from '../machines/index.ts';
 import { makeObservability } from '../observability/observability.ts';
 import type { RunningOperator } from './operator.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
+/** Specs of machines that are kept once; a fleet has fewer kinds than this. */
+const SHARED_TEXTS_MAX = 10_000;
 
 /** How loud each statechart is: `info` where there is one in a process, `debug` where thousands. */
 const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
-  availableCapacity: 'debug',
   fleetSession: 'info',
   leadership: 'info',
   listWatch: 'debug',
@@ -36,20 +36,24 @@ const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   upcomingNode: 'debug',
 };
 
-const layersOf = (settings: OperatorSettings, telemetry: Telemetry) => {
+/** What layers and actors share. */
+interface Shared {
+  readonly telemetry: Telemetry;
+  readonly intern: Intern;
+}
+
+const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => {
   const { kubeconfig, writesPerSecond: qps, writeBurst: burst } = settings;
   const connection = kubeConnection({
     source: kubeconfig === undefined ? { _tag: 'Default' } : { _tag: 'File', path: kubeconfig },
     version: VERSION,
     telemetry,
   });
-  const cluster = Layer.merge(connection, writeGateLayer(realTime));
+  const cluster = Layer.merge(connection, writeGate(realTime));
   const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
   const objects = Layer.mergeAll(
     capacityRequestsLayer,
-    upcomingNodesLayer(telemetry),
-    availableCapacitiesLayer(telemetry),
-    eventsLayer,
+    upcomingNodesLayer({ telemetry, intern }),
   );
   return Layer.mergeAll(
     Layer.provideMerge(objects, writes),
@@ -71,7 +75,8 @@ export const startOperatorProcess = async (
   });
   const { telemetry, inspect } = observability;
   const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
-  const runtime = ManagedRuntime.make(layersOf(settings, telemetry).pipe(Layer.orDie));
+  const intern = textPool(SHARED_TEXTS_MAX);
+  const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
   const world = makeWorld({
     time: realTime,
     runtime,
@@ -91,6 +96,7 @@ export const startOperatorProcess = async (
       authority: settings.tls.caFile,
     },
     lease: { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs },
+    intern,
   });
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,

@@ -13,8 +13,8 @@ import { required } from './required.ts';
 
 const CLUSTER_BACKOFF = { firstMs: 500, lastMs: 10_000 };
 
-/** What a first look at the cluster tells. */
-export type ClusterVerdict =
+/** What a first look at settings and cluster tells. */
+export type Fitness =
   | { readonly _tag: 'Fit'; readonly version: string }
   /** A person must act: too old, or our credentials are not accepted. */
   | { readonly _tag: 'Unfit'; readonly why: string }
@@ -51,7 +51,7 @@ export const operator = setup({
     output: {} as OperatorEnding,
   },
   actors: {
-    checkCluster: required<ClusterVerdict, undefined>('checkCluster'),
+    checkFitness: required<Fitness, undefined>('checkFitness'),
     closeSession: required<void, undefined>('closeSession'),
     settleWrites: required<void, undefined>('settleWrites'),
     releaseLease: required<void, undefined>('releaseLease'),
@@ -79,11 +79,12 @@ export const operator = setup({
     context.trouble === null ? { _tag: 'Stopped' } : { _tag: 'Unfit', why: context.trouble },
   states: {
     checking: {
-      description: 'Asks the API server who it is: old ones are refused.',
+      description:
+        'Reads the bootstrap template and asks the API server who it is: unfit ones are refused.',
       on: { 'stop.requested': { target: 'stopped', actions: assign({ trouble: null }) } },
       invoke: {
-        id: 'checkCluster',
-        src: 'checkCluster',
+        id: 'checkFitness',
+        src: 'checkFitness',
         onDone: [
           {
             guard: ({ event }) => event.output._tag === 'Fit',

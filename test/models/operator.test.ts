@@ -9,7 +9,7 @@ describeModel('operator', {
   machine: operator,
   inputs: [{ seed: 1 }],
   events: {
-    'xstate.done.actor.checkCluster': [
+    'xstate.done.actor.checkFitness': [
       { output: { _tag: 'Fit', version: '1.36' } },
       { output: UNFIT },
       { output: { _tag: 'Unreachable', why: 'connection refused' } },
@@ -33,7 +33,7 @@ describeModel('operator', {
     restart: ({ asked, unfit }) => ({
       input: { seed: 1 },
       events: [
-        ...(unfit ? [{ type: 'xstate.done.actor.checkCluster', output: { ...UNFIT } }] : []),
+        ...(unfit ? [{ type: 'xstate.done.actor.checkFitness', output: { ...UNFIT } }] : []),
         ...(asked ? [{ type: 'stop.requested' }] : []),
       ],
     }),

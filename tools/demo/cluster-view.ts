@@ -1,0 +1,94 @@
+/** Follows the demo's cluster with the operator's own caches. */
+import { Layer, ManagedRuntime } from 'effect';
+import { merge, type Observable } from 'rxjs';
+import { type Reflector, startReflector } from '../../src/actors/reflector.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import { clockLayer } from '../../src/actors/clocks.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import type { Identity } from '../../src/domain/facts.ts';
+import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { phaseNamed } from '../../src/domain/machine-phase.ts';
+import { identityOf } from '../../src/domain/object-meta.ts';
+import { kubeConnection } from '../../src/effects/kube-connection.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import type { MachineSeen, Scene } from './story.ts';
+
+interface RequestSeen extends Identity {
+  readonly acknowledged: boolean;
+}
+type MachineRow = Identity & MachineSeen;
+interface NodeSeen extends Identity {
+  readonly ready: boolean;
+}
+
+/** What the cluster shows, as it changes. */
+export interface ClusterView {
+  readonly changes: Observable<unknown>;
+  readonly scene: (wanted: number, bound: number) => Scene;
+  readonly close: () => Promise<void>;
+}
+
+const requestOf = (raw: unknown): RequestSeen | undefined => {
+  const identity = identityOf(raw);
+  return identity &&
+    { ...identity, acknowledged: textAt(raw, 'status', 'phase') === 'Acknowledged' };
+};
+
+const machineOf = (raw: unknown): MachineRow | undefined => {
+  const identity = identityOf(raw);
+  return identity && {
+    ...identity,
+    name: identity.key,
+    phase: phaseNamed(textAt(raw, 'status', 'phase')) ?? null,
+    nodeName: textAt(raw, 'status', 'nodeRef', 'name') ?? '',
+    kind: textAt(raw, 'spec', 'labels', 'node.kubernetes.io/instance-type') ?? '',
+    zone: textAt(raw, 'spec', 'labels', 'topology.kubernetes.io/zone') ?? '',
+  };
+};
+
+const nodeOf = (raw: unknown): NodeSeen | undefined => {
+  const identity = identityOf(raw);
+  return identity && {
+    ...identity,
+    ready: listOrEmptyAt(raw, 'status', 'conditions').some((condition) =>
+      textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
+    ),
+  };
+};
+
+const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
+
+/** Opens the view; `kubeconfig` is a path. */
+export const viewCluster = (kubeconfig: string): ClusterView => {
+  const connection = kubeConnection({
+    source: { _tag: 'File', path: kubeconfig },
+    version: 'demo',
+    telemetry: silentTelemetry,
+  });
+  const runtime = ManagedRuntime.make(
+    Layer.merge(Layer.orDie(connection), clockLayer(realTime)),
+  );
+  const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const follow = <T extends Identity>(
+    id: string,
+    path: string,
+    project: (raw: unknown) => T | undefined,
+  ): Reflector<T> => startReflector(world, { id, path, project });
+  const requests = follow('capacityrequests', `${GROUP}/capacityrequests`, requestOf);
+  const machines = follow('upcomingnodes', `${GROUP}/upcomingnodes`, machineOf);
+  const nodes = follow('nodes', '/api/v1/nodes', nodeOf);
+  return {
+    changes: merge(requests.facts, machines.facts, nodes.facts),
+    scene: (wanted, bound) => ({
+      acknowledged: [...requests.values()].filter(({ acknowledged }) => acknowledged).length,
+      wanted,
+      machines: new Map([...machines.values()].map((machine) => [machine.name, machine])),
+      nodes: new Map([...nodes.values()].map(({ key, ready }): [string, boolean] => [key, ready])),
+      bound,
+    }),
+    close: async () => {
+      for (const reflector of [requests, machines, nodes]) reflector.stop();
+      await runtime.dispose();
+    },
+  };
+};

@@ -1,0 +1,180 @@
+/**
+ * `npm run demo`: a control plane, a fleet and the operator on this machine, and what happens when
+ * fifty requests for capacity are made.
+ *
+ * Promises: it ends by itself, with 0 when every request was met, and leaves no process behind.
+ */
+import { styleText } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { auditTime } from 'rxjs';
+import { realTime } from '../../src/effects/real-time.ts';
+import { TestbedUnavailable } from '../testbed/go-builds.ts';
+import { freePort } from '../testbed/ports.ts';
+import { supervise, type Supervised } from '../testbed/processes.ts';
+import { startTestbed, type Testbed } from '../testbed/testbed.ts';
+import { eventually } from '../testbed/waiting.ts';
+import { viewCluster } from './cluster-view.ts';
+import { requestManifests, REQUESTS_TOTAL, WORKLOADS } from './requests.ts';
+import { emptyScene, isFinished, missing, type Scene, summary, tellChanges } from './story.ts';
+
+const CLUSTER = 'demo';
+const SEED_MACHINES = 40;
+const PATIENCE_MS = 120_000;
+const GLANCE_MS = 100;
+const EXIT_UNFINISHED = 1;
+const EXIT_INTERRUPTED = 130;
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const startedAtMs = realTime.monotonic();
+
+const say = (who: string, what: string): void => {
+  const seconds = ((realTime.monotonic() - startedAtMs) / 1000).toFixed(1).padStart(6);
+  process.stdout.write(
+    `${styleText('dim', `${seconds} s`)}  ${styleText('cyan', who.padEnd(13))}  ${what}\n`,
+  );
+};
+
+const tidegate = (name: string, args: readonly string[]): Supervised => {
+  const last: string[] = [];
+  const child = supervise({
+    name,
+    file: process.execPath,
+    args: [...('deno' in process.versions ? ['run', '-A', '-q'] : []), main, ...args],
+    onLine: (line) => {
+      last.push(line);
+      if (last.length > 10) last.shift();
+    },
+  });
+  void child.exited.then((code) => {
+    if (code !== 0) say(name, `ended with ${code}: ${last.join('\n')}`);
+  });
+  return child;
+};
+
+interface Parts {
+  readonly bed: Testbed;
+  readonly children: readonly Supervised[];
+  readonly scriptPort: number;
+}
+
+const startParts = async (): Promise<Parts> => {
+  say('control plane', 'starting etcd, kube-apiserver and kwok');
+  const bed = await startTestbed({ kwok: true, say: (line) => say('control plane', line) });
+  await bed.installCrds();
+  say('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
+  const [shardPort, scriptPort, healthPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const fleet = tidegate('fleet', [
+    'fleet',
+    `--listen=127.0.0.1:${shardPort}`,
+    `--script-listen=127.0.0.1:${scriptPort}`,
+    `--seed-machines=${SEED_MACHINES}`,
+    `--kubeconfig=${bed.kubeconfigFor('fleet')}`,
+    '--cycle-interval=500ms',
+  ]);
+  const operator = tidegate('operator', [
+    'operator',
+    `--cluster-id=${CLUSTER}`,
+    `--shard-addr=localhost:${shardPort}`,
+    `--kubeconfig=${bed.kubeconfigFor('tidegate')}`,
+    '--metrics-addr=0',
+    `--health-addr=127.0.0.1:${healthPort}`,
+    '--rollup-interval=1s',
+  ]);
+  await answering(`http://127.0.0.1:${scriptPort}/state`, fleet);
+  say('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
+  await answering(`http://127.0.0.1:${healthPort}/readyz`, operator);
+  say('operator', 'ready: caches complete, session with the shard');
+  return { bed, children: [operator, fleet], scriptPort };
+};
+
+const answering = (url: string, child: Supervised): Promise<unknown> =>
+  eventually(async () => (await fetch(url).catch(() => undefined))?.ok === true, {
+    what: `${child.name} to answer`,
+    hopeless: () => child.isRunning() ? undefined : 'it has ended',
+  });
+
+const boundMachines = async (scriptPort: number): Promise<number> => {
+  const answer = await fetch(`http://127.0.0.1:${scriptPort}/machines?cluster=${CLUSTER}`);
+  const { machines } = await answer.json() as { readonly machines: readonly unknown[] };
+  return machines.length;
+};
+
+/** Tells each change until everything is there, or patience ends. */
+const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<Scene> => {
+  const view = viewCluster(bed.kubeconfigFor('admin'));
+  let told = emptyScene(REQUESTS_TOTAL);
+  const tell = (bound: number): void => {
+    const now = view.scene(REQUESTS_TOTAL, bound);
+    for (const { who, what } of tellChanges(told, now)) say(who, what);
+    told = now;
+  };
+  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
+  try {
+    await bed.apply(requestManifests());
+    const asked = WORKLOADS.map(({ name, count }) => `${name} ${count}`).join(', ');
+    say('requests', `${REQUESTS_TOTAL} CapacityRequests created: ${asked}`);
+    await eventually(async () => {
+      tell(await boundMachines(scriptPort));
+      return isFinished(told);
+    }, {
+      what: 'every request to be met',
+      timeoutMs: PATIENCE_MS,
+      hopeless: () => stop.aborted ? 'interrupted' : undefined,
+    }).catch(() => {});
+    return told;
+  } finally {
+    changes.unsubscribe();
+    await view.close();
+  }
+};
+
+const operatorWrites = async (bed: Testbed): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const { user, verb, resource, subresource } of await bed.audit()) {
+    if (user !== 'tidegate' || !['create', 'patch', 'update', 'delete'].includes(verb)) continue;
+    if (resource === 'leases') continue;
+    const name = `${verb} ${resource}${subresource ? `/${subresource}` : ''}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+};
+
+const run = async (): Promise<number> => {
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  process.once('SIGTERM', () => interrupted.abort());
+  const parts = await startParts();
+  try {
+    const scene = await follow(parts, interrupted.signal);
+    if (interrupted.signal.aborted) return EXIT_INTERRUPTED;
+    if (!isFinished(scene)) {
+      say('demo', `gave up after ${PATIENCE_MS / 1000} s: ${missing(scene)}`);
+      return EXIT_UNFINISHED;
+    }
+    process.stdout.write(`\n${styleText('bold', 'What happened')}\n`);
+    for (const line of summary(scene, await operatorWrites(parts.bed))) {
+      process.stdout.write(`  ${line}\n`);
+    }
+    return 0;
+  } finally {
+    process.stdout.write('\n');
+    say('demo', 'stopping everything');
+    for (const child of parts.children) await child.stop();
+    await parts.bed.stop();
+    say('demo', 'nothing is left running');
+  }
+};
+
+try {
+  process.exitCode = await run();
+} catch (error) {
+  const known = error instanceof TestbedUnavailable;
+  process.stderr.write(
+    `${error instanceof Error ? (known ? error.message : error.stack) : error}\n`,
+  );
+  process.exitCode = EXIT_UNFINISHED;
+}
