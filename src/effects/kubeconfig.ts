@@ -4,6 +4,7 @@
  * Promises: nothing of client-node but its reading of files, exec plugins and tokens is used; a
  * kubeconfig that cannot be used fails with one sentence that says why.
  */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
@@ -109,6 +110,14 @@ const headersOf = (options: RequestOptions): Record<string, string> => {
   return headers;
 };
 
+/** Half a rotation: one file is new and the other is not yet. */
+const assertPair = ({ cert, key }: RequestOptions): void => {
+  if (!Buffer.isBuffer(cert) || !Buffer.isBuffer(key)) return;
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error('the client certificate and its key do not belong together');
+  }
+};
+
 /**
  * The credentials of the current context as they are now: files are read again, and an exec plugin
  * is run again when its token has expired.
@@ -122,6 +131,7 @@ export const readCredentials = (
       if (cluster === null) throw new Error('the current context names no cluster');
       const options: RequestOptions = {};
       await config.applyToHTTPSOptions(options);
+      assertPair(options);
       const { ca, cert, key, servername, rejectUnauthorized } = options;
       return {
         server: new URL(cluster.server),

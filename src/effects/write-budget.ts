@@ -17,14 +17,16 @@ import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } fr
 export interface WriteBudgetOptions {
   readonly qps: number;
   readonly burst: number;
+  /** Writes that may wait in one class. */
+  readonly waitingMax?: number;
   readonly telemetry: Telemetry;
 }
 
 /** What `--qps` and `--burst` are when nobody says otherwise. */
 export const WRITE_BUDGET_DEFAULTS = { qps: 200, burst: 400 } as const;
 
-/** Writes that may wait in one class; callers bound themselves far below it. */
-export const WAITING_WRITES_MAX = 20_000;
+/** Callers bound themselves far below it. */
+const WAITING_WRITES_MAX = 20_000;
 
 const NANOS_PER_MS = 1e6;
 
@@ -53,6 +55,9 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
   };
 };
 
+/** The class was full: the write did not even wait. */
+class QueueFull extends NotSent {}
+
 /** A write that waits; called once with its turn. */
 type Waiter = () => void;
 
@@ -64,7 +69,7 @@ interface Queue {
   readonly empty: () => boolean;
 }
 
-const makeQueue = (telemetry: Telemetry): Queue => {
+const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   const waiting: Readonly<Record<WriteClass, Set<Waiter>>> = {
     phase: new Set(),
     eviction: new Set(),
@@ -78,7 +83,7 @@ const makeQueue = (telemetry: Telemetry): Queue => {
   };
   return {
     add: (writeClass, waiter) => {
-      if (waiting[writeClass].size >= WAITING_WRITES_MAX) return false;
+      if (waiting[writeClass].size >= waitingMax) return false;
       waiting[writeClass].add(waiter);
       show(writeClass);
       return true;
@@ -101,12 +106,12 @@ const makeQueue = (telemetry: Telemetry): Queue => {
 type Turn = (writeClass: WriteClass) => Effect.Effect<void, NotSent>;
 
 const makeTurns = (
-  { qps, burst, telemetry }: WriteBudgetOptions,
+  { qps, burst, telemetry, waitingMax = WAITING_WRITES_MAX }: WriteBudgetOptions,
   scope: Scope.Scope,
 ): Effect.Effect<Turn> =>
   Effect.map(monotonicMs, (startMs): Turn => {
     const bucket = makeBucket(qps, burst, startMs);
-    const queue = makeQueue(telemetry);
+    const queue = makeQueue(telemetry, waitingMax);
     let dispensing = false;
     /** Hands out tokens while anybody waits for one, then ends. */
     const dispense = Effect.gen(function* () {
@@ -131,7 +136,7 @@ const makeTurns = (
         const turn = Deferred.makeUnsafe<void>();
         const waiter = () => void Deferred.doneUnsafe(turn, Effect.void);
         if (!queue.add(writeClass, waiter)) {
-          return yield* new NotSent({ why: `too many writes of class "${writeClass}" wait` });
+          return yield* new QueueFull({ why: `too many writes of class "${writeClass}" wait` });
         }
         yield* Effect.ensuring(
           Effect.andThen(startDispensing, Deferred.await(turn)),
@@ -143,6 +148,7 @@ const makeTurns = (
 /** What became of a write, as its counter's label. */
 const outcomeOf = (fault: WriteFault): string => {
   if (fault._tag === 'NotLeader') return 'not_leader';
+  if (fault instanceof QueueFull) return 'queue_full';
   return fault._tag === 'NotSent' ? 'not_sent' : 'answer_lost';
 };
 

@@ -2,7 +2,7 @@
 import { Effect, Exit, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
@@ -16,6 +16,13 @@ afterEach(async () => {
 
 /** A budget over an API server that takes `connectMs` to let a request leave. */
 const bed = (qps: number, burst: number, connectMs = 0) => {
+  const counted: string[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    count: (name, _by, ...labels) => {
+      counted.push(`${name} ${JSON.stringify(labels[0])}`);
+    },
+  };
   const time = simulatedTime();
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
@@ -30,7 +37,7 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
       }),
     watch: () => Effect.never,
   });
-  const layer = writeBudget({ qps, burst, telemetry: silentTelemetry }).pipe(
+  const layer = writeBudget({ qps, burst, telemetry, waitingMax: 10 }).pipe(
     Layer.provide(Layer.mergeAll(api, Layer.succeed(WriteGate, gate))),
     Layer.provideMerge(clockLayer(time)),
   );
@@ -45,19 +52,19 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
     if (Exit.isFailure(exit)) return 'interrupted';
     return Result.isFailure(exit.value) ? exit.value.failure._tag : 'sent';
   };
-  return { time, gate, sent, send, paths: () => sent.map(({ path }) => path) };
+  return { time, gate, sent, send, counted, paths: () => sent.map(({ path }) => path) };
 };
 
 describe('the write budget', () => {
   it('lets a burst through at once and then so many a second', async () => {
     const { time, sent, send } = bed(10, 5);
-    const all = Array.from({ length: 25 }, (_, n) => send('phase', `/${n}`));
+    const all = Array.from({ length: 15 }, (_, n) => send('phase', `/${n}`));
     await time.settle();
     expect(sent.length).toBe(5);
-    await time.advance(1000);
+    await time.advance(500);
+    expect(sent.length).toBe(10);
+    await time.advance(500);
     expect(sent.length).toBe(15);
-    await time.advance(1000);
-    expect(sent.length).toBe(25);
     expect(await Promise.all(all)).toEqual(all.map(() => 'sent'));
   });
 
@@ -106,6 +113,19 @@ describe('the write budget', () => {
     await given;
     await time.advance(100);
     expect(paths()).toEqual(['/token', '/next']);
+  });
+});
+
+describe('a full class of writes', () => {
+  it('sends nothing more, says so and is counted; other classes go on', async () => {
+    const { time, send, paths, counted } = bed(10, 1);
+    const all = Array.from({ length: 12 }, (_, n) => send('event', `/${n}`));
+    const urgent = send('phase', '/urgent');
+    await time.advance(2000);
+    expect((await Promise.all(all)).filter((outcome) => outcome === 'NotSent').length).toBe(1);
+    expect(await urgent).toBe('sent');
+    expect(paths().slice(0, 2)).toEqual(['/0', '/urgent']);
+    expect(counted).toContain('tidegate_writes_total {"class":"event","outcome":"queue_full"}');
   });
 });
 
