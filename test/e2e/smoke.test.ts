@@ -1,15 +1,9 @@
 /** The shortest story with everything real in it; runs under both runtimes. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
-import {
-  clusterClient,
-  COLLECTIONS,
-  nameOf,
-  phaseOf,
-  uidOf,
-  untilAll,
-} from '../support/cluster-client.ts';
+import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
 import { startFleet } from '../support/fleet-process.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 import { thisRuntime } from '../support/tidegate-process.ts';
@@ -19,8 +13,7 @@ const MACHINES = 5;
 
 describeWithTestbed(`operator under ${thisRuntime}`, { say: () => {} }, (bed) => {
   it('turns demand into machines that are Ready, and leaves with 0 when told to', async () => {
-    await bed().installCrds();
-    const cluster = await clusterClient(bed());
+    const cluster = await freshCluster(bed());
     const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
     await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'smoke'));
