@@ -2,18 +2,24 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [rollup|session|process]...`
+ * `node --expose-gc test/bench/main.ts [rollup|session|list|process]...`
  */
 import process from 'node:process';
+import { benchLists } from './list.ts';
 import { say, sayMachine } from './measurement.ts';
+import { benchProcess } from './process.ts';
 import { benchRollups } from './rollup.ts';
 import { benchSession } from './session.ts';
 
 const REQUESTS = 100_000;
+const MACHINES = 100_000;
+const PODS = 50_000;
 
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['rollup', () => benchRollups(REQUESTS)],
   ['session', benchSession],
+  ['process', () => benchProcess(MACHINES, REQUESTS)],
+  ['list', () => benchLists(PODS)],
 ]);
 
 const asked = process.argv.slice(2);

@@ -15,37 +15,15 @@ import { clusterId } from '../../src/domain/ids.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { ShardCalls, shardCallsLayer } from '../../src/effects/shard-call.ts';
-import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
 import { ShardMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type ShardPayload, startShard } from '../support/shard-process.ts';
+import { machinePayload } from './machine-frames.ts';
 import { duration, median, ratio, repeated, say, sayFigure } from './measurement.ts';
 
 const FRAMES = 200_000;
 const MACHINES = 1_000;
 const TIMES = 5;
 const CLUSTER = clusterId('bench');
-
-/** A machine with the labels and resources that a real one shows. */
-const machinePayload = (index: number): ShardPayload => ({
-  case: 'nodeStateUpdate',
-  value: {
-    machineId: `machine-${index}`,
-    state: index % 2 === 0 ? MachineState.CONFIGURING : MachineState.CONFIGURED,
-    providerId: `provider://zone-${index % 6}/host-${index}`,
-    labels: {
-      'kubernetes.io/arch': 'amd64',
-      'kubernetes.io/os': 'linux',
-      'node.kubernetes.io/instance-type': `type-${index % 40}`,
-      'topology.kubernetes.io/region': 'region-1',
-      'topology.kubernetes.io/zone': `zone-${index % 6}`,
-      'example.com/family': 'general',
-      'example.com/rack': `rack-${index % 200}`,
-    },
-    resources: {
-      resources: { cpu: '32', memory: '128Gi', 'ephemeral-storage': '900Gi', pods: '110' },
-    },
-  },
-});
 
 const encoded = (payload: ShardPayload): Uint8Array =>
   toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));

@@ -1,0 +1,238 @@
+/**
+ * The surroundings of an operator of a large cluster, as a process of their own: an API server that
+ * lists many objects and a shard that replays as many machines. Both know just enough, and all they
+ * send is made before they listen, so that they take little from the two cores.
+ *
+ * `large-cluster.ts MACHINES REQUESTS`. Tells what happens as JSON, a line each: `Surroundings`.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import process from 'node:process';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
+import { asRecord, type JsonRecord, parseJson, recordAt } from '../../src/domain/json.ts';
+import { machineId } from '../../src/domain/ids.ts';
+import { upcomingNodeName } from '../../src/domain/names.ts';
+import {
+  newUpcomingNode,
+  projectUpcomingNode,
+  sight,
+  statusPatch,
+} from '../../src/domain/upcoming-node.ts';
+import { readShardFrame } from '../../src/effects/frames.ts';
+import {
+  OperatorMessageSchema,
+  ShardMessageSchema,
+} from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import type { ShardPayload } from '../support/shard-process.ts';
+import { makeRequests } from './capacity-requests.ts';
+import { machinePayload } from './machine-frames.ts';
+
+/** What this process tells. */
+export type Surroundings =
+  | { readonly event: 'listening'; readonly api: number; readonly shard: number }
+  /** The shard's replay of every machine was taken by the network. */
+  | { readonly event: 'replayed' }
+  | { readonly event: 'rollup'; readonly needs: number; readonly bytes: number }
+  /** The operator wrote something that is not its Lease. */
+  | { readonly event: 'written'; readonly method: string; readonly path: string };
+
+const PAGE_SIZE = 500;
+const FRAME_BYTES_MAX = 256 * 1024 * 1024;
+const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
+const SEED = 7;
+const [machines = 0, requests = 0] = process.argv.slice(2).map(Number);
+
+const tell = (event: Surroundings): void => {
+  process.stdout.write(`${JSON.stringify(event)}\n`);
+};
+
+const encoded = (payload: ShardPayload): Uint8Array =>
+  toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
+
+const frames = Array.from({ length: machines }, (_, index) => encoded(machinePayload(index)));
+
+const uidOf = (kind: string, index: number): string =>
+  `${kind}-0000-4000-8000-${String(index).padStart(12, '0')}`;
+
+const nodeOf = (index: number): JsonRecord => ({
+  metadata: {
+    name: `node-${index}`,
+    uid: uidOf('00000001', index),
+    resourceVersion: '1',
+    labels: recordAt(machinePayload(index).value, 'labels'),
+  },
+  spec: { providerID: `provider://zone-${index % 6}/host-${index}` },
+  status: {
+    capacity: { cpu: '32', memory: '131072Mi', pods: '110' },
+    allocatable: { cpu: '31', memory: '129024Mi', pods: '110' },
+    addresses: [{
+      type: 'InternalIP',
+      address: `10.${index >> 16}.${index >> 8 & 255}.${index & 255}`,
+    }],
+    conditions: ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready'].map((type) => ({
+      type,
+      status: type === 'Ready' ? 'True' : 'False',
+      reason: `Kubelet${type}`,
+      message: 'kubelet has posted its status',
+      lastHeartbeatTime: '2026-01-01T00:00:00Z',
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    })),
+    nodeInfo: { kubeletVersion: 'v1.36.3', architecture: 'amd64', operatingSystem: 'linux' },
+  },
+});
+
+/** The object of a machine as the operator itself would have left it. */
+const upcomingNodeOf = (index: number): JsonRecord => {
+  const frame = readShardFrame(frames[index] ?? new Uint8Array());
+  if (frame._tag !== 'MachineObserved') throw new Error(`Machine ${index} cannot be read`);
+  const said = sight(undefined, frame.machine, 0);
+  const name = upcomingNodeName(machineId(frame.machine.machineId));
+  const made = asRecord(newUpcomingNode(frame.machine.machineId, name, said.spec)) ?? {};
+  const metadata = {
+    ...recordAt(made, 'metadata'),
+    uid: uidOf('00000002', index),
+    resourceVersion: '1',
+  };
+  const object = { ...made, metadata };
+  const shown = projectUpcomingNode(object) ?? null;
+  const node = { name: `node-${index}`, uid: uidOf('00000001', index), ready: true };
+  return { ...object, ...statusPatch({ said, shown, node }) };
+};
+
+/** The pages of a list, ready to be sent. */
+const pagesOf = (count: number, objectOf: (index: number) => unknown): readonly Buffer[] => {
+  const pages = Math.max(1, Math.ceil(count / PAGE_SIZE));
+  return Array.from({ length: pages }, (_, page) => {
+    const length = Math.min(PAGE_SIZE, count - page * PAGE_SIZE);
+    const items = Array.from({ length }, (_unused, at) => objectOf(page * PAGE_SIZE + at));
+    const next = page + 1 < pages ? { continue: String(page + 1) } : {};
+    return Buffer.from(
+      JSON.stringify({ kind: 'List', metadata: { resourceVersion: '1', ...next }, items }),
+    );
+  });
+};
+
+const made = makeRequests(requests, SEED);
+const LISTS: ReadonlyMap<string, readonly Buffer[]> = new Map([
+  [`${GROUP}/capacityrequests`, pagesOf(requests, (index) => made[index])],
+  [`${GROUP}/upcomingnodes`, pagesOf(machines, upcomingNodeOf)],
+  [`${GROUP}/availablecapacities`, pagesOf(0, () => undefined)],
+  ['/api/v1/nodes', pagesOf(machines, nodeOf)],
+]);
+
+const answer = (response: ServerResponse, status: number, body: Buffer | object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body instanceof Buffer ? body : JSON.stringify(body));
+};
+
+let lease: JsonRecord | undefined;
+let revision = 1;
+const leaseWatchers = new Set<ServerResponse>();
+
+const writeLease = (body: unknown): void => {
+  revision += 1;
+  const metadata = {
+    ...recordAt(lease, 'metadata'),
+    ...recordAt(body, 'metadata'),
+    uid: 'lease',
+    resourceVersion: String(revision),
+  };
+  const type = lease === undefined ? 'ADDED' : 'MODIFIED';
+  lease = { ...lease, ...asRecord(body), metadata };
+  for (const watcher of leaseWatchers) {
+    watcher.write(`${JSON.stringify({ type, object: lease })}\n`);
+  }
+};
+
+const serveLease = (response: ServerResponse, method: string, path: string): void => {
+  if (method === 'GET' && path.endsWith('/leases')) {
+    const items = lease === undefined ? [] : [lease];
+    answer(response, 200, { metadata: { resourceVersion: String(revision) }, items });
+  } else if (lease === undefined) answer(response, 404, { kind: 'Status', code: 404 });
+  else answer(response, method === 'POST' ? 201 : 200, lease);
+};
+
+/** Nothing changes here but the Lease; streams stay open. */
+const serveWatch = (response: ServerResponse, path: string): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.flushHeaders();
+  if (path.endsWith('/leases')) leaseWatchers.add(response);
+};
+
+const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
+  const { pathname: path, searchParams } = new URL(incoming.url ?? '/', 'http://cluster');
+  const method = incoming.method ?? 'GET';
+  const list = LISTS.get(path);
+  if (path === '/version') {
+    return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
+  }
+  if (searchParams.has('watch')) return serveWatch(response, path);
+  if (path.includes('/leases')) {
+    if (method !== 'GET') writeLease(parseJson(text));
+    return serveLease(response, method, path);
+  }
+  if (method === 'GET' && list !== undefined) {
+    const page = Number(searchParams.get('continue') ?? 0);
+    return answer(response, 200, list[page] ?? Buffer.alloc(0));
+  }
+  if (method !== 'GET') tell({ event: 'written', method, path });
+  answer(response, method === 'GET' ? 404 : 200, asRecord(parseJson(text)) ?? {});
+};
+
+const api = createServer((incoming, response) => {
+  const chunks: Buffer[] = [];
+  incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+  incoming.on('end', () => serve(incoming, response, Buffer.concat(chunks).toString()));
+});
+
+/** Sends every machine, as fast as the reader reads. */
+const replay = async (stream: ServerDuplexStream<Buffer, Buffer>): Promise<void> => {
+  for (const frame of frames) {
+    if (!stream.write(Buffer.from(frame))) {
+      await new Promise((resolve) => stream.once('drain', resolve));
+    }
+  }
+  tell({ event: 'replayed' });
+};
+
+const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
+  const ack = (echo: string): void => {
+    stream.write(Buffer.from(encoded({ case: 'ack', value: { echo } })));
+  };
+  stream.on('error', () => {});
+  stream.on('data', (bytes: Buffer) => {
+    const { payload } = fromBinary(OperatorMessageSchema, new Uint8Array(bytes));
+    if (payload.case === 'hello') {
+      ack('hello');
+      void replay(stream);
+    } else if (payload.case === 'rollup') {
+      tell({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
+      ack('rollup');
+    }
+  });
+};
+
+const same = (bytes: Buffer): Buffer => bytes;
+const shard = new Server({ 'grpc.max_receive_message_length': FRAME_BYTES_MAX });
+shard.addService({
+  session: {
+    path: '/bigfleet.v1alpha1.Shard/Session',
+    requestStream: true,
+    responseStream: true,
+    requestSerialize: same,
+    requestDeserialize: same,
+    responseSerialize: same,
+    responseDeserialize: same,
+  },
+}, { session });
+
+shard.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, shardPort) => {
+  if (problem !== null) throw problem;
+  api.listen(0, '127.0.0.1', () => {
+    const address = api.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    tell({ event: 'listening', api: port, shard: shardPort });
+  });
+});
+// The bench that started it is gone: so is its reason to live.
+process.stdin.on('end', () => process.exit(0)).resume();

@@ -1,0 +1,163 @@
+/**
+ * One operator process with 100,000 machines and 100,000 CapacityRequests: from its start to its
+ * first roll-up, and what it holds in memory once it knows everything.
+ *
+ * Not measured: a busy API server and a network. The cluster and the shard around it run on the same
+ * cores, which makes the start slower than it is alone.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { realTime } from '../../src/effects/real-time.ts';
+import { freePort } from '../../tools/testbed/ports.ts';
+import { metricValue } from '../support/metric-texts.ts';
+import type { Surroundings } from './large-cluster.ts';
+import { duration, mebibytes, say, sayFigure } from './measurement.ts';
+
+const NODE = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
+const CLUSTER = fileURLToPath(new URL('./large-cluster.ts', import.meta.url));
+const OPERATOR = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Longer than this is a failure. */
+const PATIENCE_MS = 180_000;
+const LOOK_MS = 500;
+/** What is measured is measured at rest. */
+const REST_MS = 5_000;
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    realTime.schedule(ms, resolve);
+  });
+
+const end = (child: ChildProcess): void => {
+  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    process.kill(child.pid, 'SIGKILL');
+  }
+};
+
+/** The cluster and the shard; `until` gives the first event of a kind, and when it came. */
+const startSurroundings = (machines: number, requests: number) => {
+  const child = spawn(NODE, [CLUSTER, String(machines), String(requests)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const told: { readonly event: Surroundings; readonly atMs: number }[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    told.push({ event: JSON.parse(line), atMs: realTime.monotonic() });
+  });
+  const count = (kind: Surroundings['event']): number =>
+    told.filter(({ event }) => event.event === kind).length;
+  const until = async (kind: Surroundings['event'], alive: () => boolean) => {
+    for (const startMs = realTime.monotonic(); realTime.monotonic() - startMs < PATIENCE_MS;) {
+      const found = told.find(({ event }) => event.event === kind);
+      if (found !== undefined) return found;
+      if (!alive()) throw new Error(`The operator ended before "${kind}"`);
+      await pause(LOOK_MS / 10);
+    }
+    throw new Error(`No "${kind}" within ${duration(PATIENCE_MS)}`);
+  };
+  return { child, until, count };
+};
+
+const kubeconfig = (port: number): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'bench',
+    clusters: [{ name: 'bench', cluster: { server: `http://127.0.0.1:${port}` } }],
+    users: [{ name: 'bench', user: { token: 'bench' } }],
+    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
+  });
+
+/** Resident memory now and at its peak, in bytes; only Linux tells. */
+const memoryOf = async (pid: number): Promise<{ readonly now: number; readonly peak: number }> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kibibytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+  return { now: kibibytes('VmRSS'), peak: kibibytes('VmHWM') };
+};
+
+const startOperator = (
+  ports: { readonly metrics: number; readonly health: number; readonly shard: number },
+  kubeconfigFile: string,
+  heapMebibytes: number | undefined,
+): ChildProcess =>
+  spawn(NODE, [
+    ...(heapMebibytes === undefined ? [] : [`--max-old-space-size=${heapMebibytes}`]),
+    OPERATOR,
+    'operator',
+    '--cluster-id=bench',
+    `--shard-addr=127.0.0.1:${ports.shard}`,
+    `--kubeconfig=${kubeconfigFile}`,
+    `--metrics-addr=127.0.0.1:${ports.metrics}`,
+    `--health-addr=127.0.0.1:${ports.health}`,
+    '--lease-namespace=default',
+    '--log-level=warn',
+  ], { stdio: ['ignore', 'inherit', 'inherit'] });
+
+const machinesKnown = async (port: number): Promise<number> => {
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+  return answer === undefined ? 0 : metricValue(await answer.text(), 'tidegate_machines', {});
+};
+
+interface ProcessFigures {
+  readonly firstRollupMs: number;
+  readonly memory: { readonly now: number; readonly peak: number };
+  readonly known: number;
+  readonly written: number;
+}
+
+const measured = async (
+  machines: number,
+  requests: number,
+  heapMebibytes: number | undefined,
+): Promise<ProcessFigures> => {
+  const surroundings = startSurroundings(machines, requests);
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
+  let operator: ChildProcess | undefined;
+  try {
+    const { event } = await surroundings.until('listening', () => true);
+    if (event.event !== 'listening') throw new Error('The cluster is not listening');
+    const file = join(folder, 'kubeconfig');
+    await writeFile(file, kubeconfig(event.api));
+    const ports = { metrics: await freePort(), health: await freePort(), shard: event.shard };
+    const startMs = realTime.monotonic();
+    const running = startOperator(ports, file, heapMebibytes);
+    operator = running;
+    const alive = (): boolean => running.exitCode === null && running.signalCode === null;
+    const { atMs } = await surroundings.until('rollup', alive);
+    await surroundings.until('replayed', alive);
+    await pause(REST_MS);
+    return {
+      firstRollupMs: atMs - startMs,
+      memory: await memoryOf(running.pid ?? 0),
+      known: await machinesKnown(ports.metrics),
+      written: surroundings.count('written'),
+    };
+  } finally {
+    if (operator !== undefined) end(operator);
+    end(surroundings.child);
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+const GIBIBYTE = 2 ** 30;
+
+/** Measures and prints. */
+export const benchProcess = async (machines: number, requests: number): Promise<void> => {
+  say();
+  say(`One process, ${machines} machines and ${requests} CapacityRequests`);
+  for (const heap of [undefined, 768]) {
+    const figures = await measured(machines, requests, heap);
+    const { now, peak } = figures.memory;
+    say(heap === undefined ? '  with a heap of any size' : `  with --max-old-space-size=${heap}`);
+    sayFigure('  start to first roll-up', duration(figures.firstRollupMs), 'aim 10 s');
+    sayFigure('  resident', mebibytes(now), `${(now / GIBIBYTE).toFixed(2)} of 1 GiB, the aim`);
+    sayFigure('  resident at its peak', mebibytes(peak));
+    sayFigure('  resident a machine and request', `${Math.round(now / machines)} B`);
+    sayFigure('  machines known', String(figures.known));
+    sayFigure('  writes for objects that were right', String(figures.written));
+  }
+};
