@@ -7,6 +7,7 @@
 import process from 'node:process';
 import type { LogFields } from './api/telemetry.ts';
 import { EXIT } from './cli/exit-codes.ts';
+import { failureSentence } from './cli/failures.ts';
 import type { StartFleet } from './cli/fleet.ts';
 import type { StartOperator } from './cli/operator.ts';
 import { type Roles, runProgram } from './cli/program.ts';
@@ -71,6 +72,6 @@ const roles: Roles = {
 try {
   process.exit(await runProgram(process.argv.slice(2), roles, terminal));
 } catch (error) {
-  terminal.say(error instanceof Error ? error.message : String(error));
+  terminal.say(failureSentence(error));
   process.exit(EXIT.failure);
 }

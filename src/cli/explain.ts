@@ -26,6 +26,7 @@ import {
   type Format,
   FORMATS,
 } from './explain-request.ts';
+import { kubeconfigSentence } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
@@ -169,7 +170,7 @@ export const runExplain = async (
     Effect.provide(connection),
     Effect.catchTag(
       'KubeconfigUnusable',
-      ({ why }) => Effect.succeed(silent(EXIT.usage, unusable(kubeconfig, why))),
+      (failure) => Effect.succeed(silent(EXIT.usage, kubeconfigSentence(kubeconfig, failure))),
     ),
   );
   const answer = await Effect.runPromise(asked);
@@ -180,11 +181,6 @@ export const runExplain = async (
   terminal.print(printed(answer.explanation, question.format, { nowMs, colors: terminal.colors }));
   return EXIT.ok;
 };
-
-const unusable = (kubeconfig: string | undefined, why: string): string =>
-  kubeconfig === undefined
-    ? `Cannot find the cluster: ${why}; add --kubeconfig=FILE or set KUBECONFIG`
-    : `Cannot use --kubeconfig "${kubeconfig}": ${why}; give it a kubeconfig that can be read`;
 
 const unreachable = (why: string): Answer =>
   silent(EXIT.unreachable, `Cannot reach the API server: ${why}`);

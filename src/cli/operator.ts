@@ -1,11 +1,12 @@
 /**
  * `tidegate operator`: from flags to a running operator, and from its ending to an exit code.
  *
- * Promises: settings that cannot be used end with 2 before anything is started; a stop that was
- * asked for ends with 0; everything else ends with 1 and one line that says why.
+ * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for ends
+ * with 0; everything else ends with 1 and one line that says why.
  */
 import { type OperatorSettings, operatorSettings, type Surroundings } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { isKubeconfigFailure, kubeconfigSentence } from './failures.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,6 +25,17 @@ export interface RunningOperator {
 /** What starts one. */
 export type StartOperator = (settings: OperatorSettings) => Promise<RunningOperator>;
 
+const untilItEnds = async (
+  settings: OperatorSettings,
+  start: StartOperator,
+): Promise<OperatorEnding> => {
+  const signal = endingSignal();
+  const operator = await start(settings);
+  const stopped = signal.then((name) => operator.stop(name));
+  // A stop that fails ends the command; a stop that succeeds ends it through `done`.
+  return await Promise.race([operator.done, stopped.then(() => operator.done)]);
+};
+
 /** Runs the operator until it ends. */
 export const runOperator = async (
   flags: GivenFlags,
@@ -35,12 +47,14 @@ export const runOperator = async (
     terminal.say(settled.message);
     return EXIT.usage;
   }
-  const signal = endingSignal();
-  const operator = await start(settled.settings);
-  const stopped = signal.then((name) => operator.stop(name));
-  // A stop that fails ends the command; a stop that succeeds ends it through `done`.
-  const ending = await Promise.race([operator.done, stopped.then(() => operator.done)]);
-  if (ending._tag === 'Stopped') return EXIT.ok;
-  terminal.say(ending.why);
-  return EXIT.failure;
+  try {
+    const ending = await untilItEnds(settled.settings, start);
+    if (ending._tag === 'Stopped') return EXIT.ok;
+    terminal.say(ending.why);
+    return EXIT.failure;
+  } catch (failure) {
+    if (!isKubeconfigFailure(failure)) throw failure;
+    terminal.say(kubeconfigSentence(settled.settings.kubeconfig, failure));
+    return EXIT.usage;
+  }
 };

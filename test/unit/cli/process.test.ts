@@ -102,6 +102,39 @@ test('exit code 2: a kubeconfig that is not there', async () => {
   expect(ended.stderr).toMatch(/^Cannot use --kubeconfig "\/nonexistent\/config": .*\n$/);
 });
 
+test('exit code 2: an operator whose kubeconfig is not there', async () => {
+  const ended = await run([
+    '--cluster-id=c',
+    '--shard-addr=localhost:1',
+    '--kubeconfig=/nonexistent/config',
+    '--metrics-addr=0',
+    '--health-addr=0',
+  ]);
+  expect(ended.code).toBe(2);
+  expect(ended.stderr).toMatch(/^Cannot use --kubeconfig "\/nonexistent\/config": .*\n$/);
+});
+
+test('exit code 1: an operator whose address is taken', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  try {
+    const file = await kubeconfigFile(1);
+    const ended = await run([
+      '--cluster-id=c',
+      '--shard-addr=localhost:1',
+      `--kubeconfig=${file}`,
+      `--health-addr=127.0.0.1:${port}`,
+      '--metrics-addr=0',
+    ]);
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toMatch(/^Cannot listen on "127\.0\.0\.1:\d+" for \/healthz.*\n$/);
+  } finally {
+    server.close();
+  }
+});
+
 test('exit code 2: a context that the kubeconfig does not have', async () => {
   const file = await kubeconfigFile(1);
   const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig', file, '--context=other']);
