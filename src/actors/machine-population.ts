@@ -50,6 +50,8 @@ export interface Population {
   readonly consider: (machine: Machine) => void;
   /** The object went; who has ended for good is forgotten. */
   readonly vanish: (machine: Machine, last: UpcomingNodeProjection) => void;
+  /** Forgets what was said of every machine; nothing is owed until it is said again. */
+  readonly renounce: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly idle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -193,6 +195,12 @@ export const makePopulation = (
       machine.actor?.send({ type: 'object.vanished', last });
       if (machine.actor?.getSnapshot().matches('gone') === true) sleep(machine);
       else consider(machine);
+    },
+    renounce: () => {
+      for (const machine of [...roster.members()]) {
+        machine.said = undefined;
+        sleep(machine);
+      }
     },
     counts: counts.all,
     idle: turns.idle,

@@ -3,8 +3,8 @@
  *
  * Promises: each UpcomingNode has one writer; frames act only when the list of objects is complete,
  * and until then the last of each machine is kept; 32 machines write at once; an object is called
- * stale only by the end of a proven replay. Make one registry per term of leadership: what was said
- * before a term is not true in the next.
+ * stale only by the end of a proven replay. What was said in one term of leadership is not true in
+ * the next: `renounce` at its end.
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../api/event-note.ts';
@@ -40,6 +40,11 @@ export interface UpcomingNodeRegistry {
   readonly counts: () => Readonly<Record<string, number>>;
   /** The Node of a machine, known or not; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
+  /**
+   * Forgets what the shard said: for the end of a term of leadership, because another process has
+   * its own session from then on. The next session's replay says it again.
+   */
+  readonly renounce: () => void;
   /** Resolves when no machine writes or waits for its turn. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those under way have their answers. */
@@ -140,6 +145,7 @@ export const startUpcomingNodes = (
     get: (machineId) => roster.get(machineId)?.actor,
     counts: population.counts,
     nodeOf: roster.nodeOf,
+    renounce: population.renounce,
     idle: population.idle,
     stop: () => {
       subscription.unsubscribe();

@@ -109,7 +109,7 @@ const rig = ({ synced = true } = {}) => {
 };
 
 describe('machines become objects', () => {
-  test('a new machine costs two writes and has its start time from the first', async () => {
+  test('upcomingNodes: a new machine costs two writes and has its start time from the first', async () => {
     const { frames, cluster, status } = rig();
     await frames('m1', 'Configuring');
     expect(cluster.get('un-m1')).toMatchObject({
@@ -124,7 +124,7 @@ describe('machines become objects', () => {
     expect(cluster.writes()).toEqual(['POST', 'PATCH un-m1/status']);
   });
 
-  test('three transitions at once cost at most two writes and end in the last', async () => {
+  test('upcomingNodes: three transitions at once cost at most two writes and end in the last', async () => {
     const { frame, cluster, phase, settle } = rig();
     for (let id = 0; id < 200; id += 1) {
       for (const state of ['Creating', 'Configuring', 'Configured'] as const) {
@@ -136,7 +136,7 @@ describe('machines become objects', () => {
     expect(cluster.writes().length).toBe(400);
   });
 
-  test('nothing is written when a frame says what stands there', async () => {
+  test('upcomingNodes: nothing is written when a frame says what stands there', async () => {
     const { frames, cluster, counted } = rig();
     await frames('m1', 'Configured');
     const before = cluster.calls.length;
@@ -145,7 +145,7 @@ describe('machines become objects', () => {
     expect(counted.get('bigfleet_operator_upcoming_node_writes_total status_update noop')).toBe(1);
   });
 
-  test('a changed spec is patched alone', async () => {
+  test('upcomingNodes: a changed spec is patched alone', async () => {
     const { frames, frame, cluster, settle } = rig();
     await frames('m1', 'Configured');
     frame('m1', 'Configured', { labels: { zone: 'b' } });
@@ -154,7 +154,7 @@ describe('machines become objects', () => {
     expect(cluster.writes().slice(2)).toEqual(['PATCH un-m1']);
   });
 
-  test('a machine with an id that is no DNS label has an object with a hashed name', async () => {
+  test('upcomingNodes: a machine with an id that is no DNS label has an object with a hashed name', async () => {
     const { frames, cluster } = rig();
     await frames('Rack 7/β', 'Configured');
     const [name = ''] = cluster.names();
@@ -165,7 +165,7 @@ describe('machines become objects', () => {
     });
   });
 
-  test('an unknown step is counted and followed', async () => {
+  test('upcomingNodes: an unknown step is counted and followed', async () => {
     const { frames, phase, counted } = rig();
     await frames('m1', 'Configured', 'Creating');
     expect(phase('m1')).toBe('Provisioning');
@@ -251,7 +251,7 @@ describe('machines end', () => {
     expect(status('m1')).toMatchObject({ provisioningStartTime: '2026-01-01T00:01:00Z' });
   });
 
-  test('an ended machine is forgotten', async () => {
+  test('upcomingNodes: an ended machine is forgotten', async () => {
     const { frames, registry } = rig();
     await frames('m1', 'Configuring');
     await frames('m1', 'Idle');
@@ -348,7 +348,7 @@ describe('a replay', () => {
 });
 
 describe('writes that fail', () => {
-  test('every machine ends in the state of its last frame when the API server is back', async () => {
+  test('upcomingNodes: every machine ends in the state of its last frame when the API server is back', async () => {
     const { frame, cluster, phase, time, frames } = rig();
     await frames('old', 'Configured');
     cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
@@ -364,7 +364,7 @@ describe('writes that fail', () => {
     expect(phase('old')).toBe('Draining');
   });
 
-  test('an API server that is away is knocked at by 32 machines at once at most', async () => {
+  test('upcomingNodes: an API server that is away is knocked at by 32 machines at once at most', async () => {
     const { frame, cluster, time } = rig();
     let inFlight = 0;
     let most = 0;
@@ -385,7 +385,7 @@ describe('writes that fail', () => {
     expect(most).toBe(32);
   });
 
-  test('an answer that was lost on the way does no harm', async () => {
+  test('upcomingNodes: an answer that was lost on the way does no harm', async () => {
     const { frame, cluster, phase, time } = rig();
     cluster.put('un-m1', {
       metadata: { name: 'un-m1', uid: 'u', annotations: { [ID_KEY]: 'm1' } },
@@ -405,7 +405,7 @@ describe('writes that fail', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
-  test('a refused object is told to people and tried again when the machine says otherwise', async () => {
+  test('upcomingNodes: a refused object is told to people and tried again when the machine says otherwise', async () => {
     const { frame, cluster, phase, time, notes } = rig();
     cluster.intercept(({ body }) =>
       Effect.succeed(
@@ -423,7 +423,7 @@ describe('writes that fail', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
-  test('an object that keeps failing does not keep others from their turn', async () => {
+  test('upcomingNodes: an object that keeps failing does not keep others from their turn', async () => {
     const { frame, cluster, phase, time } = rig();
     cluster.intercept(({ path, body }) =>
       (path + (textAt(body, 'metadata', 'name') ?? '')).includes('un-bad')
@@ -438,7 +438,7 @@ describe('writes that fail', () => {
 });
 
 describe('other hands', () => {
-  test('a foreign value is written over', async () => {
+  test('upcomingNodes: a foreign value is written over', async () => {
     const { frames, cluster, status, settle } = rig();
     await frames('m1', 'Configured');
     cluster.put('un-m1', { status: { phase: 'Failed', lastError: 'somebody else' } });
@@ -447,7 +447,7 @@ describe('other hands', () => {
     expect(status('m1')).not.toHaveProperty('lastError');
   });
 
-  test('an object that somebody deleted is made again', async () => {
+  test('upcomingNodes: an object that somebody deleted is made again', async () => {
     const { frames, cluster, phase, settle } = rig();
     await frames('m1', 'Configured');
     cluster.remove('un-m1');
@@ -455,7 +455,7 @@ describe('other hands', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
-  test('an annotation that somebody took away is put back', async () => {
+  test('upcomingNodes: an annotation that somebody took away is put back', async () => {
     const { frames, cluster, settle } = rig();
     await frames('m1', 'Configured');
     cluster.put('un-m1', { metadata: { name: 'un-m1', uid: 'uid-1' } });
@@ -463,7 +463,7 @@ describe('other hands', () => {
     expect(cluster.get('un-m1')).toMatchObject({ metadata: { annotations: { [ID_KEY]: 'm1' } } });
   });
 
-  test('an echo of our own writes that comes late changes nothing', async () => {
+  test('upcomingNodes: an echo of our own writes that comes late changes nothing', async () => {
     const { frames, cluster, phase, settle } = rig();
     cluster.lag();
     await frames('m1', 'Configuring');
@@ -475,7 +475,7 @@ describe('other hands', () => {
     expect(cluster.calls.length).toBe(before);
   });
 
-  test('an echo of a deleted object that comes late makes nothing new', async () => {
+  test('upcomingNodes: an echo of a deleted object that comes late makes nothing new', async () => {
     const { frames, cluster, settle, registry } = rig();
     cluster.lag();
     await frames('m1', 'Configuring');
@@ -492,7 +492,7 @@ describe('other hands', () => {
 describe('the Node of a machine', () => {
   const REF = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'uid-1' };
 
-  test('is referred to when it is seen, before or after the frame', async () => {
+  test('upcomingNodes: is referred to when it is seen, before or after the frame', async () => {
     const { frames, node, status, settle } = rig();
     node('m1', false);
     await frames('m1', 'Configured');
@@ -503,7 +503,7 @@ describe('the Node of a machine', () => {
     expect(status('m2')).toMatchObject({ nodeRef: { name: 'm2' } });
   });
 
-  test('tells its first readiness in one Event and leaves the phase to the shard', async () => {
+  test('upcomingNodes: tells its first readiness in one Event and leaves the phase to the shard', async () => {
     const { frames, node, phase, notes, settle } = rig();
     await frames('m1', 'Configuring');
     node('m1', false);
@@ -519,7 +519,7 @@ describe('the Node of a machine', () => {
     expect(phase('m1')).toBe('Registered');
   });
 
-  test('that was Ready before a restart is not told again', async () => {
+  test('upcomingNodes: that was Ready before a restart is not told again', async () => {
     const { frames, node, notes, restart, settle, news } = rig();
     node('m1', true);
     await frames('m1', 'Configured');
@@ -533,7 +533,7 @@ describe('the Node of a machine', () => {
     expect(notes.length).toBe(1);
   });
 
-  test('is found for a reclaim by every rule of the wire', async () => {
+  test('upcomingNodes: is found for a reclaim by every rule of the wire', async () => {
     const { frames, node, registry } = rig();
     node('m1', true);
     await frames('m1', 'Configured');
@@ -571,7 +571,7 @@ describe('the registry', () => {
     for (let id = 0; id < 300; id += 1) expect(phase(`m${id}`)).toBe('Ready');
   });
 
-  test('keeps few settled actors awake and still writes foreign values over', async () => {
+  test('upcomingNodes: keeps few settled actors awake and still writes foreign values over', async () => {
     const { frame, cluster, phase, registry, settle } = rig();
     for (let id = 0; id < 2500; id += 1) frame(`m${id}`, 'Configured');
     for (let n = 0; n < 60; n += 1) await settle();
@@ -583,14 +583,32 @@ describe('the registry', () => {
     expect(phase('m0')).toBe('Ready');
   });
 
-  test('is idle when nobody writes', async () => {
+  test('upcomingNodes: what was said in an earlier term of leadership is not written in the next', async () => {
+    const { frames, cluster, phase, settle, registry, time, news } = rig();
+    await frames('m1', 'Configured');
+    cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
+    await frames('m2', 'Configured');
+    registry().renounce();
+    cluster.intercept(() => Effect.succeed(undefined));
+    cluster.put('un-m1', { status: { phase: 'Draining' } });
+    await time.advance(600_000);
+    expect(phase('m1')).toBe('Draining');
+    expect(cluster.names()).toEqual(['un-m1']);
+    news.next({ _tag: 'StreamOpened', stream: 2 });
+    await frames('m2', 'Configured');
+    news.next({ _tag: 'Resynced', stream: 2 });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m2']);
+  });
+
+  test('upcomingNodes: is idle when nobody writes', async () => {
     const { frame, registry, cluster } = rig();
     for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
     await registry().idle();
     expect(cluster.writes().length).toBe(200);
   });
 
-  test('stops by letting writes under way finish and beginning no others', async () => {
+  test('upcomingNodes: stops by letting writes under way finish and beginning no others', async () => {
     const { frame, registry, cluster, time, settle } = rig();
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');

@@ -31,14 +31,14 @@ const matched = (nodes: readonly NodeProjection[], traits: MachineTraits) => {
 };
 
 describe('node matching', () => {
-  test('goes by a providerID that is equal to the provider id', () => {
+  test('node matching: goes by a providerID that is equal to the provider id', () => {
     expect(matched([node('n1', { providerId: 'fleet://zone/host-1' })], {
       ...machine('m1'),
       providerId: 'fleet://zone/host-1',
     })).toEqual(['n1', 'ProviderId']);
   });
 
-  test('goes by a providerID that ends in a slash and the provider id', () => {
+  test('node matching: goes by a providerID that ends in a slash and the provider id', () => {
     const nodes = [node('n1', { providerId: 'fleet:///zone/host-1' })];
     expect(matched(nodes, machine('m1', { providerId: 'host-1' }))).toEqual(['n1', 'ProviderId']);
     expect(matched(nodes, machine('m1', { providerId: 'zone/host-1' })))
@@ -46,14 +46,14 @@ describe('node matching', () => {
     expect(matched(nodes, machine('m1', { providerId: 'ost-1' }))).toBeUndefined();
   });
 
-  test('prefers an equal providerID to one that ends alike', () => {
+  test('node matching: prefers an equal providerID to one that ends alike', () => {
     expect(matched([
       node('n1', { providerId: 'fleet:///host-1' }),
       node('n2', { providerId: 'host-1' }),
     ], machine('m1', { providerId: 'host-1' }))).toEqual(['n2', 'ProviderId']);
   });
 
-  test('takes the rules in the order of the wire', () => {
+  test('node matching: takes the rules in the order of the wire', () => {
     const nodes = [
       node('by-provider', { providerId: 'x/host-1' }),
       node('m1'),
@@ -68,7 +68,7 @@ describe('node matching', () => {
     expect(matched([], traits)).toBeUndefined();
   });
 
-  test('lets a rule that fits two Nodes decide nothing', () => {
+  test('node matching: lets a rule that fits two Nodes decide nothing', () => {
     const twins = [node('n1', { providerId: 'a/host' }), node('n2', { providerId: 'b/host' })];
     expect(matched(twins, machine('m1', { providerId: 'host' }))).toBeUndefined();
     expect(matched([...twins, node('m1')], machine('m1', { providerId: 'host' })))
@@ -79,7 +79,7 @@ describe('node matching', () => {
     ], machine('m1'))).toBeUndefined();
   });
 
-  test('says which machines a Node concerns, before and after it changes', () => {
+  test('node matching: says which machines a Node concerns, before and after it changes', () => {
     const matching = nodeMatching();
     matching.putMachine(machine('m1', { providerId: 'host-1' }));
     matching.putMachine(machine('m2'));
@@ -91,7 +91,7 @@ describe('node matching', () => {
     expect(matching.putNode(node('m2'))).toEqual(['m2']);
   });
 
-  test('finds what a plain search in the order of the wire finds', () => {
+  test('node matching: finds what a plain search in the order of the wire finds', () => {
     const word = fc.constantFrom('', 'a', 'b', 'x/a', 'y/x/a', 'm1', 'm2');
     const nodes = fc.uniqueArray(
       fc.record({
@@ -128,7 +128,7 @@ describe('node matching', () => {
     }));
   });
 
-  test('reads a Node as the API server gives it', () => {
+  test('node matching: reads a Node as the API server gives it', () => {
     expect(projectNode({
       metadata: {
         name: 'n1',

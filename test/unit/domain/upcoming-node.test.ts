@@ -64,16 +64,16 @@ const READY = {
 };
 
 describe('upcoming node', () => {
-  test('owes nothing when the object shows what the shard said', () => {
+  test('upcomingNodes: owes nothing when the object shows what the shard said', () => {
     expect(owedWrite('m-1', facts(said('Configured'), object(READY)))).toBeUndefined();
   });
 
-  test('owes nothing while the shard said nothing about the machine', () => {
+  test('upcomingNodes: owes nothing while the shard said nothing about the machine', () => {
     expect(owedWrite('m-1', facts(null, object(READY)))).toBeUndefined();
     expect(owedWrite('m-1', facts(null))).toBeUndefined();
   });
 
-  test('owes a creation, then the first status with the start time', () => {
+  test('upcomingNodes: owes a creation, then the first status with the start time', () => {
     expect(owedWrite('m-1', facts(said('Configuring')))).toBe('create');
     const created = facts(said('Configuring'), object(undefined));
     expect(owedWrite('m-1', created)).toBe('status_update');
@@ -86,12 +86,12 @@ describe('upcoming node', () => {
     });
   });
 
-  test('patches only the status fields that changed', () => {
+  test('upcomingNodes: patches only the status fields that changed', () => {
     expect(statusPatch(facts(said('Configured'), object({ ...READY, phase: 'Registered' }))))
       .toEqual({ status: { phase: 'Ready' } });
   });
 
-  test('keeps the start time that stands there, until the machine begins a new life', () => {
+  test('upcomingNodes: keeps the start time that stands there, until the machine begins a new life', () => {
     const later = sight(said('Configuring'), frame('Configured'), T0 + 60_000);
     expect(later.since).toBe('2026-01-01T00:00:00Z');
     expect(statusPatch(facts(later, object({ ...READY, phase: 'Registered' }))))
@@ -100,7 +100,7 @@ describe('upcoming node', () => {
     expect(reborn.since).toBe('2026-01-01T00:01:00Z');
   });
 
-  test('shows the last error of a failed machine and takes it away afterwards', () => {
+  test('upcomingNodes: shows the last error of a failed machine and takes it away afterwards', () => {
     const failed = sight(undefined, frame('Failed', { lastError: 'no room' }), T0);
     expect(statusPatch(facts(failed, object(READY)))).toEqual({
       status: { phase: 'Failed', lastError: 'no room' },
@@ -111,14 +111,14 @@ describe('upcoming node', () => {
     });
   });
 
-  test('keeps the last provider id when a frame has none', () => {
+  test('upcomingNodes: keeps the last provider id when a frame has none', () => {
     const sighting = sight(said('Configured'), frame('Draining', { providerId: '' }), T0);
     expect(sighting.providerId).toBe('host-1');
     const first = sight(undefined, frame('Configured', { providerId: '' }), T0);
     expect(owedWrite('m-1', facts(first, object(READY)))).toBeUndefined();
   });
 
-  test('fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
+  test('upcomingNodes: fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
     const node = { name: 'n1', uid: 'nu1', ready: true };
     expect(statusPatch(facts(said('Configured'), object(READY), node))).toEqual({
       status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
@@ -130,7 +130,7 @@ describe('upcoming node', () => {
     });
   });
 
-  test('patches only the spec fields that changed, and null takes one away', () => {
+  test('upcomingNodes: patches only the spec fields that changed, and null takes one away', () => {
     const shown = object(READY, {
       labels: { arch: 'amd64', old: 'x' },
       resources: { cpu: 2, memory: '4Gi' },
@@ -142,7 +142,7 @@ describe('upcoming node', () => {
     });
   });
 
-  test('names the machine in an object that carries no annotation yet', () => {
+  test('upcomingNodes: names the machine in an object that carries no annotation yet', () => {
     const unnamed = {
       ...object(READY),
       metadata: { name: 'un-m-1', uid: 'u', resourceVersion: '1' },
@@ -176,7 +176,7 @@ describe('upcoming node', () => {
     expect(owedWrite('m-1', facts(UNBOUND))).toBeUndefined();
   });
 
-  test('is read from whatever the API server gives', () => {
+  test('upcomingNodes: is read from whatever the API server gives', () => {
     expect(projectUpcomingNode(undefined)).toBeUndefined();
     expect(projectUpcomingNode({ metadata: { name: 'x' } })).toBeUndefined();
     expect(projectUpcomingNode({

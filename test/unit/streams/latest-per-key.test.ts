@@ -44,14 +44,14 @@ const rig = (concurrency: number) => {
 };
 
 describe('latestPerKey', () => {
-  test('keeps only the newest value of a key that is busy', () => {
+  test('latestPerKey: keeps only the newest value of a key that is busy', () => {
     const { frames, worked, end } = rig(32);
     for (const state of [1, 2, 3]) frames.next(frame('a', state));
     end('a');
     expect(worked).toEqual([frame('a', 1), frame('a', 3)]);
   });
 
-  test('keeps only the newest value of a key that waits for room', () => {
+  test('latestPerKey: keeps only the newest value of a key that waits for room', () => {
     const { frames, worked, end } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -60,7 +60,7 @@ describe('latestPerKey', () => {
     expect(worked).toEqual([frame('a', 1), frame('b', 2)]);
   });
 
-  test('lets other keys go before a key that was just worked on', () => {
+  test('latestPerKey: lets other keys go before a key that was just worked on', () => {
     const { frames, worked, end } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -69,7 +69,7 @@ describe('latestPerKey', () => {
     expect(worked.at(-1)).toEqual(frame('b', 1));
   });
 
-  test('completes when the source has completed and the last work is done', () => {
+  test('latestPerKey: completes when the source has completed and the last work is done', () => {
     const { frames, end, completed } = rig(32);
     frames.next(frame('a', 1));
     frames.next(frame('a', 2));
@@ -80,7 +80,7 @@ describe('latestPerKey', () => {
     expect(completed()).toBe(true);
   });
 
-  test('cancels what runs and starts nothing more when it is unsubscribed', () => {
+  test('latestPerKey: cancels what runs and starts nothing more when it is unsubscribed', () => {
     const { frames, running, worked, subscription } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -88,7 +88,7 @@ describe('latestPerKey', () => {
     expect([running.size, worked.length]).toEqual([0, 1]);
   });
 
-  test('works through a hundred thousand turns that end at once without deep recursion', () => {
+  test('latestPerKey: works through a hundred thousand turns that end at once without deep recursion', () => {
     let turns = 0;
     new Observable<number>((subscriber) => {
       for (let n = 0; n < 100_000; n += 1) subscriber.next(n);
@@ -99,7 +99,7 @@ describe('latestPerKey', () => {
     expect(turns).toBe(100_000);
   });
 
-  test('passes the results on', () => {
+  test('latestPerKey: passes the results on', () => {
     const results: string[] = [];
     of(frame('a', 1), frame('b', 2)).pipe(latestPerKey({
       key: ({ machine }) => machine,

@@ -1,0 +1,127 @@
+/**
+ * What an AvailableCapacity is to look like and which write brings it there.
+ *
+ * Promises: nothing is owed when nothing changed; `cost` is the exact decimal of the wire's double;
+ * the object goes when the fleet says that there is none and is sure of it.
+ */
+import { decimalText } from './decimal.ts';
+import type { Identity } from './facts.ts';
+import type { CapacityObservation } from './frames.ts';
+import { asText, listOrEmptyAt, numberAt, parseJson, recordAt, textAt, valueAt } from './json.ts';
+import { mergePatchOf } from './merge-patch.ts';
+import { identityOf } from './object-meta.ts';
+import type { ResourceMap } from './resources.ts';
+
+/** The canonical JSON of an AvailableCapacity's spec; `gone` for one that is to have no object. */
+export type CapacitySpecText = string;
+
+/** What the cache keeps of an AvailableCapacity. */
+export interface AvailableCapacityProjection extends Identity {
+  readonly spec: CapacitySpecText;
+}
+
+/** What the fleet last said of one profile. */
+export interface CapacitySaid {
+  readonly spec: CapacitySpecText;
+  /** True when there is none, for certain. */
+  readonly exhausted: boolean;
+}
+
+/** Everything that decides about one AvailableCapacity. */
+export interface AvailableCapacityFacts {
+  readonly said: CapacitySaid | null;
+  readonly shown: AvailableCapacityProjection | null;
+}
+
+interface SpecFields {
+  readonly requirements: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values: readonly string[];
+  }[];
+  readonly resources: ResourceMap;
+  readonly availableCount: number;
+  readonly availability: string;
+  readonly cost: string;
+}
+
+const sorted = (resources: ResourceMap): ResourceMap =>
+  Object.fromEntries(Object.entries(resources).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const canonical = (fields: SpecFields): CapacitySpecText =>
+  JSON.stringify({
+    ...(fields.requirements.length === 0 ? {} : {
+      requirements: fields.requirements.map(({ key, operator, values }) => ({
+        key,
+        operator,
+        ...(values.length === 0 ? {} : { values }),
+      })),
+    }),
+    resources: sorted(fields.resources),
+    availableCount: fields.availableCount,
+    availability: fields.availability,
+    cost: fields.cost,
+  });
+
+/** A frame as it is kept. A cost that is no number is shown as 0. */
+export const capacitySaid = (frame: CapacityObservation): CapacitySaid => ({
+  spec: canonical({
+    requirements: frame.requirements,
+    resources: frame.resources,
+    availableCount: Math.max(0, frame.availableCount),
+    availability: frame.confidence,
+    cost: decimalText(Math.max(0, frame.costPerHour)) ?? '0',
+  }),
+  exhausted: frame.availableCount <= 0 && frame.confidence === 'None',
+});
+
+const quantityText = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : asText(value) ?? '';
+
+/** Reads an AvailableCapacity as the API server gives it. Total. */
+export const projectAvailableCapacity = (
+  raw: unknown,
+): AvailableCapacityProjection | undefined => {
+  const identity = identityOf(raw);
+  if (identity === undefined) return undefined;
+  const resources = Object.entries(recordAt(raw, 'spec', 'resources') ?? {});
+  return {
+    ...identity,
+    spec: canonical({
+      requirements: listOrEmptyAt(raw, 'spec', 'requirements').map((requirement) => ({
+        key: textAt(requirement, 'key') ?? '',
+        operator: textAt(requirement, 'operator') ?? '',
+        values: listOrEmptyAt(requirement, 'values').map((value) => asText(value) ?? ''),
+      })),
+      resources: Object.fromEntries(resources.map(([name, value]) => [name, quantityText(value)])),
+      availableCount: numberAt(raw, 'spec', 'availableCount') ?? 0,
+      availability: textAt(raw, 'spec', 'availability') ?? '',
+      cost: quantityText(valueAt(raw, 'spec', 'cost')),
+    }),
+  };
+};
+
+/** The object to create. */
+export const newAvailableCapacity = (name: string, spec: CapacitySpecText): object => ({
+  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  kind: 'AvailableCapacity',
+  metadata: { name },
+  spec: parseJson(spec),
+});
+
+/** The merge patch of what changed; `undefined` when nothing did. */
+export const capacityPatch = ({ said, shown }: AvailableCapacityFacts): object | undefined => {
+  if (said === null || shown === null || said.spec === shown.spec) return undefined;
+  const spec = mergePatchOf(parseJson(shown.spec), parseJson(said.spec));
+  return spec === undefined ? undefined : { spec };
+};
+
+/** The write that is owed next; `undefined` when the object shows what the fleet said. */
+export const owedCapacityWrite = (
+  { said, shown }: AvailableCapacityFacts,
+): 'create' | 'spec_update' | 'delete' | undefined => {
+  if (said === null) return undefined;
+  if (said.exhausted) return shown === null ? undefined : 'delete';
+  if (shown === null) return 'create';
+  return said.spec === shown.spec ? undefined : 'spec_update';
+};

@@ -1,0 +1,78 @@
+/**
+ * The acts on AvailableCapacity objects. Promises: every write passes the write budget in class
+ * `phase`, is counted, and sends only what changed.
+ */
+import { Context, Effect, Layer } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import {
+  type AvailableCapacityFacts,
+  type AvailableCapacityProjection,
+  capacityPatch,
+  newAvailableCapacity,
+  projectAvailableCapacity,
+} from '../domain/available-capacity.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
+import { KubeApi } from './kube-api.ts';
+import { type CountedOutcome, objectWrites } from './object-writes.ts';
+import { Writes } from './writes.ts';
+
+/** Where AvailableCapacities are served. */
+export const AVAILABLE_CAPACITIES_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/availablecapacities';
+
+/** The name of the object, and all that decides about it. */
+export interface AvailableCapacityWrite {
+  readonly name: string;
+  readonly facts: AvailableCapacityFacts;
+}
+
+type Act = (
+  write: AvailableCapacityWrite,
+) => Effect.Effect<WriteOutcome<AvailableCapacityProjection>>;
+
+/** Writes AvailableCapacities. */
+export class AvailableCapacities extends Context.Service<AvailableCapacities, {
+  readonly create: Act;
+  readonly patch: Act;
+  readonly remove: Act;
+}>()('tidegate/AvailableCapacities') {}
+
+const NOTHING_TO_SAY: CountedOutcome<AvailableCapacityProjection> = {
+  outcome: { _tag: 'Fault', why: 'there was nothing to write' },
+  result: 'error',
+};
+
+/** AvailableCapacities of a real API server. */
+export const availableCapacitiesLayer = (
+  { telemetry }: { readonly telemetry: Telemetry },
+): Layer.Layer<AvailableCapacities, never, KubeApi | Writes> =>
+  Layer.effect(
+    AvailableCapacities,
+    Effect.gen(function* () {
+      const { create, patch, remove } = objectWrites({
+        path: AVAILABLE_CAPACITIES_PATH,
+        api: yield* KubeApi,
+        writes: yield* Writes,
+        project: projectAvailableCapacity,
+      });
+      const counted = (
+        op: 'create' | 'spec_update' | 'delete',
+        act: Effect.Effect<CountedOutcome<AvailableCapacityProjection>>,
+      ) =>
+        Effect.map(act, ({ outcome, result }) => {
+          telemetry.count('tidegate_available_capacity_writes_total', 1, { op, outcome: result });
+          return outcome;
+        });
+      return {
+        create: ({ name, facts }) =>
+          counted('create', create(newAvailableCapacity(name, facts.said?.spec ?? '{}'), name)),
+        patch: ({ name, facts }) => {
+          const body = capacityPatch(facts);
+          return counted(
+            'spec_update',
+            body === undefined ? Effect.succeed(NOTHING_TO_SAY) : patch(name, body),
+          );
+        },
+        remove: ({ name, facts }) => counted('delete', remove(name, facts.shown?.uid ?? '')),
+      };
+    }),
+  );

@@ -1,0 +1,268 @@
+/**
+ * One profile of free capacity and its AvailableCapacity object, of which this is the only writer.
+ *
+ * Promises: the object ends as the fleet last said, or is gone when it said that nothing is left;
+ * one write is in flight at a time and only in a turn; a write that fails is tried again until it
+ * lands or is not owed any more; nothing is written when nothing changed.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import {
+  type AvailableCapacityFacts,
+  type AvailableCapacityProjection,
+  type CapacitySaid,
+  owedCapacityWrite,
+} from '../domain/available-capacity.ts';
+import { backoffMs } from '../domain/backoff.ts';
+import type { Revision } from '../domain/ids.ts';
+import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import { nextSeed, type Seed } from '../domain/random.ts';
+import { isOlder } from '../domain/revisions.ts';
+import { required } from './required.ts';
+
+/** Between turns: a profile that cannot be written makes room for others at once. */
+const BACKOFF = { firstMs: 500, lastMs: 30_000 };
+const REFUSAL_BACKOFF_MS = 60_000;
+
+/** The name of the object, and what it is to show. */
+export interface AvailableCapacityAct {
+  readonly name: string;
+  readonly facts: AvailableCapacityFacts;
+}
+
+export interface AvailableCapacityInput extends AvailableCapacityAct {
+  readonly seed: Seed;
+}
+
+export interface AvailableCapacityContext extends AvailableCapacityInput {
+  /** The newest revision that was seen of the object; what is not newer is an echo. */
+  readonly newest: Revision | null;
+  /** Failures since a write last landed. */
+  readonly attempt: number;
+  readonly verdict: WriteVerdict;
+  /** Why the last write did not land; empty when it did. */
+  readonly problem: string;
+}
+
+type Shown = AvailableCapacityProjection;
+
+export type AvailableCapacityEvent =
+  | { readonly type: 'capacity.observed'; readonly said: CapacitySaid }
+  | { readonly type: 'object.observed'; readonly shown: Shown }
+  | { readonly type: 'object.vanished'; readonly uid: string }
+  | { readonly type: 'turn.granted' };
+
+const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapacityContext }) => ({
+  name,
+  facts,
+});
+
+/** What an answer leaves of the facts; a newer fact that came before it stays. */
+const afterAnswer = (
+  { facts, newest }: AvailableCapacityContext,
+  outcome: WriteOutcome<Shown>,
+): Pick<AvailableCapacityContext, 'facts' | 'newest'> => {
+  if (outcome._tag === 'Absent') return { facts: { ...facts, shown: null }, newest };
+  if (outcome._tag !== 'Written') return { facts, newest };
+  const { shown } = outcome;
+  if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
+  return { facts: { ...facts, shown }, newest: shown.revision };
+};
+
+const answered = {
+  target: 'deciding',
+  actions: {
+    type: 'takeAnswer',
+    params: ({ event }: { readonly event: { readonly output: WriteOutcome<Shown> } }) =>
+      event.output,
+  },
+} as const;
+
+const broke = {
+  target: 'deciding',
+  actions: {
+    type: 'takeAnswer',
+    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
+      _tag: 'Fault' as const,
+      why: String(event.error),
+    }),
+  },
+} as const;
+
+/** The statechart of a profile's object; `src/actors/available-capacities.ts` provides its acts. */
+export const availableCapacity = setup({
+  types: {
+    context: {} as AvailableCapacityContext,
+    events: {} as AvailableCapacityEvent,
+    input: {} as AvailableCapacityInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    createObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('createObject'),
+    patchObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('patchObject'),
+    deleteObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('deleteObject'),
+  },
+  actions: {
+    askForTurn: () => {},
+    tellRefused: () => {},
+    tellFailing: () => {},
+    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+      const verdict = verdictOf(outcome);
+      const landed = verdict === 'Landed';
+      return {
+        ...afterAnswer(context, outcome),
+        verdict,
+        problem: 'why' in outcome ? outcome.why : '',
+        attempt: landed ? 0 : context.attempt + 1,
+        seed: landed ? context.seed : nextSeed(context.seed),
+      };
+    }),
+    tryAgain: assign({ verdict: 'Untried' }),
+  },
+  guards: {
+    anythingOwed: ({ context }) => owedCapacityWrite(context.facts) !== undefined,
+    nothingOwed: ({ context }) => owedCapacityWrite(context.facts) === undefined,
+    creationOwed: ({ context }) => owedCapacityWrite(context.facts) === 'create',
+    patchOwed: ({ context }) => owedCapacityWrite(context.facts) === 'spec_update',
+    deletionOwed: ({ context }) => owedCapacityWrite(context.facts) === 'delete',
+    nothingThere: ({ context }) => context.facts.shown === null,
+    objectThere: ({ context }) => context.facts.shown !== null,
+    refused: ({ context }) => context.verdict === 'Refused',
+    failed: ({ context }) => context.verdict === 'Failed',
+    saysOtherwise: ({ context }, said: CapacitySaid) => said.spec !== context.facts.said?.spec,
+    isNews: ({ context: { newest } }, { revision }: Shown) =>
+      newest === null || (revision !== newest && !isOlder(revision, newest)),
+    isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
+  },
+  delays: {
+    writeBackoff: ({ context }) => backoffMs(BACKOFF, context.attempt, context.seed),
+    refusalBackoff: REFUSAL_BACKOFF_MS,
+  },
+}).createMachine({
+  id: 'availableCapacity',
+  description: 'One profile of free capacity and its AvailableCapacity object.',
+  context: ({ input }) => ({
+    ...input,
+    newest: input.facts.shown?.revision ?? null,
+    attempt: 0,
+    verdict: 'Untried',
+    problem: '',
+  }),
+  initial: 'settled',
+  on: {
+    'capacity.observed': {
+      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, said: event.said }) }),
+    },
+    'object.observed': {
+      guard: { type: 'isNews', params: ({ event }) => event.shown },
+      actions: assign(({ context, event }) => ({
+        facts: { ...context.facts, shown: event.shown },
+        newest: event.shown.revision,
+      })),
+    },
+    'object.vanished': {
+      guard: { type: 'isShown', params: ({ event }) => event.uid },
+      actions: assign({ facts: ({ context }) => ({ ...context.facts, shown: null }) }),
+    },
+  },
+  states: {
+    settled: {
+      description: 'The object shows what the fleet last said.',
+      tags: 'settled',
+      always: [
+        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'nothingThere', target: 'gone' },
+      ],
+    },
+    gone: {
+      description: 'Nothing is left of this profile, and there is no object.',
+      tags: 'settled',
+      always: [
+        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'objectThere', target: 'settled' },
+      ],
+    },
+    waiting: {
+      description: 'A write is owed; waits until it is its turn.',
+      tags: 'waiting',
+      entry: 'askForTurn',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      on: { 'turn.granted': 'acting' },
+    },
+    acting: {
+      description: 'Has a turn: writes until nothing is owed or a write fails.',
+      tags: 'acting',
+      entry: 'tryAgain',
+      initial: 'deciding',
+      states: {
+        deciding: {
+          description: 'Looks at the last answer and at what is owed now.',
+          always: [
+            { guard: 'refused', target: '#availableCapacity.refused' },
+            { guard: 'failed', target: '#availableCapacity.backingOff' },
+            { guard: 'creationOwed', target: 'creating' },
+            { guard: 'patchOwed', target: 'patching' },
+            { guard: 'deletionOwed', target: 'deleting' },
+            { target: '#availableCapacity.settled' },
+          ],
+        },
+        creating: {
+          description: 'Creates the object.',
+          invoke: {
+            id: 'createObject',
+            src: 'createObject',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        patching: {
+          description: 'Writes what changed.',
+          invoke: {
+            id: 'patchObject',
+            src: 'patchObject',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+        deleting: {
+          description: 'Deletes the object: nothing is left, for certain.',
+          invoke: {
+            id: 'deleteObject',
+            src: 'deleteObject',
+            input: actOf,
+            onDone: answered,
+            onError: broke,
+          },
+        },
+      },
+    },
+    backingOff: {
+      description: 'The last write failed; asks for another turn after a while.',
+      meta: { reason: 'WriteFailing' },
+      tags: 'waiting',
+      entry: 'tellFailing',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      after: { writeBackoff: 'waiting' },
+    },
+    refused: {
+      description: 'The API server will not take the object as it is; a person must look.',
+      meta: { reason: 'WriteRefused' },
+      tags: 'waiting',
+      entry: 'tellRefused',
+      always: { guard: 'nothingOwed', target: 'settled' },
+      on: {
+        'capacity.observed': {
+          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
+          target: 'waiting',
+          actions: assign({
+            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
+          }),
+        },
+      },
+      after: { refusalBackoff: 'waiting' },
+    },
+  },
+});

@@ -1,0 +1,159 @@
+/** The registry of free capacity over a small API server in memory. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { Subject } from 'rxjs';
+import { afterEach, expect, test } from 'vitest';
+import { startAvailableCapacities } from '../../../src/actors/available-capacities.ts';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
+import type { CapacityObservation, SessionNews } from '../../../src/domain/frames.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import {
+  AVAILABLE_CAPACITIES_PATH,
+  availableCapacitiesLayer,
+} from '../../../src/effects/available-capacities.ts';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { fakeObjects } from '../../support/fake-objects.ts';
+
+/** Golden (wire: *Profile fingerprint*). */
+const KEY = 'available:p=1000000|ipb=0|rpb=0|reqs=node.kubernetes.io/instance-type:1:' +
+  'a3-highgpu-8g;|spr=';
+const NAME = 'ac-c1e0f71c92d76ecb4932359515c143ee';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const rig = ({ synced = true } = {}) => {
+  const time = simulatedTime();
+  const cluster = fakeObjects(AVAILABLE_CAPACITIES_PATH, projectAvailableCapacity);
+  const notes: EventNote[] = [];
+  const news = new Subject<SessionNews>();
+  const telemetry = silentTelemetry;
+  const runtime = ManagedRuntime.make(
+    availableCapacitiesLayer({ telemetry }).pipe(
+      Layer.provideMerge(cluster.layer),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  if (synced) cluster.list();
+  const registry = startAvailableCapacities(
+    makeWorld({ time, runtime, telemetry, firstSeed: 1 }),
+    { news, availableCapacities: cluster.reflector, record: (note) => notes.push(note) },
+  );
+  stops.push(async () => {
+    await registry.stop();
+    await runtime.dispose();
+  });
+  const say = (availableCount: number, more: Partial<CapacityObservation> = {}) => {
+    news.next({
+      _tag: 'CapacityObserved',
+      capacity: {
+        supersedesKey: KEY,
+        requirements: [
+          { key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['a3-highgpu-8g'] },
+        ],
+        resources: { memory: '4Gi', cpu: '2' },
+        availableCount,
+        confidence: availableCount === 0 ? 'None' : 'High',
+        costPerHour: 0.1 + 0.2,
+        ...more,
+      },
+    });
+    return time.settle();
+  };
+  return { time, cluster, notes, registry, say };
+};
+
+test('availableCapacities: an object is named by the hash of its key and carries the exact cost', async () => {
+  const { cluster, say } = rig();
+  await say(3);
+  expect(cluster.get(NAME)).toMatchObject({
+    spec: {
+      requirements: [
+        { key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['a3-highgpu-8g'] },
+      ],
+      resources: { cpu: '2', memory: '4Gi' },
+      availableCount: 3,
+      availability: 'High',
+      cost: '0.3',
+    },
+  });
+});
+
+test('availableCapacities: only what changed is patched, and nothing when nothing did', async () => {
+  const { cluster, say } = rig();
+  await say(3);
+  await say(3);
+  expect(cluster.writes()).toEqual(['POST']);
+  await say(4);
+  expect(cluster.writes()).toEqual(['POST', `PATCH ${NAME}`]);
+  expect(cluster.calls.at(-1)?.body).toEqual({ spec: { availableCount: 4 } });
+});
+
+test('availableCapacities: an object goes at count 0 with confidence NONE, and only then', async () => {
+  const { cluster, say, registry } = rig();
+  await say(3);
+  await say(0, { confidence: 'Low' });
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 0, availability: 'Low' } });
+  await say(0);
+  expect(cluster.names()).toEqual([]);
+  expect(registry.get(KEY)).toBeUndefined();
+  await say(0);
+  expect(cluster.writes().length).toBe(3);
+});
+
+test('availableCapacities: nothing is written before the list is complete, and then the latest', async () => {
+  const { cluster, say, time } = rig({ synced: false });
+  for (const count of [1, 2, 3]) await say(count);
+  expect(cluster.writes()).toEqual([]);
+  cluster.list();
+  await time.settle();
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
+  expect(cluster.writes()).toEqual(['POST']);
+});
+
+test('availableCapacities: an object of an earlier process is patched, not made again', async () => {
+  const { cluster, say, time } = rig({ synced: false });
+  cluster.put(NAME, { metadata: { name: NAME, uid: 'u' }, spec: { resources: {}, cost: 1 } });
+  cluster.list();
+  await say(3);
+  await time.settle();
+  expect(cluster.writes()).toEqual([`PATCH ${NAME}`]);
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3, cost: '0.3' } });
+});
+
+test('availableCapacities: a foreign value is written over', async () => {
+  const { cluster, say, time } = rig();
+  await say(3);
+  cluster.put(NAME, { spec: { availableCount: 99 } });
+  await time.settle();
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
+  cluster.remove(NAME);
+  await time.settle();
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
+});
+
+test('availableCapacities: a write that fails is tried again with the latest', async () => {
+  const { cluster, say, time } = rig();
+  cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
+  await say(3);
+  await time.advance(10_000);
+  await say(5);
+  cluster.intercept(() => Effect.succeed(undefined));
+  await time.advance(31_000);
+  expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 5 } });
+});
+
+test('availableCapacities: a refused object is told to people', async () => {
+  const { cluster, say, time, notes } = rig();
+  cluster.intercept(() => Effect.succeed({ status: 422, body: { message: 'bad cost' } }));
+  await say(3);
+  await time.settle();
+  expect(notes.map(({ reason, regarding }) => [reason, regarding.name])).toEqual([
+    ['WriteRefused', NAME],
+  ]);
+});
