@@ -166,7 +166,11 @@ const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Par
     );
     if (started._tag === 'Refused') return { _tag: 'Unfit', why: started.problem } as const;
     parts.template = started.template;
-    return yield* lookAtCluster;
+    const fitness = yield* lookAtCluster;
+    if (fitness._tag === 'Unreachable') {
+      world.telemetry.log('warn', 'Cannot use the cluster yet', { why: fitness.why });
+    }
+    return fitness;
   });
 
 /** Waits for the answers of writes that were sent; those that were not are left to the next. */

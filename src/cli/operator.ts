@@ -1,8 +1,8 @@
 /**
  * `tidegate operator`: from flags to a running operator, and from its ending to an exit code.
  *
- * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for ends
- * with 0; everything else ends with 1 and one line that says why.
+ * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for
+ * ends with 0; everything else ends with 1 and one line that says why.
  */
 import { type OperatorSettings, operatorSettings, type Surroundings } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
