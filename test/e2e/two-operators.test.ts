@@ -52,8 +52,7 @@ interface Stage {
 }
 
 const operatorOf = (
-  bed: Testbed,
-  fleet: FleetProcess,
+  { bed, fleet }: { readonly bed: Testbed; readonly fleet: FleetProcess },
   user: User,
   lease: Readonly<Record<string, string>>,
 ): Promise<OperatorProcess> =>
@@ -74,9 +73,9 @@ const inBurst = async (
     textAt((await cluster.call('GET', LEASE)).body, 'spec', 'holderIdentity') ?? '';
   const fleet = await startFleet({ seedMachines: 0 });
   await cluster.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
-  const leader = await operatorOf(bed, fleet, 'tidegate-a', lease);
+  const leader = await operatorOf({ bed, fleet }, 'tidegate-a', lease);
   await untilSession(fleet);
-  const standby = await operatorOf(bed, fleet, 'tidegate-b', lease);
+  const standby = await operatorOf({ bed, fleet }, 'tidegate-b', lease);
   await standby.untilReady();
   expect(await holder()).toBe('tidegate-a');
   await fleet.script('POST', '/mass', {
