@@ -6,7 +6,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { wireChapters } from './rules/wire-rules.ts';
+import { clusterChapters } from './rules/cluster-rules.ts';
+import { demandChapters } from './rules/demand-rules.ts';
+import { fleetChapters } from './rules/fleet-rules.ts';
+import { machineChapters } from './rules/machine-rules.ts';
+import { streamChapters } from './rules/stream-rules.ts';
 import type { RuleChapter } from './rules/rule.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -29,16 +33,24 @@ const TITLE =
 
 const titlesIn = (file: string): readonly TestTitle[] =>
   [...readFileSync(file, 'utf8').matchAll(TITLE)].map((match) => ({
-    title: (match[2] ?? '').replaceAll(/\\(.)/g, '$1').replaceAll(/\s+/g, ' '),
+    title: (match[2] ?? '').replaceAll(/\\\n/g, '').replaceAll(/\\(.)/g, '$1').replaceAll(
+      /\s+/g,
+      ' ',
+    ),
     file: relative(root, file),
   }));
 
 const render = (chapters: readonly RuleChapter[], titles: readonly TestTitle[]) => {
   const missing: string[] = [];
-  const testsOf = (id: string, wanted: string): readonly TestTitle[] => {
+  const shownBy = (id: string, wanted: string): readonly string[] => {
+    if (wanted.startsWith('test/')) {
+      const count = titles.filter(({ file }) => file === wanted).length;
+      if (count === 0) missing.push(`Rule ${id}: there is no test in ${wanted}`);
+      return [`- all of [${wanted}](../${wanted})`];
+    }
     const found = titles.filter(({ title }) => title.startsWith(wanted));
     if (found.length === 0) missing.push(`Rule ${id}: no test is titled "${wanted}…"`);
-    return found;
+    return found.map(({ title, file }) => `- ${title} ([${file}](../${file}))`);
   };
   const lines = [
     '# The rules, and the tests that show them',
@@ -50,20 +62,22 @@ const render = (chapters: readonly RuleChapter[], titles: readonly TestTitle[]) 
     lines.push('', `## ${chapter.title}`, '', chapter.intro);
     for (const rule of chapter.rules) {
       lines.push('', `### ${rule.id}`, '', rule.says, '');
-      const shown = new Map(
-        rule.shownBy.flatMap((wanted) => testsOf(rule.id, wanted))
-          .map((test) => [`${test.file} ${test.title}`, test]),
-      );
-      for (const { title, file } of shown.values()) {
-        lines.push(`- ${title} ([${file}](../${file}))`);
-      }
+      lines.push(...new Set(rule.shownBy.flatMap((wanted) => shownBy(rule.id, wanted))));
     }
   }
   return { text: `${lines.join('\n')}\n`, missing };
 };
 
+const CHAPTERS = [
+  ...streamChapters,
+  ...demandChapters,
+  ...machineChapters,
+  ...clusterChapters,
+  ...fleetChapters,
+];
+
 const titles = testFiles(join(root, 'test')).flatMap(titlesIn);
-const { text, missing } = render(wireChapters, titles);
+const { text, missing } = render(CHAPTERS, titles);
 const problems = [...missing];
 if (process.argv.includes('--check')) {
   let written = '';

@@ -1,6 +1,9 @@
 /** What a rule of the reference page is made of. */
 
-/** One rule: what holds, and the titles (or their beginnings) of the tests that show it. */
+/**
+ * One rule: what holds, and what shows it: titles of tests, or their beginnings, or whole files
+ * (`test/…`).
+ */
 export interface Rule {
   readonly id: string;
   readonly says: string;
