@@ -29,6 +29,7 @@ const SHARED_TEXTS_MAX = 10_000;
 
 /** How loud each statechart is: `info` where there is one in a process, `debug` where thousands. */
 const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
+  availableCapacity: 'debug',
   fleetSession: 'info',
   leadership: 'info',
   listWatch: 'debug',

@@ -1,5 +1,6 @@
 /**
- * The API server of a test bed as a test sees it: plain requests, and what happened to a collection.
+ * The API server of a test bed as a test sees it: plain requests, and what happened to a
+ * collection.
  *
  * Promises: shares no code with the operator's own client; a history misses nothing that happened
  * after it was opened, because it watches on from the revision of its own list.

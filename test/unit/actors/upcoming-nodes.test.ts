@@ -1,4 +1,4 @@
-/** The registry of machines over a small API server in memory: the state of the world, not calls. */
+/** The registry of machines over a small API server in memory: its objects count, not calls. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
