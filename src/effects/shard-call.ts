@@ -78,16 +78,27 @@ const REFUSALS: ReadonlySet<number> = new Set([
   Status.UNIMPLEMENTED,
 ]);
 
-/** grpc-js ends connection problems with a note that is mostly empty. */
+/** grpc-js ends connection problems with a time and a note that is mostly empty. */
 const EMPTY_NOTE = /\.? *Resolution note: $/;
+const TIME = / \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g;
+/** What it says when the peer closed the connection before the first HTTP/2 frame. */
+const CLOSED_EARLY = /Last error: Failed to connect$/;
+const PERHAPS_REFUSED = ': the peer closed the connection during the handshake, as a shard does ' +
+  'that does not accept our certificate';
 
-const endingOf = (code: number, details: string, connected: boolean): SessionEnding => {
-  const detail = `${Status[code] ?? code}: ${details.replace(EMPTY_NOTE, '')}`;
+interface Manner {
+  readonly connected: boolean;
+  readonly secured: boolean;
+}
+
+const endingOf = (code: number, details: string, how: Manner): SessionEnding => {
+  const said = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
+  const hint = how.secured && CLOSED_EARLY.test(said) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {
     if (REFUSALS.has(code)) return 'RefusedByShard';
-    return connected ? 'EndedByShard' : 'Unreachable';
+    return how.connected ? 'EndedByShard' : 'Unreachable';
   };
-  return { why: cause(), detail };
+  return { why: cause(), detail: `${Status[code] ?? code}: ${said}${hint}` };
 };
 
 const hostOf = (address: string): string => {
@@ -131,7 +142,9 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 const watchForConnection = ({ client, connected }: Connection): void => {
   const channel = client.getChannel();
   const look = (): void => {
-    const state = channel.getConnectivityState(true);
+    // Only looks: the call connects by itself, and asking for a connection here would make another
+    // attempt when the first has failed, without the session's backoff.
+    const state = channel.getConnectivityState(false);
     if (state === connectivityState.READY) Deferred.doneUnsafe(connected, Effect.void);
     else if (state !== connectivityState.SHUTDOWN) {
       channel.watchConnectivityState(state, Infinity, (problem) => {
@@ -163,7 +176,10 @@ const connect = (dial: ShardDial): Connection => {
   // What it says is in the status as well; unheard, it would end the process.
   call.on('error', () => {});
   call.on('status', ({ code, details }) => {
-    const ending = endingOf(code, details, Deferred.isDoneUnsafe(connection.connected));
+    const ending = endingOf(code, details, {
+      connected: Deferred.isDoneUnsafe(connection.connected),
+      secured: dial.pair !== undefined,
+    });
     Deferred.doneUnsafe(connection.connected, Effect.fail(ending));
     Deferred.doneUnsafe(connection.ended, Effect.succeed(ending));
   });
