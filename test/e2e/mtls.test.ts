@@ -167,7 +167,7 @@ certificate, or it does not know who signed that of the shard',
         const endings = told(operator, 'Session ended');
         expect(dials - endings.length).toBeOneOf([0, 1]);
         expect(endings.slice(0, ENDINGS).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
-        for (const { detail } of endings) expect(detail).toMatch(/certificate|alert|unknown ca/i);
+        for (const { detail } of endings) expect(detail).toContain('certificate');
       }));
       expect(await sessionsAt(fleet)).toEqual([]);
     },
