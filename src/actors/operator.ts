@@ -8,11 +8,16 @@
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
+import { projectAvailableCapacity } from '../domain/available-capacity.ts';
 import { projectNode } from '../domain/cluster-node.ts';
 import { capacityRequestProjector } from '../domain/demand/request.ts';
 import type { ClusterId } from '../domain/ids.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
+import {
+  AVAILABLE_CAPACITIES_PATH,
+  type AvailableCapacities,
+} from '../effects/available-capacities.ts';
 import type { CapacityRequests } from '../effects/capacity-requests.ts';
 import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
@@ -21,6 +26,7 @@ import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import type { WriteGate } from '../effects/write-gate.ts';
 import { type Fitness, operator, type OperatorEnding } from '../machines/operator.ts';
+import { startAvailableCapacities } from './available-capacities.ts';
 import { type BootstrapTemplate, startBootstrapTemplate } from './bootstrap-template.ts';
 import type { RecordEvent } from '../api/event-note.ts';
 import { startFleetSession } from './fleet-session.ts';
@@ -37,6 +43,7 @@ export type OperatorServices =
   | WriteGate
   | CapacityRequests
   | UpcomingNodes
+  | AvailableCapacities
   | ShardCalls
   | Credentials;
 
@@ -86,12 +93,17 @@ const startCaches = (world: OperatorWorld, intern: Intern) => {
     path: `${GROUP}/upcomingnodes`,
     project: (raw) => projectUpcomingNode(raw, intern),
   });
+  const availableCapacities = startReflector(world, {
+    id: 'availablecapacities',
+    path: AVAILABLE_CAPACITIES_PATH,
+    project: projectAvailableCapacity,
+  });
   const nodes = startReflector(world, {
     id: 'nodes',
     path: '/api/v1/nodes',
     project: projectNode,
   });
-  const all = { requests, upcomingNodes, nodes };
+  const all = { requests, upcomingNodes, availableCapacities, nodes };
   return { ...all, all: Object.entries(all) };
 };
 
@@ -129,6 +141,11 @@ const startRoles = (
     nodes: caches.nodes,
     intern: options.intern,
   });
+  const capacities = startAvailableCapacities(world, {
+    news,
+    record,
+    availableCapacities: caches.availableCapacities,
+  });
   const rollups = startRollups(world, {
     session,
     record,
@@ -136,7 +153,7 @@ const startRoles = (
     intervalMs: options.rollupIntervalMs,
     ackConcurrency: options.ackConcurrency,
   });
-  return { session, machines, rollups };
+  return { session, machines, capacities, rollups };
 };
 
 const lookAtCluster = serverVersion.pipe(
@@ -175,7 +192,7 @@ const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Par
 
 /** Waits for the answers of writes that were sent; those that were not are left to the next. */
 const settleWrites = (parts: Parts) =>
-  Effect.promise(() => Promise.all([parts.roles?.machines.stop()]))
+  Effect.promise(() => Promise.all([parts.roles?.machines.stop(), parts.roles?.capacities.stop()]))
     .pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
 
 const stopParts = async ({ recorder, template, caches, roles }: Parts): Promise<void> => {
@@ -221,7 +238,11 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
           .subscribe((leads) => self.send({ type: leads ? 'leadership.won' : 'leadership.lost' }));
       },
       openSession: () => parts.roles?.session.lead(true),
-      suspendSession: () => parts.roles?.session.lead(false),
+      suspendSession: () => {
+        parts.roles?.session.lead(false);
+        parts.roles?.machines.renounce();
+        parts.roles?.capacities.renounce();
+      },
     },
   });
 };

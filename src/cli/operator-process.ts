@@ -5,10 +5,11 @@
 import process from 'node:process';
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
-import { startOperator } from '../actors/operator.ts';
+import { type Operator, startOperator } from '../actors/operator.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
+import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
 import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
@@ -19,6 +20,7 @@ import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
 import { writeBudget } from '../effects/write-budget.ts';
 import { writeGate } from '../effects/write-gate.ts';
 import type { MACHINES } from '../machines/index.ts';
+import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
 import type { RunningOperator } from './operator.ts';
 import { VERSION } from './version.ts';
@@ -55,6 +57,7 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
   const objects = Layer.mergeAll(
     capacityRequestsLayer,
     upcomingNodesLayer({ telemetry, intern }),
+    availableCapacitiesLayer({ telemetry }),
   );
   return Layer.mergeAll(
     Layer.provideMerge(objects, writes),
@@ -62,6 +65,12 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
     credentialsLayer,
   ).pipe(Layer.provideMerge(clockLayer(realTime)));
 };
+
+/** A crashed root actor decides nothing any more, however well the process answers. */
+const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
+  name: 'operator',
+  failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
+});
 
 /** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
 export const startOperatorProcess = async (
@@ -102,7 +111,7 @@ export const startOperatorProcess = async (
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,
-    health: { live: [], ready: operator.checks },
+    health: { live: [isAlive(operator)], ready: operator.checks },
   });
   telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
   const closed = operator.done.finally(async () => {

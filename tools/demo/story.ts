@@ -36,21 +36,20 @@ export interface Line {
   readonly what: string;
 }
 
-const machineLines = (before: Scene, now: Scene): readonly Line[] =>
-  [...now.machines.values()].flatMap((machine): readonly Line[] => {
-    const old = before.machines.get(machine.name);
-    const lines: Line[] = [];
-    if (machine.phase !== null && machine.phase !== old?.phase) {
-      const from = old?.phase ? `${old.phase} → ` : '';
-      lines.push({
-        who: 'machine',
-        what: `${machine.name}  ${from}${machine.phase}  (${machine.kind}, ${machine.zone})`,
-      });
-    }
-    if (machine.nodeName !== '' && machine.nodeName !== (old?.nodeName ?? '')) {
-      lines.push({ who: 'machine', what: `${machine.name}  is Node ${machine.nodeName}` });
-    }
-    return lines;
+const phaseLines = (before: Scene, now: Scene): readonly Line[] =>
+  [...now.machines.values()].flatMap(({ name, phase, kind, zone }): readonly Line[] => {
+    const old = before.machines.get(name)?.phase ?? null;
+    if (phase === null || phase === old) return [];
+    const step = old === null ? phase : `${old} → ${phase}`;
+    return [{ who: 'machine', what: `${name}  ${step}  (${kind}, ${zone})` }];
+  });
+
+const linkLines = (before: Scene, now: Scene): readonly Line[] =>
+  [...now.machines.values()].flatMap(({ name, nodeName }): readonly Line[] => {
+    const old = before.machines.get(name)?.nodeName ?? '';
+    return nodeName === '' || nodeName === old
+      ? []
+      : [{ who: 'machine', what: `${name}  is Node ${nodeName}` }];
   });
 
 const nodeLines = (before: Scene, now: Scene): readonly Line[] =>
@@ -68,8 +67,9 @@ export const tellChanges = (before: Scene, now: Scene): readonly Line[] => [
     who: 'requests' as const,
     what: `${now.acknowledged} of ${now.wanted} acknowledged`,
   }]),
-  ...machineLines(before, now),
+  ...phaseLines(before, now),
   ...nodeLines(before, now),
+  ...linkLines(before, now),
 ];
 
 /** True when everything that was asked for is there and shown. */
