@@ -8,6 +8,7 @@
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { readCapacityRequest } from '../domain/demand/reading.ts';
 import type { Terms } from '../domain/demand/terms.ts';
+import { type PenaltyBucket, PINNED_BUCKET, UNSPECIFIED_BUCKET } from '../domain/penalty.ts';
 import { isDeleting, labelsOf } from '../domain/object-meta.ts';
 import {
   age,
@@ -105,6 +106,16 @@ const pending = (facts: CapacityRequestFacts): Verdict => {
 const detail = (name: string, value: string | undefined): readonly Detail[] =>
   value === undefined || value === '' ? [] : [{ name, value }];
 
+const FIRST_DOLLAR_BUCKET = 3;
+
+/** What a penalty counts as once it is rounded up to its bucket. */
+const bucketInWords = (bucket: PenaltyBucket): string => {
+  if (bucket === UNSPECIFIED_BUCKET) return '';
+  if (bucket === PINNED_BUCKET) return 'never, its penalty is above every bucket';
+  if (bucket < FIRST_DOLLAR_BUCKET) return bucket === 1 ? 'for $0' : 'for up to $0.50';
+  return `for up to $${(2 ** (bucket - FIRST_DOLLAR_BUCKET)).toLocaleString('en-US')}`;
+};
+
 const termsInDetail = ({ profile, group }: Terms): readonly Detail[] => [
   ...profile.requirements.flatMap(({ key, operator, values }) =>
     detail('Requirement', `${key} ${operator} ${values.join(', ')}`.trim())
@@ -112,6 +123,8 @@ const termsInDetail = ({ profile, group }: Terms): readonly Detail[] => [
   ...profile.spread.flatMap(({ topologyKey, maxSkew }) =>
     detail('Spread', `over ${topologyKey}, at most ${maxSkew} apart`)
   ),
+  ...detail('Interrupted', bucketInWords(profile.interruptionBucket)),
+  ...detail('Taken back', bucketInWords(profile.reclamationBucket)),
   ...detail('Together with', group === '' ? '' : 'all requests of its group on one value'),
 ];
 

@@ -104,6 +104,20 @@ describe('explainCapacityRequest', () => {
     ]));
   });
 
+  test.each([
+    ['0', 'for $0'],
+    ['500m', 'for up to $0.50'],
+    ['0.51', 'for up to $1'],
+    ['8000', 'for up to $8,192'],
+    ['20M', 'never, its penalty is above every bucket'],
+  ])('a penalty of %s is told as it counts: %s', (penalty, words) => {
+    const explained = explain(
+      request({}, { interruptionPenalty: penalty, reclamationPenalty: penalty }),
+    );
+    expect(explained.details).toContainEqual({ name: 'Interrupted', value: words });
+    expect(explained.details).toContainEqual({ name: 'Taken back', value: words });
+  });
+
   test('any JSON has an explanation', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (object, events) => {
@@ -152,7 +166,7 @@ test('explanationText prints sentences, fields to mend, details and events', () 
       Can act    The owner of the application: Mend the fields below
 
     Fields to mend
-      spec.resources["cpu"] is "four", which is no number with a suffix. Give a quantity such as "2Gi"
+      spec.resources["cpu"] is "four", which is no number with a suffix. Give a quantity such as "1500m" or "2Gi"
 
     Details
       Created   10s ago
