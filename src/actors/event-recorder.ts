@@ -1,0 +1,102 @@
+/**
+ * Takes notes and makes Events of them, in its own time.
+ *
+ * Promises: `record` never blocks and never throws; equal notes are one Event with a series; the
+ * queue is bounded, and what finds no room is dropped and counted.
+ */
+import { defer, Subject } from 'rxjs';
+import type { EventNote, RecordEvent } from '../api/event-note.ts';
+import { seriesBook } from '../domain/event-series.ts';
+import { Events, type EventWriting } from '../effects/events.ts';
+import { Effect } from 'effect';
+import { latestPerKey } from '../streams/latest-per-key.ts';
+import type { World } from './world.ts';
+
+/** Events that wait to be written; more are dropped. */
+export const WAITING_EVENTS_MAX = 5000;
+/** Written at once. The write budget paces them: Events are its last class. */
+const EVENTS_AT_ONCE = 4;
+
+/** The recorder of a process. */
+export interface EventRecorder {
+  readonly record: RecordEvent;
+  /** Resolves when nothing waits to be written. */
+  readonly idle: () => Promise<void>;
+  /** Writes no more; what waits is dropped. */
+  readonly stop: () => void;
+}
+
+const objectOf = ({ regarding: { kind, namespace, name, uid } }: EventNote): string =>
+  [kind, namespace ?? '', name, uid].join('/');
+
+/** Starts a recorder. `instance` says which process reports. */
+export const startEventRecorder = (
+  world: World<Events>,
+  { instance }: { readonly instance: string },
+): EventRecorder => {
+  const { telemetry, runtime, time } = world;
+  const book = seriesBook();
+  const writings = new Subject<EventWriting>();
+  /** Series that wait or are being written. */
+  const waiting = new Map<number, number>();
+  let whenIdle: (() => void)[] = [];
+  let stopped = false;
+
+  const count = (outcome: 'written' | 'failed' | 'counted' | 'dropped'): void =>
+    telemetry.count('tidegate_events_total', 1, { outcome });
+  const settle = (): void => {
+    if (waiting.size > 0) return;
+    for (const resolve of whenIdle) resolve();
+    whenIdle = [];
+  };
+  const done = ({ number, count: written }: EventWriting): void => {
+    if (waiting.get(number) === written) waiting.delete(number);
+    settle();
+  };
+  const write = (writing: EventWriting) =>
+    defer(async () => {
+      const outcome = await runtime.runPromise(Effect.gen(function* () {
+        const events = yield* Events;
+        return yield* events.write(writing);
+      }));
+      count(outcome);
+      done(writing);
+    });
+  const subscription = writings
+    .pipe(latestPerKey({
+      key: ({ number }) => String(number),
+      concurrency: EVENTS_AT_ONCE,
+      work: write,
+    }))
+    .subscribe({
+      error: (cause) =>
+        telemetry.log('error', 'Events end by a defect', { problem: String(cause) }),
+    });
+
+  const record: RecordEvent = (note) => {
+    if (stopped) return;
+    const verdict = book.note(
+      `${objectOf(note)} ${note.reason} ${note.note}`,
+      objectOf(note),
+      time.now(),
+    );
+    if (verdict._tag === 'Counted') return count('counted');
+    const room = waiting.size < WAITING_EVENTS_MAX;
+    if (verdict._tag === 'TooMany' || !room) return count('dropped');
+    const { number, count: times, firstMs, lastMs } = verdict.series;
+    waiting.set(number, times);
+    writings.next({ ...note, instance, number, count: times, firstMs, lastMs });
+  };
+
+  return {
+    record,
+    idle: () =>
+      waiting.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
+    stop: () => {
+      stopped = true;
+      subscription.unsubscribe();
+      waiting.clear();
+      settle();
+    },
+  };
+};

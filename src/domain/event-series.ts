@@ -1,0 +1,99 @@
+/**
+ * Which notes become Events of their own, which only count, and which are too many.
+ *
+ * Promises: equal notes about one object are one series with a growing count, to be written at most
+ * once a minute; one object cannot fill the cluster with different notes; what is remembered is
+ * bounded.
+ */
+
+/** Repeats within this time of a write are counted and not written. */
+const PAUSE_MS = 60_000;
+/** A repeat after this time begins a new series. */
+const OVER_MS = 30 * 60_000;
+/** Series, and objects, that are remembered; the oldest is forgotten for a new one. */
+export const SERIES_MAX = 4096;
+/** Different notes about one object in one window. */
+export const NOTES_PER_OBJECT_MAX = 25;
+const OBJECT_WINDOW_MS = 5 * 60_000;
+
+/** Equal notes about one object. */
+export interface Series {
+  readonly key: string;
+  /** Tells one series of a process from all others. */
+  readonly number: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly count: number;
+  /** When it was last told to be written. */
+  readonly writtenMs: number;
+}
+
+/** What is to be done about a note. */
+export type SeriesVerdict =
+  | { readonly _tag: 'Begun'; readonly series: Series }
+  | { readonly _tag: 'Repeated'; readonly series: Series }
+  /** Counted; the next write of the series says so. */
+  | { readonly _tag: 'Counted' }
+  | { readonly _tag: 'TooMany' };
+
+/** A memory of series. */
+export interface SeriesBook {
+  /** `key` tells notes apart, `object` what they are about; `nowMs` is the wall clock. */
+  readonly note: (key: string, object: string, nowMs: number) => SeriesVerdict;
+  readonly size: () => number;
+}
+
+interface Window {
+  readonly sinceMs: number;
+  readonly notes: number;
+}
+
+/** Keeps the map in the order of use and within its bound. */
+const remember = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= SERIES_MAX) return;
+  const [oldest] = map.keys();
+  if (oldest !== undefined) map.delete(oldest);
+};
+
+/** An empty memory. */
+export const seriesBook = (): SeriesBook => {
+  const known = new Map<string, Series>();
+  const windows = new Map<string, Window>();
+  let begun = 0;
+
+  const mayBegin = (object: string, nowMs: number): boolean => {
+    const last = windows.get(object);
+    const current = last !== undefined && nowMs - last.sinceMs < OBJECT_WINDOW_MS
+      ? last
+      : { sinceMs: nowMs, notes: 0 };
+    if (current.notes >= NOTES_PER_OBJECT_MAX) return false;
+    remember(windows, object, { ...current, notes: current.notes + 1 });
+    return true;
+  };
+
+  return {
+    size: () => known.size,
+    note: (key, object, nowMs) => {
+      const before = known.get(key);
+      if (before === undefined || nowMs - before.lastMs >= OVER_MS) {
+        if (!mayBegin(object, nowMs)) return { _tag: 'TooMany' };
+        begun += 1;
+        const times = { firstMs: nowMs, lastMs: nowMs, writtenMs: nowMs };
+        const series = { key, number: begun, count: 1, ...times };
+        remember(known, key, series);
+        return { _tag: 'Begun', series };
+      }
+      const due = nowMs - before.writtenMs >= PAUSE_MS;
+      const series: Series = {
+        ...before,
+        count: before.count + 1,
+        lastMs: nowMs,
+        writtenMs: due ? nowMs : before.writtenMs,
+      };
+      remember(known, key, series);
+      return due ? { _tag: 'Repeated', series } : { _tag: 'Counted' };
+    },
+  };
+};
