@@ -212,6 +212,11 @@ export const METRICS = catalogue({
     help: 'Readings of the bootstrap template that could not be used; the last good one stays.',
     labels: [],
   },
+  tidegate_stream_defects_total: {
+    type: 'counter',
+    help: 'Defects of ours in subscribers of streams; each has a log line with its stack.',
+    labels: [],
+  },
 });
 
 /** The name of a metric. */

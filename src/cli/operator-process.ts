@@ -29,11 +29,11 @@ const STDOUT = 1;
 /** Specs of machines that are kept once; a fleet has fewer kinds than this. */
 const SHARED_TEXTS_MAX = 10_000;
 
-/** How loud each statechart is: `info` where there is one in a process, `debug` where thousands. */
+/** How loud each statechart is: `info` where moves are rare and matter, `debug` elsewhere. */
 const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   availableCapacity: 'debug',
   fleetSession: 'info',
-  leadership: 'info',
+  leadership: 'debug',
   listWatch: 'debug',
   operator: 'info',
   upcomingNode: 'debug',
@@ -84,6 +84,7 @@ export const startOperatorProcess = async (
     machineLevels: MACHINE_LEVELS,
   });
   const { telemetry, inspect } = observability;
+  sayStreamDefects(telemetry);
   const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));

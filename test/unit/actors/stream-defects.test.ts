@@ -1,0 +1,27 @@
+/** Defects of subscribers. */
+import { config, Subject } from 'rxjs';
+import { afterEach, expect, test } from 'vitest';
+import { sayStreamDefects } from '../../../src/actors/stream-defects.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+
+afterEach(() => {
+  config.onUnhandledError = null;
+});
+
+test('a subscriber that throws is told, and the stream goes on for everybody', async () => {
+  const said: string[] = [];
+  sayStreamDefects({ ...silentTelemetry, log: (_, message) => said.push(message) });
+  const facts = new Subject<number>();
+  const heard: number[] = [];
+  facts.subscribe(() => {
+    throw new Error('planted');
+  });
+  facts.subscribe((fact) => heard.push(fact));
+  facts.next(1);
+  facts.next(2);
+  // RxJS tells defects in a later turn of the loop.
+  for (let turn = 0; turn < 1000 && said.length < 2; turn += 1) await simulatedTime().settle();
+  expect(heard).toEqual([1, 2]);
+  expect(said).toEqual(Array(2).fill('A subscriber of a stream failed by a defect'));
+});
