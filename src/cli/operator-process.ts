@@ -6,6 +6,7 @@ import process from 'node:process';
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
 import { type Operator, startOperator } from '../actors/operator.ts';
+import { sayStreamDefects } from '../actors/stream-defects.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
