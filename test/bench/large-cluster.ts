@@ -196,6 +196,7 @@ const replay = async (stream: ServerDuplexStream<Buffer, Buffer>): Promise<void>
 };
 
 const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
+  let replayed = Promise.resolve();
   const ack = (echo: string): void => {
     stream.write(Buffer.from(encoded({ case: 'ack', value: { echo } })));
   };
@@ -204,10 +205,11 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
     const { payload } = fromBinary(OperatorMessageSchema, new Uint8Array(bytes));
     if (payload.case === 'hello') {
       ack('hello');
-      void replay(stream);
+      replayed = replay(stream);
     } else if (payload.case === 'rollup') {
       tell({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
-      ack('rollup');
+      // Its ack says that every machine was shown (wire: "What the real shard does").
+      void replayed.then(() => ack('rollup'));
     }
   });
 };

@@ -1,5 +1,5 @@
 /** How benches measure and print. */
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import process from 'node:process';
 import { realTime } from '../../src/effects/real-time.ts';
 
@@ -65,8 +65,10 @@ const runtime = (): string => {
 /** Prints what everything below was measured on. */
 export const sayMachine = (): void => {
   const [first] = cpus();
+  const [load = 0] = loadavg();
   say(
     `Machine: ${first?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores, ` +
-      `${mebibytes(totalmem())} memory; ${runtime()}, ${process.platform} ${process.arch}`,
+      `${mebibytes(totalmem())} memory; ${runtime()}, ${process.platform} ${process.arch}; ` +
+      `load ${load.toFixed(1)} before the first bench`,
   );
 };
