@@ -6,10 +6,7 @@
  * when the network took it, so whoever waits for it feels the peer's backpressure; leaving the
  * scope cancels the stream and closes the connection; nothing is retried here.
  */
-import { isIP } from 'node:net';
-import { checkServerIdentity, createSecureContext } from 'node:tls';
 import {
-  ChannelCredentials,
   Client,
   type ClientDuplexStream,
   connectivityState,
@@ -17,17 +14,13 @@ import {
   status as Status,
 } from '@grpc/grpc-js';
 import { Context, Deferred, Effect, Layer, type Scope } from 'effect';
-import type { KeyPair } from '../domain/credentials.ts';
 import type { EndingCause, SessionEnding } from '../domain/session.ts';
 import { Shard } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 import { FRAME_BYTES_MAX } from './rollup-frame.ts';
+import { dialCredentials, nameOptions, type ShardPeer } from './shard-credentials.ts';
 
 /** Whom to dial, and who hears the frames. */
-export interface ShardDial {
-  /** `host:port`. */
-  readonly address: string;
-  /** Mutual TLS with this pair; plaintext without one. */
-  readonly pair?: KeyPair;
+export interface ShardDial extends ShardPeer {
   /** Called with each frame the moment it is there. Must not throw. */
   readonly receive: (frame: Uint8Array) => void;
 }
@@ -101,39 +94,13 @@ const endingOf = (code: number, details: string, how: Manner): SessionEnding => 
   return { why: cause(), detail: `${Status[code] ?? code}: ${said}${hint}` };
 };
 
-const hostOf = (address: string): string => {
-  const host = address.slice(0, address.lastIndexOf(':'));
-  return host.startsWith('[') ? host.slice(1, -1) : host;
-};
-
-/**
- * An IP address is no server name: Node only warns, Deno refuses. So a placeholder is named in the
- * handshake, and the certificate is held to the address itself.
- */
-const NAME_OF_ADDRESSES = 'shard.bigfleet.invalid';
-
-const nameOptions = (address: string): { readonly 'grpc.ssl_target_name_override'?: string } =>
-  isIP(hostOf(address)) === 0 ? {} : { 'grpc.ssl_target_name_override': NAME_OF_ADDRESSES };
-
-const credentialsOf = ({ address, pair }: ShardDial): ChannelCredentials => {
-  if (pair === undefined) return ChannelCredentials.createInsecure();
-  const host = hostOf(address);
-  return ChannelCredentials.createFromSecureContext(
-    createSecureContext({
-      cert: pair.certificate,
-      key: pair.key,
-      ca: pair.authority,
-      minVersion: 'TLSv1.3',
-    }),
-    { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) },
-  );
-};
-
 interface Connection {
   readonly client: Client;
   readonly call: ClientDuplexStream<Uint8Array, Uint8Array>;
   readonly connected: Deferred.Deferred<void, SessionEnding>;
   readonly ended: Deferred.Deferred<SessionEnding>;
+  /** False: no more connections are to be made. */
+  wanted: boolean;
 }
 
 const asBuffer = (bytes: Uint8Array): Buffer =>
@@ -156,10 +123,9 @@ const watchForConnection = ({ client, connected }: Connection): void => {
 };
 
 const connect = (dial: ShardDial): Connection => {
-  const client = new Client(dial.address, credentialsOf(dial), {
-    ...OPTIONS,
-    ...nameOptions(dial.address),
-  });
+  const credentials = dialCredentials(dial, () => connection.wanted);
+  const options = { ...OPTIONS, ...nameOptions(dial.address) };
+  const client = new Client(dial.address, credentials, options);
   const call = client.makeBidiStreamRequest(
     SESSION_PATH,
     asBuffer,
@@ -171,6 +137,7 @@ const connect = (dial: ShardDial): Connection => {
     call,
     connected: Deferred.makeUnsafe(),
     ended: Deferred.makeUnsafe(),
+    wanted: true,
   };
   call.on('data', dial.receive);
   // What it says is in the status as well; unheard, it would end the process.
@@ -187,9 +154,10 @@ const connect = (dial: ShardDial): Connection => {
   return connection;
 };
 
-const disconnect = ({ call, client }: Connection): void => {
-  call.cancel();
-  client.close();
+const disconnect = (connection: Connection): void => {
+  connection.wanted = false;
+  connection.call.cancel();
+  connection.client.close();
 };
 
 const streamOf = ({ call, ended }: Connection): ShardStream => ({

@@ -19,6 +19,7 @@ import { type CredentialFiles, credentialsLayer } from '../../src/effects/creden
 import { realTime } from '../../src/effects/real-time.ts';
 import { shardCallsLayer } from '../../src/effects/shard-call.ts';
 import { newAuthority, type Pair } from '../support/certificates.ts';
+import { countDials } from '../support/dial-counter.ts';
 import { eventually } from '../support/eventually.ts';
 import { type ShardProcess, type ShardSetup, startShard } from '../support/shard-process.ts';
 
@@ -265,6 +266,20 @@ describe('session over mutual TLS', () => {
       expect(ending()).toMatchObject({ why: 'Unreachable', detail: expect.stringMatching(words) });
     }
     expect(elsewhere.events.filter(({ event }) => event === 'opened')).toEqual([]);
+  });
+
+  test('wire 7: a dial that failed makes no further connection by itself', async () => {
+    const shard = await shardOf(server('DNS:localhost', 'IP:127.0.0.1'));
+    const counter = await countDials(shard.port);
+    const { files } = keyFiles(issued('prod-1'), newAuthority('stranger').certificate);
+    const { session: started } = session(counter.address, { credentialFiles: files, ...FAST });
+    const ending = () => started.actor.getSnapshot().context.ending;
+    await isTrue('the first ending', () => ending() !== null);
+    await started.stop();
+    const dials = counter.dials();
+    // The channel's own first backoff takes a second.
+    await new Promise((resolve) => realTime.schedule(2500, () => resolve(undefined)));
+    expect(counter.dials() - dials).toBe(0);
   });
 
   test('wire 8: certificates are rotated under load without losing the stream', async () => {

@@ -1,0 +1,94 @@
+/**
+ * How a connection to the shard proves who is who: plaintext or mutual TLS, for one dial.
+ *
+ * Promises: TLS 1.3 at least; the shard's certificate is held to the host that was dialled, also
+ * when that is an IP address; no connection is made after the dial that it was for is over.
+ */
+import { isIP } from 'node:net';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
+import { ChannelCredentials } from '@grpc/grpc-js';
+import type { KeyPair } from '../domain/credentials.ts';
+
+/** Whom to dial and as whom. */
+export interface ShardPeer {
+  /** `host:port`. */
+  readonly address: string;
+  /** Mutual TLS with this pair; plaintext without one. */
+  readonly pair?: KeyPair;
+}
+
+const hostOf = (address: string): string => {
+  const host = address.slice(0, address.lastIndexOf(':'));
+  return host.startsWith('[') ? host.slice(1, -1) : host;
+};
+
+/**
+ * An IP address is no server name: Node only warns, Deno refuses. So a placeholder is named in the
+ * handshake, and the certificate is held to the address itself.
+ */
+const NAME_OF_ADDRESSES = 'shard.bigfleet.invalid';
+
+/** Options of a channel to `address`. */
+export const nameOptions = (
+  address: string,
+): { readonly 'grpc.ssl_target_name_override'?: string } =>
+  isIP(hostOf(address)) === 0 ? {} : { 'grpc.ssl_target_name_override': NAME_OF_ADDRESSES };
+
+type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
+
+/**
+ * Credentials that connect only while `isWanted`. A channel that was closed after a failure still
+ * makes one more attempt when its own backoff is over; this one comes to nothing and is forgotten,
+ * so that every connection belongs to a dial of the session.
+ */
+class DialCredentials extends ChannelCredentials {
+  readonly #inner: ChannelCredentials;
+  readonly #isWanted: () => boolean;
+
+  constructor(inner: ChannelCredentials, isWanted: () => boolean) {
+    super();
+    this.#inner = inner;
+    this.#isWanted = isWanted;
+  }
+
+  override _isSecure(): boolean {
+    return this.#inner._isSecure();
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return this === other;
+  }
+
+  override _createSecureConnector(
+    ...given: Parameters<ChannelCredentials['_createSecureConnector']>
+  ): SecureConnector {
+    const connector = this.#inner._createSecureConnector(...given);
+    return {
+      connect: (socket) => connector.connect(socket),
+      waitForReady: () =>
+        this.#isWanted()
+          ? connector.waitForReady()
+          : Promise.reject(new Error('The dial that this was for is over')),
+      getCallCredentials: () => connector.getCallCredentials(),
+      destroy: () => connector.destroy(),
+    };
+  }
+}
+
+const lastingCredentials = ({ address, pair }: ShardPeer): ChannelCredentials => {
+  if (pair === undefined) return ChannelCredentials.createInsecure();
+  const host = hostOf(address);
+  return ChannelCredentials.createFromSecureContext(
+    createSecureContext({
+      cert: pair.certificate,
+      key: pair.key,
+      ca: pair.authority,
+      minVersion: 'TLSv1.3',
+    }),
+    { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) },
+  );
+};
+
+/** Credentials for one dial; throws when the pair is none. */
+export const dialCredentials = (peer: ShardPeer, isWanted: () => boolean): ChannelCredentials =>
+  new DialCredentials(lastingCredentials(peer), isWanted);
