@@ -1,17 +1,25 @@
 /** One profile of free capacity and its object, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
+import { provideAvailableCapacity } from '../../src/actors/available-capacities.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
   type CapacitySaid,
   capacitySaid,
   owedCapacityWrite,
+  projectAvailableCapacity,
 } from '../../src/domain/available-capacity.ts';
-import { objectKey, revision, uid } from '../../src/domain/ids.ts';
+import { parseJson } from '../../src/domain/json.ts';
+import type { WriteOutcome } from '../../src/domain/object-write.ts';
+import { availableCapacitiesLayer } from '../../src/effects/available-capacities.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import { Writes } from '../../src/effects/writes.ts';
 import {
   availableCapacity,
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
-import { describeModel } from './model.ts';
+import { type Acts, describeModel } from './model.ts';
 
 const said = (availableCount: number): CapacitySaid =>
   capacitySaid({
@@ -23,13 +31,59 @@ const said = (availableCount: number): CapacitySaid =>
     costPerHour: 0.5,
   });
 
+/** What the API server would answer with, by revision. */
+const served = new Map<string, object>();
+
 /** A revision is what the object says, so that equal revisions are equal objects. */
-const shown = (availableCount: number): AvailableCapacityProjection => ({
-  key: objectKey('ac-1'),
-  uid: uid('u1'),
-  revision: revision(`r${availableCount}`),
-  spec: said(availableCount).spec,
-});
+const shown = (availableCount: number): AvailableCapacityProjection => {
+  const raw = {
+    metadata: { name: 'ac-1', uid: 'u1', resourceVersion: `r${availableCount}` },
+    spec: parseJson(said(availableCount).spec),
+  };
+  const projection = projectAvailableCapacity(raw);
+  if (projection === undefined) throw new Error('No projection');
+  served.set(projection.revision, raw);
+  return projection;
+};
+
+type Outcome = WriteOutcome<AvailableCapacityProjection>;
+
+const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Written':
+      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
+    case 'Absent':
+      return Effect.succeed({ status: 404, body: {} });
+    case 'Refused':
+      return Effect.succeed({ status: 422, body: { message: outcome.why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why: outcome.why }));
+  }
+};
+
+const actIn = ({ method }: KubeCall): string => {
+  if (method === 'PATCH') return 'patchObject';
+  return method === 'POST' ? 'createObject' : 'deleteObject';
+};
+
+/** The statechart as it lives, down to the requests that it sends. */
+const wire = (acts: Acts) => {
+  const perform = (call: KubeCall) =>
+    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
+    Layer.provide(Layer.mergeAll(
+      Layer.succeed(KubeApi, {
+        call: perform,
+        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+      }),
+      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
+    )),
+  );
+  return provideAvailableCapacity(ManagedRuntime.make(layer), {
+    askForTurn: () => {},
+    complain: () => {},
+  });
+};
 
 interface World {
   readonly shown: AvailableCapacityProjection | null;
@@ -38,6 +92,7 @@ interface World {
 
 describeModel('availableCapacity', {
   machine: availableCapacity,
+  wire,
   inputs: [{ name: 'ac-1', facts: { said: null, shown: null }, seed: 1 }],
   events: {
     'capacity.observed': [{ said: said(1) }, { said: said(2) }, { said: said(0) }],

@@ -1,8 +1,13 @@
 /** One machine and its object, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
+import { provideUpcomingNode } from '../../src/actors/upcoming-node-acts.ts';
+import { writeDoor } from '../../src/actors/write-door.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { MachineObservation, MachineState } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
 import { endsObject } from '../../src/domain/machine-phase.ts';
+import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type NodeLink,
   owedWrite,
@@ -13,8 +18,11 @@ import {
   UNBOUND,
   type UpcomingNodeProjection,
 } from '../../src/domain/upcoming-node.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
+import { Writes } from '../../src/effects/writes.ts';
 import { upcomingNode, type UpcomingNodeContext } from '../../src/machines/upcoming-node.ts';
-import { describeModel } from './model.ts';
+import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
   machineId: machineId('m1'),
@@ -34,24 +42,34 @@ const said = (...states: readonly MachineState[]): Sighting =>
   ) ??
     UNBOUND;
 
+/** What the API server would answer with, by revision. */
+const served = new Map<string, object>();
+
 /** A revision is what the object says, so that equal revisions are equal objects. */
-const shown = (phase: string, cpu = '1'): UpcomingNodeProjection => {
-  const projection = projectUpcomingNode({
+const shown = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjection => {
+  const raw = {
     metadata: {
       name: 'un-m1',
       uid: 'u1',
-      resourceVersion: `${phase}${cpu}`,
+      resourceVersion: `${phase}${cpu}${nodeName}`,
       annotations: { 'bigfleet.lucy.sh/machine-id': 'm1' },
     },
     spec: { resources: { cpu } },
-    status: phase === '' ? {} : { phase, providerID: 'host-1', provisioningStartTime: 'T' },
-  });
+    status: phase === '' ? {} : {
+      phase,
+      providerID: 'host-1',
+      provisioningStartTime: 'T',
+      ...(nodeName === '' ? {} : { nodeRef: { name: nodeName, uid: 'nu1' } }),
+    },
+  };
+  const projection = projectUpcomingNode(raw);
   if (projection === undefined) throw new Error('No projection');
+  served.set(projection.revision, raw);
   return projection;
 };
 
 const node: NodeLink = { name: 'n1', uid: 'nu1', ready: true };
-const readyOnNode = { ...shown('Ready'), nodeName: 'n1', nodeUid: 'nu1' };
+const readyOnNode = shown('Ready', '1', 'n1');
 const CONFIGURED = said('Configured');
 
 /** What outlives the process: the object, the Node, and what the shard would replay. */
@@ -73,10 +91,52 @@ const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | nul
   seed: 1,
 });
 
+type Outcome = WriteOutcome<UpcomingNodeProjection>;
+
+const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Written':
+      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
+    case 'Absent':
+      return Effect.succeed({ status: 404, body: {} });
+    case 'Refused':
+      return Effect.succeed({ status: 422, body: { message: outcome.why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why: outcome.why }));
+  }
+};
+
+const actIn = ({ method, path }: KubeCall): string => {
+  if (method === 'PATCH') return path.endsWith('/status') ? 'patchStatus' : 'patchSpec';
+  return method === 'POST' ? 'createObject' : 'deleteObject';
+};
+
+/** The statechart as it lives, down to the requests that it sends. */
+const wire = (acts: Acts) => {
+  const perform = (call: KubeCall) =>
+    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
+    Layer.provide(Layer.mergeAll(
+      Layer.succeed(KubeApi, {
+        call: perform,
+        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+      }),
+      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
+    )),
+  );
+  const deaf = () => {};
+  return provideUpcomingNode(
+    ManagedRuntime.make(layer),
+    { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
+    writeDoor().through,
+  );
+};
+
 const WRITTEN_TWICE = 'two writes of one machine were in flight at a time';
 
 describeModel('upcomingNode', {
   machine: upcomingNode,
+  wire,
   inputs: [inputOf(null)],
   events: {
     'machine.observed': [
