@@ -289,7 +289,10 @@ export const fleetSession = setup({
       on: {
         'credentials.accepted': { target: 'waitingForCredentials', actions: 'acceptCredentials' },
       },
-      after: { refusalBackoff: 'waitingForCredentials' },
+      // Without a fit pair there is nothing to try: its files are read all the time anyway.
+      after: {
+        refusalBackoff: { guard: 'credentialsUsable', target: 'waitingForCredentials' },
+      },
     },
     stopped: { description: 'Closed for good; the process is ending.', type: 'final' },
   },

@@ -428,12 +428,13 @@ describe('fleet session with a key pair', () => {
 
   test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
     let now: CredentialsReading = { _tag: 'Unfit', problem: 'the certificate is for another' };
-    const { time, shard, session, recorded } = start({ readings: () => now });
+    const { time, shard, session, recorded, logged } = start({ readings: () => now });
     session.lead(true);
     session.demandListed();
     await time.advance(120_000);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
     expect(recorded).toEqual(['SessionRefused: the certificate is for another']);
+    expect(logged.filter((message) => message === 'Session refused')).toHaveLength(1);
     now = reading('a', ours);
     await time.advance(10_000);
     expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a']);
