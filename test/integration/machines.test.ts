@@ -1,0 +1,256 @@
+/** Machines, free capacity and Events on a real API server, told by a session that is played. */
+import { Layer, ManagedRuntime } from 'effect';
+import { Subject } from 'rxjs';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { startAvailableCapacities } from '../../src/actors/available-capacities.ts';
+import { startEventRecorder } from '../../src/actors/event-recorder.ts';
+import { startReflector } from '../../src/actors/reflector.ts';
+import { startUpcomingNodes } from '../../src/actors/upcoming-nodes.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { projectAvailableCapacity } from '../../src/domain/available-capacity.ts';
+import { projectNode } from '../../src/domain/cluster-node.ts';
+import type { MachineState, SessionNews } from '../../src/domain/frames.ts';
+import { machineId } from '../../src/domain/ids.ts';
+import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { textPool } from '../../src/domain/text-pool.ts';
+import {
+  projectUpcomingNode,
+  type UpcomingNodeProjection,
+} from '../../src/domain/upcoming-node.ts';
+import {
+  AVAILABLE_CAPACITIES_PATH,
+  availableCapacitiesLayer,
+} from '../../src/effects/available-capacities.ts';
+import { eventsLayer } from '../../src/effects/events.ts';
+import { kubeConnection } from '../../src/effects/kube-connection.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
+import { writeBudget } from '../../src/effects/write-budget.ts';
+import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
+import { eventually } from '../support/eventually.ts';
+import { fileSource } from '../support/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const until = (what: string, probe: () => boolean | Promise<boolean>): Promise<unknown> =>
+  eventually(probe, { what });
+
+/** The half of an operator that writes what the shard says. */
+const start = async (bed: Testbed) => {
+  const telemetry = silentTelemetry;
+  const intern = textPool(1000);
+  const gate = makeWriteGate(realTime);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(
+      upcomingNodesLayer({ telemetry, intern }),
+      availableCapacitiesLayer({ telemetry }),
+      eventsLayer,
+    ).pipe(
+      Layer.provideMerge(writeBudget({ qps: 2000, burst: 2000, telemetry })),
+      Layer.provideMerge(Layer.orDie(kubeConnection({
+        source: fileSource(bed.kubeconfig),
+        version: 'test',
+        telemetry,
+      }))),
+      Layer.provideMerge(Layer.succeed(WriteGate, gate)),
+    ),
+  );
+  const world = makeWorld({ time: realTime, runtime, telemetry, firstSeed: 7 });
+  const news = new Subject<SessionNews>();
+  const upcomingNodes = startReflector(world, {
+    id: 'upcomingnodes',
+    path: UPCOMING_NODES_PATH,
+    project: (raw) => projectUpcomingNode(raw, intern),
+  });
+  const capacities = startReflector(world, {
+    id: 'availablecapacities',
+    path: AVAILABLE_CAPACITIES_PATH,
+    project: projectAvailableCapacity,
+  });
+  const nodes = startReflector(world, { id: 'nodes', path: '/api/v1/nodes', project: projectNode });
+  const recorder = startEventRecorder(world, { instance: 'test' });
+  const { record } = recorder;
+  const registry = startUpcomingNodes(world, { news, upcomingNodes, nodes, record, intern });
+  const free = startAvailableCapacities(world, { news, record, availableCapacities: capacities });
+  cleanups.push(async () => {
+    await registry.stop();
+    await free.stop();
+    for (const reflector of [upcomingNodes, capacities, nodes]) reflector.stop();
+    recorder.stop();
+    await runtime.dispose();
+  });
+  await Promise.all([upcomingNodes.whenSynced, capacities.whenSynced, nodes.whenSynced]);
+  const frame = (id: string, state: MachineState, more: object = {}) =>
+    news.next({
+      _tag: 'MachineObserved',
+      machine: {
+        machineId: machineId(id),
+        state,
+        nodeName: '',
+        providerId: `host-${id}`,
+        lastError: '',
+        labels: { 'topology.kubernetes.io/zone': 'a' },
+        resources: { cpu: '8', memory: '32Gi' },
+        taints: [],
+        ...more,
+      },
+    });
+  return { news, registry, upcomingNodes, frame, recorder };
+};
+
+const readAll = async (bed: Testbed, ...what: readonly string[]): Promise<readonly unknown[]> => {
+  const { stdout } = await bed.kubectl('get', ...what, '-o', 'json');
+  return listOrEmptyAt(parseJson(stdout), 'items');
+};
+
+const shown = async (bed: Testbed): Promise<ReadonlyMap<string, UpcomingNodeProjection>> => {
+  const objects = (await readAll(bed, 'upcomingnodes')).flatMap((raw) =>
+    projectUpcomingNode(raw) ?? []
+  );
+  return new Map(objects.map((object) => [object.machineId, object]));
+};
+
+/** Writes of UpcomingNodes in the audit log. */
+const writesOf = async (bed: Testbed, prefix: string) =>
+  (await bed.audit()).filter(({ resource, verb, name, uri }) =>
+    resource === 'upcomingnodes' && ['create', 'patch', 'delete'].includes(verb) &&
+    (name.startsWith(prefix) || uri.includes(prefix))
+  );
+
+describeWithTestbed('machines on a real API server', { say: () => {} }, (bed) => {
+  beforeAll(async () => {
+    await bed().installCrds();
+  });
+
+  it('upcomingNodes: a machine is shown, follows its frames and goes', async () => {
+    const { frame, registry, upcomingNodes } = await start(bed());
+    frame('walk', 'Configuring');
+    await registry.idle();
+    const first = (await shown(bed())).get('walk');
+    expect(first).toMatchObject({ phase: 'Registered', providerId: 'host-walk' });
+    expect(first?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
+    frame('walk', 'Failed', { lastError: 'no room', labels: { a: 'b' } });
+    await registry.idle();
+    expect((await shown(bed())).get('walk')).toMatchObject({
+      phase: 'Failed',
+      lastError: 'no room',
+      startedAt: first?.startedAt,
+      spec: '{"labels":{"a":"b"},"resources":{"cpu":"8","memory":"32Gi"}}',
+    });
+    frame('walk', 'Draining');
+    await registry.idle();
+    frame('walk', 'Idle');
+    await registry.idle();
+    expect((await shown(bed())).has('walk')).toBe(false);
+    await until('an empty cache', () => upcomingNodes.size === 0);
+    expect(registry.get('walk')).toBeUndefined();
+  });
+
+  it('upcomingNodes: the Node is referred to, and its first readiness is one Event', async () => {
+    const { frame, registry, recorder } = await start(bed());
+    frame('noded', 'Configured');
+    await registry.idle();
+    const node = (ready: string) => ({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'node-1' },
+      spec: { providerID: 'fleet:///a/host-noded' },
+      status: { conditions: [{ type: 'Ready', status: ready }] },
+    });
+    await bed().apply(JSON.stringify(node('False')));
+    const ready = JSON.stringify({ status: node('True').status });
+    await bed().kubectl('patch', 'node', 'node-1', '--subresource=status', '-p', ready);
+    await until(
+      'the nodeRef',
+      async () => (await shown(bed())).get('noded')?.nodeName === 'node-1',
+    );
+    await until('the Event', async () => {
+      await recorder.idle();
+      const events = await readAll(bed(), 'events.events.k8s.io', '-n', 'default');
+      return events.some((event) =>
+        textAt(event, 'reason') === 'NodeReady' &&
+        textAt(event, 'regarding', 'name') === 'un-noded' &&
+        textAt(event, 'reportingController') === 'tidegate.dev/operator'
+      );
+    });
+    expect((await shown(bed())).get('noded')?.phase).toBe('Ready');
+  });
+
+  it('upcomingNodes: a burst ends in the last states, with one write in flight a machine', async () => {
+    const MACHINES = 1000;
+    const { frame, registry } = await start(bed());
+    for (let id = 0; id < MACHINES; id += 1) {
+      for (const state of ['Creating', 'Configuring', 'Configured'] as const) {
+        frame(`burst-${id}`, state);
+      }
+    }
+    await registry.idle();
+    const objects = await shown(bed());
+    for (let id = 0; id < MACHINES; id += 1) {
+      expect(objects.get(`burst-${id}`)?.phase).toBe('Ready');
+    }
+    const writes = await writesOf(bed(), 'un-burst-');
+    expect(writes.length / MACHINES).toBeLessThanOrEqual(2.5);
+    const free = new Map<string, number>();
+    for (const write of writes.toSorted((a, b) => a.receivedMs - b.receivedMs)) {
+      expect(write.receivedMs).toBeGreaterThanOrEqual(free.get(write.name) ?? 0);
+      free.set(write.name, write.answeredMs);
+    }
+  });
+
+  it('upcomingNodes: an API server that goes away in a burst ends with every last state', async () => {
+    const MACHINES = 200;
+    const { frame, registry } = await start(bed());
+    for (let id = 0; id < MACHINES; id += 1) frame(`away-${id}`, 'Configuring');
+    await bed().stopApiServer();
+    for (let id = 0; id < MACHINES; id += 1) {
+      frame(`away-${id}`, id % 2 === 0 ? 'Configured' : 'Deleting');
+    }
+    await bed().startApiServer();
+    await until('the last states', async () => {
+      await registry.idle();
+      const objects = [...await shown(bed())].filter(([id]) => id.startsWith('away-'));
+      return objects.length === MACHINES / 2 &&
+        objects.every(([, { phase }]) => phase === 'Ready');
+    });
+  });
+
+  it('upcomingNodes: a machine that the API server refuses is said in an Event', async () => {
+    const { frame, recorder } = await start(bed());
+    frame('odd', 'Configured', { resources: { cpu: 'many' } });
+    await until('the Event', async () => {
+      await recorder.idle();
+      const events = await readAll(bed(), 'events.events.k8s.io', '-n', 'default');
+      return events.some((event) =>
+        textAt(event, 'reason') === 'WriteRefused' && (textAt(event, 'note') ?? '').includes('cpu')
+      );
+    });
+  });
+
+  it('availableCapacities: an object comes, changes and goes', async () => {
+    const { news } = await start(bed());
+    const say = (availableCount: number) =>
+      news.next({
+        _tag: 'CapacityObserved',
+        capacity: {
+          supersedesKey: 'available:p=1',
+          requirements: [{ key: 'zone', operator: 'In', values: ['a'] }],
+          resources: { cpu: '8' },
+          availableCount,
+          confidence: availableCount === 0 ? 'None' : 'Medium',
+          costPerHour: 88.49,
+        },
+      });
+    const capacity = async () => (await readAll(bed(), 'availablecapacities'))[0];
+    say(3);
+    await until('the cost', async () => textAt(await capacity(), 'spec', 'cost') === '88.49');
+    say(0);
+    await until('the end', async () => await capacity() === undefined);
+  });
+});
