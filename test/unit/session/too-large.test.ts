@@ -1,0 +1,72 @@
+/** A roll-up that no frame can hold: said with its size, and not in the way of the next one. */
+import { ManagedRuntime } from 'effect';
+import { Subject } from 'rxjs';
+import { expect, onTestFinished, test } from 'vitest';
+import { tellTooLarge } from '../../../src/actors/session-voice.ts';
+import { shardStream } from '../../../src/actors/shard-stream.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { clusterId } from '../../../src/domain/ids.ts';
+import type { Rollup } from '../../../src/domain/session.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { rollupFrames } from '../../../src/effects/rollup-frame.ts';
+import { replyOutbox } from '../../../src/streams/reply-outbox.ts';
+import { fakeShard } from '../../support/fake-shard.ts';
+
+const rollup = (number: number, group: string): Rollup => ({
+  number,
+  builtAtMs: 0,
+  needs: [{
+    key: `key of ${number}`,
+    requirements: [],
+    aggregateResources: {},
+    minUnit: {},
+    priority: 0,
+    spread: [],
+    interruptionBucket: 0,
+    reclamationBucket: 0,
+    group,
+    requests: 12,
+  }],
+  unacknowledged: [],
+});
+
+test('a roll-up over the frame limit is reported, and the next one goes up in its place', async () => {
+  const time = simulatedTime();
+  const shard = fakeShard();
+  const runtime = ManagedRuntime.make(shard.layer);
+  onTestFinished(() => runtime.dispose());
+  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const [rollups, asks] = [new Subject<Rollup>(), new Subject<void>()];
+  const sent: number[] = [];
+  const recorded: string[] = [];
+  const { hold } = shardStream(world, {
+    address: 'shard:7780',
+    clusterId: clusterId('prod-1'),
+    pair: () => undefined,
+    outbox: replyOutbox(1),
+    rollups,
+    asks,
+    encode: rollupFrames(clusterId('prod-1'), 2 * 1024 * 1024),
+    onConnected: () => {},
+    onFrame: () => {},
+    onRollup: ({ number }) => sent.push(number),
+    onTooLarge: (large) =>
+      tellTooLarge(world, (reason, note) => recorded.push(`${reason}: ${note}`), large),
+  });
+  const holding = new AbortController();
+  onTestFinished(() => holding.abort());
+  runtime.runPromise(hold, { signal: holding.signal }).catch(() => {});
+  await time.settle();
+  asks.next();
+  rollups.next(rollup(1, 'g'.repeat(3 * 1024 * 1024)));
+  rollups.next(rollup(2, 'small'));
+  rollups.next(rollup(3, 'small'));
+  await time.settle();
+  expect(sent).toEqual([2]);
+  expect(recorded).toEqual([
+    'RollupTooLarge: Cannot send roll-up: 3.0 MiB in 1 needs, 2.0 MiB are allowed. ' +
+    'Largest: 3.0 MiB for 12 requests of key of 1',
+  ]);
+  expect(shard.stream().kinds()).toEqual(['hello', 'rollup']);
+});
