@@ -1,0 +1,106 @@
+/** Demand goes away, and machines go back. */
+import { expect, it } from 'vitest';
+import { textAt, valueAt } from '../../src/domain/json.ts';
+import {
+  type ClusterClient,
+  COLLECTIONS,
+  nameOf,
+  phaseOf,
+  phasesIn,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
+import { boundMachines, rollupsAt } from '../support/fleet-script.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+/** As many rows as the guard looks after, and two more. */
+const ROWS = 12;
+const REMOVED = 5;
+
+interface Scene {
+  readonly cluster: ClusterClient;
+  readonly fleet: FleetProcess;
+  readonly operator: OperatorProcess;
+}
+
+/** A cluster with a machine for each of `ROWS` needs. */
+const settled = async (bed: Testbed): Promise<Scene> => {
+  const cluster = await freshCluster(bed);
+  const fleet = await startFleet({
+    seedMachines: 40,
+    kubeconfig: bed.kubeconfigFor('fleet'),
+    flags: { 'draining-time': '500ms' },
+  });
+  const operator = await startOperator({ bed, shardAddress: fleet.address });
+  const requests = wantedMachines(ROWS, 'wanted', (priority) => ({ priority }));
+  await cluster.create(COLLECTIONS.requests, requests);
+  await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+    what: 'every machine to be Ready with its Node',
+    count: ROWS,
+    each: (one) =>
+      phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined,
+  });
+  return { cluster, fleet, operator };
+};
+
+const gone = (cluster: ClusterClient, collection: string, what: string): Promise<unknown> =>
+  untilAll(cluster, collection, { what, count: 0, each: () => true });
+
+describeWithTestbed('operator, when demand is removed', { say: () => {} }, (bed) => {
+  it('gives back as many machines as are not wanted, and leaves the others alone', async () => {
+    const { cluster, fleet, operator } = await settled(bed());
+    const seen = await cluster.history(COLLECTIONS.upcomingNodes);
+    const before = await cluster.list(COLLECTIONS.upcomingNodes);
+    for (let number = 0; number < REMOVED; number += 1) {
+      await cluster.call('DELETE', `${COLLECTIONS.requests}/wanted-${number}`);
+    }
+    const left = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'the machines of the removed requests to go back',
+      count: ROWS - REMOVED,
+      each: (one) => phaseOf(one) === 'Ready',
+    });
+    const kept = new Set(left.map(uidOf));
+    for (const one of before) {
+      const phases = phasesIn(seen.of(nameOf(one)));
+      expect([nameOf(one), phases]).toEqual([
+        nameOf(one),
+        kept.has(uidOf(one)) ? [] : ['Draining', 'Drained'],
+      ]);
+    }
+    await untilAll(cluster, COLLECTIONS.nodes, {
+      what: 'the Nodes of those machines to go',
+      count: ROWS - REMOVED,
+      each: () => true,
+    });
+    expect((await rollupsAt(fleet)).at(-1)).toMatchObject({ rows: ROWS - REMOVED, acked: true });
+    // Each was asked back by an instruction, which is counted and gets no ack.
+    expect(await operator.metric('tidegate_reclaim_instructions_total')).toBe(REMOVED);
+    expect(await fleet.script('GET', '/state')).toMatchObject({
+      reclaims: { sent: REMOVED, acks: 0 },
+    });
+  });
+
+  it('gives everything back once the fleet believes that nothing is wanted any more', async () => {
+    const { cluster, fleet } = await settled(bed());
+    await cluster.clear(COLLECTIONS.requests);
+    await gone(cluster, COLLECTIONS.upcomingNodes, 'every UpcomingNode to go');
+    await gone(cluster, COLLECTIONS.nodes, 'every Node to go');
+    expect(await boundMachines(fleet, 'test')).toEqual([]);
+    // From many rows to none: the guard doubts it twice, and acks all the same.
+    const rollups = await rollupsAt(fleet);
+    const first = rollups.findIndex(({ verdict }) => verdict === 'doubted');
+    const verdicts = rollups.slice(first, first + 3).map(({ rows, verdict, acked }) => [
+      rows,
+      verdict,
+      acked,
+    ]);
+    expect(verdicts).toEqual([[0, 'doubted', true], [0, 'doubted', true], [0, 'accepted', true]]);
+    await gone(cluster, COLLECTIONS.capacities, 'every AvailableCapacity to go');
+    const state = await fleet.script('GET', '/state');
+    expect(valueAt(state, 'machines', 'byState')).toMatchObject({ IDLE: 40 });
+  });
+});
