@@ -72,6 +72,7 @@ export const makePopulation = (
   const door = writeDoor();
   const voice = upcomingNodeVoice(telemetry, record);
   let stopped = false;
+  let renouncing = false;
 
   const showState = (machine: Machine, state: string | undefined): void => {
     counts.move(machine.state, state);
@@ -146,7 +147,7 @@ export const makePopulation = (
   const turns = startTurns<Machine>({
     atOnce: MACHINES_AT_ONCE,
     name: ({ machineId }) => machineId,
-    wake: (machine) => (stopped ? undefined : wake(machine)),
+    wake: (machine) => (stopped || renouncing ? undefined : wake(machine)),
     onTaking: (count) => telemetry.gauge('bigfleet_operator_dispatch_inflight', count),
   });
   const logic = provideUpcomingNode(world.runtime, {
@@ -197,10 +198,13 @@ export const makePopulation = (
       else consider(machine);
     },
     renounce: () => {
+      // Whoever sleeps gives its turn to the next, who must not wake up for it.
+      renouncing = true;
       for (const machine of [...roster.members()]) {
         machine.said = undefined;
         sleep(machine);
       }
+      renouncing = false;
     },
     counts: counts.all,
     idle: turns.idle,

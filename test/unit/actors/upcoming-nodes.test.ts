@@ -601,6 +601,19 @@ describe('the registry', () => {
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
+  test('upcomingNodes: nobody wakes up for a turn at the end of a term of leadership', async () => {
+    const { frame, cluster, settle, registry, time } = rig();
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    for (let id = 0; id < 1000; id += 1) frame(`m${id}`, 'Configured');
+    await settle();
+    const begun = cluster.writes().length;
+    registry().renounce();
+    await time.advance(600_000);
+    expect(begun).toBe(32);
+    expect(cluster.writes().length).toBe(begun);
+    expect([...registry().actors()]).toEqual([]);
+  });
+
   test('upcomingNodes: is idle when nobody writes', async () => {
     const { frame, registry, cluster } = rig();
     for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
