@@ -1,13 +1,10 @@
 /**
- * A roll-up after 1 % of 100,000 CapacityRequests changed, beside one built from scratch, and beside
- * the same demand added up in Go from a cache of typed objects listed with deep copies.
+ * A roll-up after 1 % of 100,000 CapacityRequests changed, beside one built from scratch, and
+ * beside the same demand added up in Go from a cache of typed objects listed with deep copies.
  *
- * Not measured: the watch that brings the changes, the network, and in Go the encoding of the frame.
+ * Not measured: the watch that brings the changes, the network, and in Go the encoding of the
+ * frame.
  */
-import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { makeDemand } from '../../src/domain/demand/demand.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
 import {
@@ -15,19 +12,9 @@ import {
   capacityRequestProjector,
 } from '../../src/domain/demand/request.ts';
 import { clusterId } from '../../src/domain/ids.ts';
-import {
-  asList,
-  type JsonRecord,
-  numberAt,
-  parseJson,
-  textAt,
-  valueAt,
-} from '../../src/domain/json.ts';
-import { parseQuantity } from '../../src/domain/quantity.ts';
-import type { ResourceMap } from '../../src/domain/resources.ts';
+import type { JsonRecord } from '../../src/domain/json.ts';
 import { rollupFrames } from '../../src/effects/rollup-frame.ts';
-import { runCommand } from '../../tools/testbed/commands.ts';
-import { oracle } from '../../tools/testbed/go-builds.ts';
+import { demandDigest, demandInGo } from '../support/go-demand.ts';
 import { changedRequest, drawsFrom, makeRequests } from './capacity-requests.ts';
 import { duration, median, ratio, repeated, say, sayFigure, timed } from './measurement.ts';
 
@@ -86,65 +73,16 @@ const keptDemand = (requests: readonly JsonRecord[]) => {
   };
 };
 
-const valuesOf = (amounts: ResourceMap): string =>
-  Object.entries(amounts).map(([name, text]) => {
-    const read = parseQuantity(text);
-    return `${name}=${read._tag === 'Quantity' ? read.quantity.nanos : text}`;
-  }).sort().join(',');
-
-/** What the demand comes to, whatever its needs are called. */
-const digestOf = (needs: readonly Need[]): string => {
-  const lines = needs.map((need) =>
-    [
-      need.requests,
-      need.priority,
-      need.interruptionBucket,
-      need.reclamationBucket,
-      valuesOf(need.aggregateResources),
-      valuesOf(need.minUnit),
-    ].join(' ')
-  );
-  return createHash('sha256').update(`${lines.sort().join('\n')}\n`).digest('hex');
-};
-
-/** What the Go program measured. */
-interface GoFigures {
-  readonly needs: number;
-  readonly digest: string;
-  readonly rollupMs: readonly number[];
-}
-
-const inGo = async (requests: readonly JsonRecord[]): Promise<GoFigures> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
-  try {
-    const file = join(folder, 'requests.jsonl');
-    await writeFile(file, requests.map((request) => `${JSON.stringify(request)}\n`).join(''));
-    const { code, stdout, stderr } = await runCommand(await oracle('rollup'), [
-      file,
-      String(SCRATCH_TIMES),
-    ]);
-    if (code !== 0) throw new Error(`Cannot measure in Go: ${stderr}`);
-    const figures = parseJson(stdout);
-    return {
-      needs: numberAt(figures, 'needs') ?? 0,
-      digest: textAt(figures, 'digest') ?? '',
-      rollupMs: (asList(valueAt(figures, 'rollupMs')) ?? []).map(Number),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-};
-
 const sayGo = async (
   requests: readonly JsonRecord[],
   ours: { readonly needs: readonly Need[]; readonly scratchMs: number; readonly changedMs: number },
 ): Promise<void> => {
-  const go = await inGo(requests);
+  const go = await demandInGo(requests, SCRATCH_TIMES);
   const goMs = median(go.rollupMs);
   sayFigure('Go: list with deep copies, add up (no frame)', duration(goMs));
   sayFigure('after 1 % changed, beside Go', ratio(ours.changedMs, goMs));
   sayFigure('from scratch, beside Go', ratio(ours.scratchMs, goMs));
-  const agree = go.needs === ours.needs.length && go.digest === digestOf(ours.needs);
+  const agree = go.needs === ours.needs.length && go.digest === demandDigest(ours.needs);
   sayFigure('both add up to the same demand', agree ? 'yes' : 'NO');
 };
 
