@@ -38,8 +38,7 @@ export interface LeaseRef {
   readonly kind: 'Lease';
   readonly namespace: string;
   readonly name: string;
-  /** Once it was seen. */
-  readonly uid?: string;
+  readonly uid: string;
 }
 
 /** A candidacy under way. */
@@ -52,7 +51,8 @@ export interface Leadership {
   readonly leads: () => boolean;
   /** Lets go of the lease and wants it no more; resolves when that is done or given up. */
   readonly release: () => Promise<void>;
-  readonly leaseRef: LeaseRef;
+  /** The Lease, once it was seen. */
+  readonly leaseSeen: Promise<LeaseRef>;
 }
 
 interface ObservedLease extends Identity {
@@ -169,7 +169,20 @@ export const startLeadership = (
     project,
   });
   let actor = start();
-  reflector.facts.subscribe((fact) => actor.send({ type: 'lease.observed', lease: leaseIn(fact) }));
+  const leaseSeen = Promise.withResolvers<LeaseRef>();
+  reflector.facts.subscribe((fact) => {
+    actor.send({ type: 'lease.observed', lease: leaseIn(fact) });
+    const [seen] = [...reflector.values()];
+    if (seen === undefined) return;
+    const { uid } = seen;
+    leaseSeen.resolve({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      namespace,
+      name,
+      uid,
+    });
+  });
 
   return {
     get actor() {
@@ -182,15 +195,6 @@ export const startLeadership = (
       actor.send({ type: 'release.requested' });
       return ended.promise;
     },
-    get leaseRef(): LeaseRef {
-      const [seen] = [...reflector.values()];
-      return {
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        namespace,
-        name,
-        ...(seen === undefined ? {} : { uid: seen.uid }),
-      };
-    },
+    leaseSeen: leaseSeen.promise,
   };
 };

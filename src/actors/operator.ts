@@ -20,15 +20,16 @@ import {
 } from '../effects/available-capacities.ts';
 import type { CapacityRequests } from '../effects/capacity-requests.ts';
 import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
+import type { Events } from '../effects/events.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { serverVersion } from '../effects/server-version.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
-import type { WriteGate } from '../effects/write-gate.ts';
+import { WriteGate } from '../effects/write-gate.ts';
 import { type Fitness, operator, type OperatorEnding } from '../machines/operator.ts';
 import { startAvailableCapacities } from './available-capacities.ts';
 import { type BootstrapTemplate, startBootstrapTemplate } from './bootstrap-template.ts';
-import type { RecordEvent } from '../api/event-note.ts';
+import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { startFleetSession } from './fleet-session.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
 import { startReflector } from './reflector.ts';
@@ -44,6 +45,7 @@ export type OperatorServices =
   | CapacityRequests
   | UpcomingNodes
   | AvailableCapacities
+  | Events
   | ShardCalls
   | Credentials;
 
@@ -113,11 +115,11 @@ type Caches = ReturnType<typeof startCaches>;
 const startRoles = (
   world: OperatorWorld,
   options: OperatorOptions,
-  { caches, template, recorder, leaseRef }: {
+  { caches, template, recorder, leaseSeen }: {
     readonly caches: Caches;
     readonly template: BootstrapTemplate;
-    readonly recorder: { record: RecordEvent; stop: () => void };
-    readonly leaseRef: () => Leadership['leaseRef'] | undefined;
+    readonly recorder: EventRecorder;
+    readonly leaseSeen: () => Leadership['leaseSeen'] | undefined;
   },
 ) => {
   const session = startFleetSession(world, {
@@ -127,9 +129,7 @@ const startRoles = (
     ...(options.credentialFiles === undefined ? {} : { credentialFiles: options.credentialFiles }),
     render: template.render,
     record: (reason, note) => {
-      const lease = leaseRef();
-      if (lease?.uid === undefined) return;
-      recorder.record({ regarding: { ...lease, uid: lease.uid }, reason, note });
+      void leaseSeen()?.then((regarding) => recorder.record({ regarding, reason, note }));
     },
   });
   const { record } = recorder;
@@ -168,7 +168,7 @@ const lookAtCluster = serverVersion.pipe(
 
 /** The parts that come to be on the way, and how they end. */
 interface Parts {
-  readonly recorder: { record: RecordEvent; stop: () => void };
+  readonly recorder: EventRecorder;
   template: BootstrapTemplate | undefined;
   caches: Caches | undefined;
   roles: ReturnType<typeof startRoles> | undefined;
@@ -192,8 +192,13 @@ const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Par
 
 /** Waits for the answers of writes that were sent; those that were not are left to the next. */
 const settleWrites = (parts: Parts) =>
-  Effect.promise(() => Promise.all([parts.roles?.machines.stop(), parts.roles?.capacities.stop()]))
-    .pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
+  Effect.gen(function* () {
+    const gate = yield* WriteGate;
+    const shut = gate.shut('this process stops writing');
+    yield* Effect.promise(() =>
+      Promise.all([shut, parts.roles?.machines.stop(), parts.roles?.capacities.stop()])
+    );
+  }).pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
 
 const stopParts = async ({ recorder, template, caches, roles }: Parts): Promise<void> => {
   roles?.rollups.stop();
@@ -224,7 +229,7 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
           caches,
           template,
           recorder,
-          leaseRef: () => parts.leadership?.leaseRef,
+          leaseSeen: () => parts.leadership?.leaseSeen,
         });
         void Promise.all(caches.all.map(([, reflector]) => reflector.whenSynced)).then(() => {
           telemetry.log('info', 'Caches are complete');
@@ -265,11 +270,7 @@ const readinessOf = (actor: Operator['actor'], parts: Parts): readonly Readiness
 /** Starts it. It runs until `stop`, or until it finds that it cannot work here. */
 export const startOperator = (world: OperatorWorld, options: OperatorOptions): Operator => {
   const parts: Parts = {
-    recorder: {
-      record: (e: Parameters<RecordEvent>[0]) =>
-        world.telemetry.log('info', 'Event', { reason: e.reason, note: e.note }),
-      stop: () => {},
-    },
+    recorder: startEventRecorder(world, { instance: options.lease.identity }),
     template: undefined,
     caches: undefined,
     roles: undefined,

@@ -13,6 +13,7 @@ import { type Intern, textPool } from '../domain/text-pool.ts';
 import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
 import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
+import { eventsLayer } from '../effects/events.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { OperatorSettings } from '../effects/settings.ts';
@@ -59,6 +60,7 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
     capacityRequestsLayer,
     upcomingNodesLayer({ telemetry, intern }),
     availableCapacitiesLayer({ telemetry }),
+    eventsLayer,
   );
   return Layer.mergeAll(
     Layer.provideMerge(objects, writes),
@@ -89,6 +91,8 @@ export const startOperatorProcess = async (
   const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
+  // Rejects with a sentence when the kubeconfig cannot be used.
+  await runtime.context();
   const world = makeWorld({
     time: realTime,
     runtime,

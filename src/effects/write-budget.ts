@@ -175,7 +175,9 @@ const makeWrites = (options: WriteBudgetOptions) =>
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
         yield* permitted;
+        const answered = gate.letOut();
         return yield* api.call({ ...call, mayLeave }).pipe(
+          Effect.ensuring(Effect.sync(answered)),
           // What the gate held back at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );

@@ -22,21 +22,46 @@ export class WriteGate extends Context.Service<WriteGate, {
   /** Opens until `deadlineMs` of the monotonic clock. */
   readonly openUntil: (deadlineMs: number) => void;
   readonly close: (why: string) => void;
+  /** Notes that a request leaves; call what it gives when the answer has come or is given up. */
+  readonly letOut: () => () => void;
+  /** Closes for good; resolves when every request that left has its answer. */
+  readonly shut: (why: string) => Promise<void>;
 }>()('tidegate/WriteGate') {}
 
 /** A closed gate on the clock of `time`. */
 export const makeWriteGate = (time: Time): WriteGate['Service'] => {
   let deadlineMs = Number.NEGATIVE_INFINITY;
   let closedBecause = 'this process does not hold the lease yet';
+  let isShut = false;
+  let outside = 0;
+  const empty = Promise.withResolvers<void>();
+  const settle = (): void => {
+    if (isShut && outside === 0) empty.resolve();
+  };
   return {
     permit: () => time.monotonic() < deadlineMs ? OPEN : { _tag: 'Closed', why: closedBecause },
     openUntil: (nextMs) => {
+      if (isShut) return;
       deadlineMs = nextMs;
       closedBecause = 'the lease was not renewed in time';
     },
     close: (why) => {
       deadlineMs = Number.NEGATIVE_INFINITY;
       closedBecause = why;
+    },
+    letOut: () => {
+      outside += 1;
+      return () => {
+        outside -= 1;
+        settle();
+      };
+    },
+    shut: (why) => {
+      isShut = true;
+      deadlineMs = Number.NEGATIVE_INFINITY;
+      closedBecause = why;
+      settle();
+      return empty.promise;
     },
   };
 };

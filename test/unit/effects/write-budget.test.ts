@@ -156,6 +156,24 @@ describe('the write gate', () => {
     expect(paths()).toEqual(['/a', '/b']);
   });
 
+  it('DR-15: once shut lets nothing out, opens no more, and waits for what is outside', async () => {
+    const { time, gate, send, paths } = bed(10, 10, 2000);
+    const early = send('phase', '/early');
+    await time.settle();
+    let isShut = false;
+    const shut = gate.shut('this process stops writing').then(() => {
+      isShut = true;
+    });
+    gate.openUntil(60_000);
+    expect(await send('phase', '/late')).toBe('NotLeader');
+    await time.advance(1000);
+    expect(isShut).toBe(false);
+    await time.advance(1000);
+    await shut;
+    expect(await early).toBe('NotLeader');
+    expect(paths()).toEqual([]);
+  });
+
   it('DR-15: holds back a write whose connection came beyond the deadline', async () => {
     const { time, gate, send, paths } = bed(10, 10, 2000);
     gate.openUntil(1500);
