@@ -1,0 +1,197 @@
+/** Demand goes up, machines come: every step that a person would see. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
+import {
+  type ClusterClient,
+  COLLECTIONS,
+  type History,
+  nameOf,
+  phaseOf,
+  phasesIn,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet-script.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { startTidegate } from '../support/tidegate-process.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 6;
+const STANDARD_8_COST = '0.39';
+
+const TEMPLATE = `#cloud-config
+# joins {{.ClusterID}}
+{{range .Requirements}}label: {{.Key}} {{.Operator}}{{range .Values}} {{.}}{{end}}
+{{end}}`;
+
+const USER_DATA = `#cloud-config
+# joins test
+label: node.kubernetes.io/instance-type In standard-8
+`;
+
+const templateFile = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'user-data');
+  await writeFile(path, TEMPLATE);
+  return path;
+};
+
+const isReady = (one: JsonRecord): boolean =>
+  phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined;
+
+const isDated = (request: JsonRecord): boolean =>
+  textAt(request, 'status', 'acknowledgedAt') !== undefined;
+
+const startTimes = (versions: readonly JsonRecord[]): ReadonlySet<string> =>
+  new Set(versions.flatMap((one) => textAt(one, 'status', 'provisioningStartTime') ?? []));
+
+/** Once it is there it stays as it is, in every version that anybody could see. */
+const expectOneStartTime = (versions: readonly JsonRecord[]): void => {
+  expect(startTimes(versions).size).toBe(1);
+  const withPhase = versions.filter((one) => phaseOf(one) !== '');
+  expect(withPhase.filter((one) => textAt(one, 'status', 'provisioningStartTime') === undefined))
+    .toEqual([]);
+};
+
+const explained = async (bed: Testbed, ...asked: readonly string[]): Promise<string> => {
+  const explain = startTidegate({
+    name: 'explain',
+    args: ['explain', ...asked, `--kubeconfig=${bed.kubeconfig}`],
+  });
+  expect(await explain.exited).toBe(0);
+  return explain.logs().map(({ msg }) => msg).join('\n');
+};
+
+const histories = async (
+  cluster: ClusterClient,
+): Promise<Readonly<Record<'machines' | 'requests', History>>> => ({
+  machines: await cluster.history(COLLECTIONS.upcomingNodes),
+  requests: await cluster.history(COLLECTIONS.requests),
+});
+
+describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) => {
+  it('answers bootstrap pulls and takes machines to Ready with their Nodes', async () => {
+    const cluster = await freshCluster(bed());
+    const seen = await histories(cluster);
+    const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
+    await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: { 'bootstrap-template-file': await templateFile() },
+    });
+    await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
+    const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'every machine to be Ready with its Node',
+      count: MACHINES,
+      each: isReady,
+    });
+
+    const bound = await boundMachines(fleet, 'test');
+    expect(ready.map(nameOf).sort()).toEqual(bound.map(({ id }) => objectName(id)).sort());
+    const nodes = await cluster.list(COLLECTIONS.nodes);
+    expect(ready.map((one) => valueAt(one, 'status', 'nodeRef'))).toEqual(
+      ready.map((one) => {
+        const node = nodes.find((candidate) => `un-${nameOf(candidate)}` === nameOf(one));
+        return { apiVersion: 'v1', kind: 'Node', name: nameOf(node), uid: uidOf(node) };
+      }),
+    );
+    for (const name of ready.map(nameOf)) {
+      const versions = seen.machines.of(name);
+      expect([name, phasesIn(versions)]).toEqual([name, ['Registered', 'Ready']]);
+      expectOneStartTime(versions);
+      expect(new Set(versions.map(uidOf)).size).toBe(1);
+    }
+
+    const pulls = await pullsAt(fleet);
+    expect(pulls.map(({ machineId }) => machineId).sort()).toEqual(
+      bound.map(({ id }) => id).sort(),
+    );
+    for (const { userData, ttlSeconds, error, late } of pulls) {
+      expect({ userData, ttlSeconds, error, late })
+        .toEqual({ userData: USER_DATA, ttlSeconds: 600, error: '', late: false });
+    }
+
+    const requests = await untilAll(cluster, COLLECTIONS.requests, {
+      what: 'every request to be acknowledged',
+      count: MACHINES,
+      each: (one) => phaseOf(one) === 'Acknowledged',
+    });
+    for (const request of requests) {
+      const versions = seen.requests.of(nameOf(request));
+      // Phase and time come in the same patch, and there is one.
+      expect(versions.map((one) => [phaseOf(one), isDated(one)]))
+        .toEqual([['', false], ['Acknowledged', true]]);
+    }
+    const [need, ...others] = await needsAt(fleet, 'test');
+    expect(others).toEqual([]);
+    expect(need).toMatchObject({
+      aggregateResources: { cpu: '48', memory: '192Gi' },
+      minUnit: { cpu: '8', memory: '32Gi' },
+      priority: 1000,
+    });
+
+    const [capacity] = await untilAll(cluster, COLLECTIONS.capacities, {
+      what: 'one AvailableCapacity with what is left',
+      count: 1,
+      each: (one) => valueAt(one, 'spec', 'availableCount') === 3,
+    });
+    expect(valueAt(capacity, 'spec')).toMatchObject({
+      availability: 'Low',
+      cost: STANDARD_8_COST,
+      resources: { cpu: '8', memory: '32Gi', pods: '110' },
+    });
+
+    const [machine] = bound;
+    expect(await explained(bed(), 'capacityrequest', 'default/wanted-0')).toMatch(
+      /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that this request was part of/,
+    );
+    expect(await explained(bed(), 'machine', machine?.id ?? '')).toMatch(
+      /: Ready[\s\S]*Its Node ".+" has joined and is ready/,
+    );
+  });
+
+  it('follows a machine that is bought first through all phases in their order', async () => {
+    const cluster = await freshCluster(bed());
+    const seen = await histories(cluster);
+    const fleet = await startFleet();
+    const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
+    await eventually(async () => await operator.metric('tidegate_rollups_total') > 0, {
+      what: 'the session to stand',
+    });
+    const phases = [
+      ['CREATING', 'Provisioning'],
+      ['IDLE', 'Launched'],
+      ['CONFIGURING', 'Registered'],
+      ['CONFIGURED', 'Ready'],
+      ['DRAINING', 'Draining'],
+    ] as const;
+    for (const [state, phase] of phases) {
+      await fleet.script('POST', '/machines/bought/state', { state, cluster: 'test' });
+      await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+        what: `the machine to be ${phase}`,
+        count: 1,
+        each: (one) => phaseOf(one) === phase,
+      });
+    }
+    await fleet.script('POST', '/machines/bought/state', { state: 'IDLE' });
+    await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'the machine to be given back',
+      count: 0,
+      each: () => true,
+    });
+    await eventually(() => seen.machines.deleted().includes(objectName('bought')), {
+      what: 'the deletion',
+    });
+    const versions = seen.machines.of(objectName('bought'));
+    expect(phasesIn(versions)).toEqual([...phases.map(([, phase]) => phase), 'Drained']);
+    expectOneStartTime(versions);
+  });
+});
