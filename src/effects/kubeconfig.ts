@@ -19,7 +19,11 @@ export type KubeconfigSource =
 /** No usable kubeconfig: a person must act. */
 export class KubeconfigUnusable extends Data.TaggedError('KubeconfigUnusable')<{
   readonly why: string;
-}> {}
+}> {
+  override get message(): string {
+    return `Cannot use the kubeconfig: ${this.why}`;
+  }
+}
 
 /** What TLS needs to know; buffers as they were read. */
 export interface TlsMaterial {
