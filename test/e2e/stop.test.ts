@@ -19,6 +19,7 @@ import { wantedMachines } from '../support/wanted-capacity.ts';
 
 const MACHINES = 2000;
 const UNDER_WAY = 200;
+/** The later of two equal flags counts. */
 const ADDRESSES = ['--metrics-addr=0', '--health-addr=0'];
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
@@ -33,10 +34,10 @@ const processesWith = async (text: string): Promise<readonly string[]> => {
 const sentences = (child: TidegateProcess): readonly string[] =>
   child.logs().flatMap(({ msg }) => typeof msg === 'string' ? [msg] : []);
 
-const templateFile = async (text: string): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
+const textFile = async (text: string): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-stop-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'user-data');
+  const path = join(folder, 'text');
   await writeFile(path, text);
   return path;
 };
@@ -150,13 +151,15 @@ describe('operator that cannot work', () => {
   });
 
   it('ends with 1 and the line and column of what is wrong in its template', async () => {
-    const template = await templateFile('#cloud-config\nname: {{.ClusterID}}\nbad: {{if}}\n');
+    const template = await textFile('#cloud-config\nname: {{.ClusterID}}\nbad: {{if}}\n');
     const operator = operatorOn(
       pathOf(await clusterOf('v1.36.3')),
       `--bootstrap-template-file=${template}`,
     );
     expect(await operator.exited).toBe(1);
-    expect(sentences(operator)).toEqual([expect.stringMatching(/:3:\d+: missing value for if/)]);
+    expect(sentences(operator)).toEqual([
+      expect.stringMatching(/line 3, column 10: .*missing value for if/),
+    ]);
     expect(sentences(operator)[0]).toContain(template);
   });
 
@@ -168,6 +171,10 @@ describe('operator that cannot work', () => {
       flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--rollup-interval=soon'],
     },
     {
+      title: 'a file that is not there',
+      flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--kubeconfig=/nowhere/at-all'],
+    },
+    {
       title: 'half a key pair',
       flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--tls-cert=tls.crt'],
     },
@@ -177,14 +184,22 @@ describe('operator that cannot work', () => {
     expect(sentences(operator)).toHaveLength(1);
   });
 
+  it('ends with 2 and one line on a kubeconfig that is none', async () => {
+    const path = await textFile('clusters: [what]');
+    const operator = operatorOn(path);
+    expect(await operator.exited).toBe(2);
+    expect(sentences(operator)).toEqual([expect.stringContaining(path)]);
+  });
+
   it('ends with 1 and one sentence when its port is taken', async () => {
+    const kubeconfig = pathOf(await clusterOf('v1.36.3'));
     const port = await freePort();
-    const first = operatorOn('/nowhere', `--health-addr=127.0.0.1:${port}`);
+    const first = operatorOn(kubeconfig, `--health-addr=127.0.0.1:${port}`);
     await eventually(async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok, {
       what: 'the first operator to listen',
       hopeless: () => first.isRunning() ? undefined : 'it has ended',
     });
-    const second = operatorOn('/nowhere', `--health-addr=127.0.0.1:${port}`);
+    const second = operatorOn(kubeconfig, `--health-addr=127.0.0.1:${port}`);
     expect(await second.exited).toBe(1);
     expect(sentences(second)).toEqual([expect.stringContaining(String(port))]);
   });
