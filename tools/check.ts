@@ -6,7 +6,6 @@
  * also when one fails, so that one run tells all there is to mend.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -55,7 +54,7 @@ const run = ({ title, command, args }: Step): boolean => {
   return passed;
 };
 
-const generators = GENERATORS.filter((tool) => existsSync(`${ROOT}${tool}`)).map(generate);
+const generators = GENERATORS.map(generate);
 const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...generators];
 const failed = steps.filter((step) => !run(step));
 if (failed.length > 0) {
