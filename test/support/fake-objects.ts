@@ -46,6 +46,9 @@ export const fakeObjects = <T extends Identity>(
   let intercept: (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent> = () =>
     Effect.succeed(undefined);
 
+  /** May lose an answer to what was done. */
+  let onTheWayBack: (call: KubeCall) => Effect.Effect<unknown, NotSent> = () => Effect.void;
+
   const show = (object: Stored, type: 'Present' | 'Absent'): void => {
     const projection = project(object);
     if (projection === undefined || !synced) return;
@@ -112,7 +115,10 @@ export const fakeObjects = <T extends Identity>(
     Effect.suspend(() => {
       calls.push(request);
       return intercept(request);
-    }).pipe(Effect.map((answer) => answer ?? serve(request)));
+    }).pipe(
+      Effect.map((answer) => answer ?? serve(request)),
+      Effect.flatMap((answer) => Effect.andThen(onTheWayBack(request), Effect.succeed(answer))),
+    );
   const list = (): void => {
     shown.clear();
     for (const object of objects.values()) {
@@ -159,8 +165,13 @@ export const fakeObjects = <T extends Identity>(
       if (known !== undefined) drop(name, known);
     },
     known: (name: string) => shown.get(objectKey(name)),
+    /** Ends any losing of answers as well. */
     intercept: (decide: typeof intercept) => {
       intercept = decide;
+      onTheWayBack = () => Effect.void;
+    },
+    loseAnswers: (decide: typeof onTheWayBack) => {
+      onTheWayBack = decide;
     },
     /** Holds the watch back until `catchUp`. */
     lag: () => {

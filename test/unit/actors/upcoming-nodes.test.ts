@@ -455,6 +455,22 @@ describe('other hands', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
+  test('upcomingNodes: an object of another operator is adopted by its name', async () => {
+    const { frames, cluster } = rig();
+    cluster.put('un-m1', {
+      metadata: { name: 'un-m1', uid: 'u' },
+      spec: { resources: { cpu: '2' } },
+      status: { phase: 'Registered', provisioningStartTime: '2025-12-31T23:00:00Z' },
+    });
+    await frames('m1', 'Configured');
+    expect(cluster.get('un-m1')).toMatchObject({
+      metadata: { annotations: { [ID_KEY]: 'm1' } },
+      spec: { labels: { zone: 'a' } },
+      status: { phase: 'Ready', provisioningStartTime: '2025-12-31T23:00:00Z' },
+    });
+    expect(cluster.writes()).toEqual(['PATCH un-m1/status', 'PATCH un-m1']);
+  });
+
   test('upcomingNodes: an annotation that somebody took away is put back', async () => {
     const { frames, cluster, settle } = rig();
     await frames('m1', 'Configured');

@@ -1,0 +1,188 @@
+/**
+ * Any story of frames, faults, foreign hands, late watches and restarts ends with what the fleet
+ * says. The stories are drawn by fast-check; a failing one is printed shrunk, with its seed.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import fc from 'fast-check';
+import { Subject } from 'rxjs';
+import { expect, test } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
+import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import { machineId } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { textPool } from '../../../src/domain/text-pool.ts';
+import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
+import { fakeObjects } from '../../support/fake-objects.ts';
+
+const PHASES: Readonly<Partial<Record<MachineState, string>>> = {
+  Configuring: 'Registered',
+  Configured: 'Ready',
+  Draining: 'Draining',
+  Failed: 'Failed',
+};
+/** Machines in these states are bound to the cluster, so a replay shows them. */
+const BOUND = Object.keys(PHASES);
+
+const machine = fc.integer({ min: 0, max: 4 }).map((n) => `m${n}`);
+const state = fc.constantFrom<MachineState>(
+  'Configuring',
+  'Configured',
+  'Draining',
+  'Failed',
+  'Idle',
+  'Deleting',
+);
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.tuple(fc.constant('frame' as const), machine, state) },
+  {
+    weight: 4,
+    arbitrary: fc.tuple(fc.constant('wait' as const), fc.integer({ max: 4000, min: 0 })),
+  },
+  fc.tuple(fc.constant('foreign' as const), machine, fc.constantFrom('Failed', 'Drained', 'Ready')),
+  fc.tuple(fc.constant('foreign deletion' as const), machine),
+  fc.tuple(fc.constantFrom('away' as const, 'back' as const, 'answers lost' as const)),
+  fc.tuple(fc.constantFrom('lag' as const, 'catch up' as const, 'relist' as const)),
+  fc.tuple(fc.constantFrom('crash' as const, 'reconnect' as const)),
+  fc.tuple(fc.constantFrom('missed' as const, 'missed and crashed' as const), machine, state),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const makeStage = () => {
+  const time = simulatedTime();
+  const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
+  const nodes = fakeObjects('/api/v1/nodes', projectNode);
+  const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
+    Layer.provideMerge(cluster.layer),
+    Layer.provideMerge(clockLayer(time)),
+  );
+  const runtime = ManagedRuntime.make(layer);
+  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  /** What the fleet would replay. */
+  const fleet = new Map<string, MachineState>();
+  let news = new Subject<SessionNews>();
+  let stream = 0;
+  const start = () => {
+    news = new Subject();
+    return startUpcomingNodes(world, {
+      news,
+      upcomingNodes: cluster.reflector,
+      nodes: nodes.reflector,
+      record: () => {},
+      intern: textPool(100),
+    });
+  };
+  const say = (id: string, said: MachineState): void =>
+    news.next({
+      _tag: 'MachineObserved',
+      machine: {
+        machineId: machineId(id),
+        state: said,
+        nodeName: '',
+        providerId: `host-${id}`,
+        lastError: '',
+        labels: {},
+        resources: { cpu: '1' },
+        taints: [],
+      },
+    });
+  const open = (): void => {
+    stream += 1;
+    news.next({ _tag: 'StreamOpened', stream });
+    for (const [id, said] of fleet) if (BOUND.includes(said)) say(id, said);
+    news.next({ _tag: 'Resynced', stream });
+  };
+  nodes.list();
+  cluster.list();
+  let registry = start();
+  open();
+
+  const lose = ({ method }: { readonly method: string }) =>
+    method === 'GET'
+      ? Effect.succeed(undefined)
+      : Effect.fail(new NotSent({ why: 'the answer was lost' }));
+  const play = async (scene: Step): Promise<void> => {
+    switch (scene[0]) {
+      case 'frame':
+        fleet.set(scene[1], scene[2]);
+        return say(scene[1], scene[2]);
+      case 'wait':
+        return await time.advance(scene[1]);
+      case 'foreign':
+        if (cluster.get(`un-${scene[1]}`)) {
+          cluster.put(`un-${scene[1]}`, { status: { phase: scene[2] } });
+        }
+        return;
+      case 'foreign deletion':
+        return cluster.remove(`un-${scene[1]}`);
+      case 'away':
+        return cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
+      case 'back':
+        return cluster.intercept(() => Effect.succeed(undefined));
+      case 'answers lost':
+        return cluster.loseAnswers(lose);
+      case 'lag':
+        return cluster.lag();
+      case 'catch up':
+        return cluster.catchUp();
+      case 'relist':
+        cluster.catchUp();
+        return cluster.list();
+      case 'crash':
+        void registry.stop();
+        cluster.catchUp();
+        registry = start();
+        return open();
+      case 'missed':
+      case 'missed and crashed':
+        news.next({ _tag: 'StreamEnded', stream });
+        fleet.set(scene[1], scene[2]);
+        return await play([scene[0] === 'missed' ? 'reconnect' : 'crash']);
+      case 'reconnect':
+        news.next({ _tag: 'StreamEnded', stream });
+        return open();
+    }
+  };
+  return {
+    play,
+    /** Everything works again, and time goes by. */
+    heal: async (): Promise<void> => {
+      cluster.intercept(() => Effect.succeed(undefined));
+      cluster.catchUp();
+      await time.advance(120_000);
+    },
+    finish: async (): Promise<void> => {
+      void registry.stop();
+      await time.advance(1000);
+      await runtime.dispose();
+    },
+    shown: () =>
+      Object.fromEntries(
+        cluster.names().sort().map((name) => [name, textAt(cluster.get(name), 'status', 'phase')]),
+      ),
+    wanted: () =>
+      Object.fromEntries(
+        [...fleet].filter(([, said]) => BOUND.includes(said)).sort()
+          .map(([id, said]) => [`un-${id}`, PHASES[said]]),
+      ),
+  };
+};
+
+test('upcomingNodes: every story ends with the objects of exactly the machines that are ours', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
+      const stage = makeStage();
+      for (const scene of story) await stage.play(scene);
+      await stage.heal();
+      expect(stage.shown()).toEqual(stage.wanted());
+      await stage.finish();
+    }),
+    { numRuns: 400 },
+  );
+});
