@@ -136,7 +136,9 @@ export const startAvailableCapacities = (
     },
   }, door);
   const wake = (profile: Profile): Actor | undefined => {
-    if (stopped || profile.actor !== undefined) return profile.actor;
+    // One that was dropped while it waited for its turn has nothing to write any more.
+    if (stopped || profiles.get(profile.key) !== profile) return undefined;
+    if (profile.actor !== undefined) return profile.actor;
     const actor = world.actor(logic, `availableCapacity/${profile.key}`, {
       name: profile.key,
       facts: { said: profile.said, shown: availableCapacities.get(profile.key) ?? null },
@@ -170,6 +172,7 @@ export const startAvailableCapacities = (
   const hear = (key: ObjectKey, said: CapacitySaid): void => {
     const known = profiles.get(key);
     if (known === undefined && profiles.size >= PROFILES_MAX) {
+      telemetry.count('tidegate_available_capacities_left_out_total', 1);
       telemetry.log('warn', 'Too many profiles of free capacity: one is left out', { name: key });
       return;
     }
@@ -211,7 +214,11 @@ export const startAvailableCapacities = (
     },
     get: (supersedesKey) => profiles.get(objectKey(availableCapacityName(supersedesKey)))?.actor,
     counts: counts.all,
-    renounce: () => [...profiles.values()].forEach(drop),
+    renounce: () => {
+      const all = [...profiles.values()];
+      profiles.clear();
+      all.forEach(drop);
+    },
     idle: turns.idle,
     stop: async () => {
       stopped = true;

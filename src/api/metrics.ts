@@ -192,6 +192,11 @@ export const METRICS = catalogue({
     help: 'AvailableCapacity statecharts by state.',
     labels: ['state'],
   },
+  tidegate_available_capacities_left_out_total: {
+    type: 'counter',
+    help: 'Updates of profiles beyond the number that is followed.',
+    labels: [],
+  },
   tidegate_available_capacity_writes_total: {
     type: 'counter',
     help: 'Writes of AvailableCapacity objects by operation and outcome.',

@@ -157,3 +157,15 @@ test('availableCapacities: a refused object is told to people', async () => {
     ['WriteRefused', NAME],
   ]);
 });
+
+test('availableCapacities: what was said in an earlier term of leadership is not written in the next', async () => {
+  const { cluster, registry, say, time } = rig();
+  cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+  for (let profile = 0; profile < 20; profile += 1) {
+    await say(3, { supersedesKey: `available:${profile}` });
+  }
+  registry.renounce();
+  await time.advance(60_000);
+  expect(cluster.names()).toEqual([]);
+  expect([...registry.actors()]).toEqual([]);
+});
