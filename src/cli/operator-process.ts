@@ -34,7 +34,7 @@ const SHARED_TEXTS_MAX = 10_000;
 /** How loud each statechart is: `info` where moves are rare and matter, `debug` elsewhere. */
 const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   availableCapacity: 'debug',
-  fleetSession: 'info',
+  fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',
   operator: 'info',
