@@ -124,7 +124,9 @@ export const startLeadership = (
   const show = (leads: boolean, why = ''): void => {
     if (leads === shown) return;
     if (leads) telemetry.log('info', 'This process leads', { lease: name, identity });
-    else if (shown) telemetry.log('warn', 'This process leads no more', { lease: name, why });
+    else if (shown && wanted) {
+      telemetry.log('warn', 'This process leads no more', { lease: name, why });
+    } else if (shown) telemetry.log('info', 'This process gives its lease back', { lease: name });
     shown = leads;
     telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
     states.next(leads);
