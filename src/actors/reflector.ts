@@ -5,9 +5,10 @@
  * it restarts it with a new list while what is known stays shown.
  */
 import { Effect, type ManagedRuntime } from 'effect';
-import type { Observable } from 'rxjs';
+import { type Observable, Subject } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Collection, Fact, Identity } from '../domain/facts.ts';
+import { type Revision, revision } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import type { WatchEnding } from '../domain/list-watch.ts';
 import type { KubeApi, WatchLine } from '../effects/kube-api.ts';
@@ -21,6 +22,11 @@ import type { World } from './world.ts';
 export interface Reflector<T extends Identity> extends Collection<T> {
   /** Hot; a subscriber that comes after the first list hears a `Listed` at once. */
   readonly facts: Observable<Fact<T>>;
+  /**
+   * Hot: the revision up to which everything was told, after each chunk of the watch, bookmarks
+   * included. Quiet for as long as the watch is.
+   */
+  readonly progress: Observable<Revision>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
   /** The running statechart; another one after a defect. */
@@ -79,6 +85,7 @@ export const startReflector = <T extends Identity>(
   const { telemetry } = world;
   const projection: Projection<T> = { resource: options.id, project: options.project };
   const cache = makeCollectionCache(projection, telemetry);
+  const progress = new Subject<Revision>();
   const firstList = Promise.withResolvers<void>();
   let stopped = false;
   let cancelRestart = (): void => {};
@@ -92,7 +99,9 @@ export const startReflector = <T extends Identity>(
     takeLines: (lines) => {
       cache.takeLines(lines);
       const known = actor.getSnapshot().context.revision ?? '';
-      actor.send({ type: 'watch.progressed', revision: revisionIn(lines) ?? known });
+      const reached = revisionIn(lines) ?? known;
+      actor.send({ type: 'watch.progressed', revision: reached });
+      if (reached !== '') progress.next(revision(reached));
     },
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, {
@@ -145,6 +154,7 @@ export const startReflector = <T extends Identity>(
     get: cache.get,
     values: cache.values,
     facts: cache.facts,
+    progress,
     whenSynced: firstList.promise,
     stop: () => {
       stopped = true;
