@@ -1,0 +1,159 @@
+/**
+ * A bound pod as drains need it: where it is, what keeps it there, and who would bring it back.
+ *
+ * Promises: total, whatever the API server gives; plain data, fit for the context of a machine;
+ * small, because a hundred thousand of them are kept (`podProjection` shares what pods of one
+ * workload have in common).
+ */
+import type { Identity } from '../facts.ts';
+import type { Uid } from '../ids.ts';
+import { uid } from '../ids.ts';
+import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
+import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
+import { textPool } from '../text-pool.ts';
+
+/** `status.phase` of a pod; what is none of these reads as `Unknown`. */
+export const POD_PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
+export type PodPhase = (typeof POD_PHASES)[number];
+
+/** The owner that is marked as the controller. */
+export interface PodController {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: Uid;
+}
+
+/** What the cache keeps of a pod that is bound to a node. */
+export interface DrainPod extends Identity {
+  readonly namespace: string;
+  readonly name: string;
+  /** Empty while the pod waits for a node. */
+  readonly node: string;
+  readonly priority: number;
+  readonly phase: PodPhase;
+  /** Its `Ready` condition is true. */
+  readonly ready: boolean;
+  readonly terminating: boolean;
+  /** When it is to be gone at the latest, as milliseconds of the wall clock. */
+  readonly deletionMs: number | null;
+  readonly deletionGraceSeconds: number | null;
+  readonly controller: PodController | null;
+  /** The kubelet's own, shown in the API: it goes with its file on the node. */
+  readonly mirror: boolean;
+  /** It may be scheduled on a cordoned node. */
+  readonly toleratesCordon: boolean;
+  readonly finalizers: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** It has an emptyDir, whose content goes with it. */
+  readonly losesData: boolean;
+  /** Succeeded or Failed: nothing of it runs any more. */
+  readonly finished: boolean;
+}
+
+const MIRROR_KEY = 'kubernetes.io/config.mirror';
+const CORDON_TAINT = 'node.kubernetes.io/unschedulable';
+/** A full pool starts over; far above the number of workloads of one cluster. */
+const SHARED_TEXTS_MAX = 20_000;
+const NO_TEXTS: readonly string[] = [];
+
+const toleratesCordon = (toleration: unknown): boolean => {
+  const key = textAt(toleration, 'key') ?? '';
+  const effect = textAt(toleration, 'effect') ?? '';
+  if (effect !== '' && effect !== 'NoSchedule') return false;
+  const operator = textAt(toleration, 'operator') ?? 'Equal';
+  if (operator === 'Exists') return key === '' || key === CORDON_TAINT;
+  return operator === 'Equal' && key === CORDON_TAINT && (textAt(toleration, 'value') ?? '') === '';
+};
+
+const controllerOf = (raw: unknown): PodController | null => {
+  const owner = listOrEmptyAt(raw, 'metadata', 'ownerReferences')
+    .find((reference) => booleanAt(reference, 'controller') === true);
+  if (owner === undefined) return null;
+  return {
+    kind: textAt(owner, 'kind') ?? '',
+    name: textAt(owner, 'name') ?? '',
+    uid: uid(textAt(owner, 'uid') ?? ''),
+  };
+};
+
+const isReady = (raw: unknown): boolean =>
+  listOrEmptyAt(raw, 'status', 'conditions').some((condition) =>
+    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
+  );
+
+const finalizersOf = (raw: unknown): readonly string[] => {
+  const texts = listOrEmptyAt(raw, 'metadata', 'finalizers')
+    .filter((finalizer) => typeof finalizer === 'string');
+  return texts.length === 0 ? NO_TEXTS : texts;
+};
+
+const deletionOf = (raw: unknown): Pick<DrainPod, 'deletionMs' | 'terminating'> => {
+  const text = textAt(raw, 'metadata', 'deletionTimestamp');
+  if (text === undefined) return { deletionMs: null, terminating: false };
+  const time = Date.parse(text);
+  return { deletionMs: Number.isNaN(time) ? null : time, terminating: true };
+};
+
+/** Reads a pod as the API server gives it. Total; `undefined` without an identity. */
+export const projectPod = (raw: unknown): DrainPod | undefined => {
+  const identity = identityOf(raw);
+  if (identity === undefined) return undefined;
+  const phase = POD_PHASES.find((name) => name === textAt(raw, 'status', 'phase')) ?? 'Unknown';
+  return {
+    ...identity,
+    namespace: textAt(raw, 'metadata', 'namespace') ?? '',
+    name: textAt(raw, 'metadata', 'name') ?? '',
+    node: textAt(raw, 'spec', 'nodeName') ?? '',
+    priority: numberAt(raw, 'spec', 'priority') ?? 0,
+    phase,
+    ready: isReady(raw),
+    ...deletionOf(raw),
+    deletionGraceSeconds: numberAt(raw, 'metadata', 'deletionGracePeriodSeconds') ?? null,
+    controller: controllerOf(raw),
+    mirror: Object.hasOwn(annotationsOf(raw), MIRROR_KEY),
+    toleratesCordon: listOrEmptyAt(raw, 'spec', 'tolerations').some(toleratesCordon),
+    finalizers: finalizersOf(raw),
+    labels: labelsOf(raw),
+    losesData: listOrEmptyAt(raw, 'spec', 'volumes')
+      .some((volume) => recordAt(volume, 'emptyDir') !== undefined),
+    finished: phase === 'Succeeded' || phase === 'Failed',
+  };
+};
+
+/** Keeps one copy of equal values, found by their text; like `textPool`, it starts over when full. */
+const valuePool = <Value>(limit: number): (value: Value) => Value => {
+  const values = new Map<string, Value>();
+  return (value) => {
+    const text = JSON.stringify(value);
+    const known = values.get(text);
+    if (known !== undefined) return known;
+    if (values.size >= limit) values.clear();
+    values.set(text, value);
+    return value;
+  };
+};
+
+/** `projectPod` for a cache: what pods of one node or workload have in common is kept once. */
+export const podProjection = (): (raw: unknown) => DrainPod | undefined => {
+  const text = textPool(SHARED_TEXTS_MAX);
+  const labels = valuePool<DrainPod['labels']>(SHARED_TEXTS_MAX);
+  const controllers = valuePool<PodController>(SHARED_TEXTS_MAX);
+  return (raw) => {
+    const pod = projectPod(raw);
+    if (pod === undefined) return undefined;
+    return {
+      ...pod,
+      namespace: text(pod.namespace),
+      node: text(pod.node),
+      labels: labels(pod.labels),
+      controller: pod.controller === null ? null : controllers(pod.controller),
+    };
+  };
+};
+
+/**
+ * When the pod was asked to go, as milliseconds of the wall clock: its deletion time less its
+ * grace. `undefined` while nobody did.
+ */
+export const terminatingSinceMs = (pod: DrainPod): number | undefined =>
+  pod.deletionMs === null ? undefined : pod.deletionMs - (pod.deletionGraceSeconds ?? 0) * 1000;
