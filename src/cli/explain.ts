@@ -6,11 +6,9 @@
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
-import { silentTelemetry } from '../api/telemetry.ts';
 import { machineId } from '../domain/ids.ts';
 import { upcomingNodeName } from '../domain/names.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
-import { kubeConnection } from '../effects/kube-connection.ts';
 import { readExplainedMachine, readExplainedRequest } from '../effects/explained-objects.ts';
 import type { ObjectRead } from '../effects/object-reads.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
@@ -18,6 +16,7 @@ import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import type { Explanation } from '../view/explanation.ts';
 import { explanationText } from '../view/explanation-text.ts';
+import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import {
   EXPLAINED_KINDS,
@@ -26,9 +25,7 @@ import {
   type Format,
   FORMATS,
 } from './explain-request.ts';
-import { kubeconfigSentence } from './failures.ts';
 import type { Terminal } from './terminal.ts';
-import { VERSION } from './version.ts';
 
 /** A question that can be asked of a cluster. */
 interface Question {
@@ -40,12 +37,6 @@ interface Question {
   readonly asked: string;
   readonly format: Format;
 }
-
-type Answer =
-  | { readonly _tag: 'Explained'; readonly explanation: Explanation }
-  | { readonly _tag: 'Silent'; readonly code: ExitCode; readonly why: string };
-
-const silent = (code: ExitCode, why: string): Answer => ({ _tag: 'Silent', code, why });
 
 const kindOf = (text: string): ExplainedKind | undefined => {
   const kinds: Readonly<Record<ExplainedKind, readonly string[]>> = EXPLAINED_KINDS;
@@ -96,10 +87,8 @@ const whenFound = (
   question: Question,
   read: ObjectRead,
   explain: (object: unknown) => Explanation,
-): Answer => {
-  if (read._tag === 'Found') {
-    return { _tag: 'Explained', explanation: explain(read.object) };
-  }
+): Answer<Explanation> => {
+  if (read._tag === 'Found') return answered(explain(read.object));
   return read._tag === 'Absent'
     ? silent(EXIT.notMet, missing(question))
     : silent(EXIT.failure, `Cannot read ${question.kind} "${question.asked}": ${read.why}`);
@@ -108,7 +97,7 @@ const whenFound = (
 const answerTo = (
   question: Question,
   nowMs: number,
-): Effect.Effect<Answer, KubeFault, KubeApi> =>
+): Effect.Effect<Answer<Explanation>, KubeFault, KubeApi> =>
   question.kind === 'capacityrequest'
     ? readExplainedRequest(
       question.namespace,
@@ -153,34 +142,8 @@ export const runExplain = async (
     terminal.say(question);
     return EXIT.usage;
   }
-  const { kubeconfig, context } = request;
-  const chosen = context === undefined ? {} : { context };
-  const connection = kubeConnection({
-    source: kubeconfig === undefined
-      ? { _tag: 'Default', ...chosen }
-      : { _tag: 'File', path: kubeconfig, ...chosen },
-    version: VERSION,
-    telemetry: silentTelemetry,
-  });
-  const asked = answerTo(question, nowMs).pipe(
-    Effect.catchTags({
-      NotSent: ({ why }) => Effect.succeed(unreachable(why)),
-      AnswerLost: ({ why }) => Effect.succeed(unreachable(why)),
-    }),
-    Effect.provide(connection),
-    Effect.catchTag(
-      'KubeconfigUnusable',
-      (failure) => Effect.succeed(silent(EXIT.usage, kubeconfigSentence(kubeconfig, failure))),
-    ),
-  );
-  const answer = await Effect.runPromise(asked);
-  if (answer._tag === 'Silent') {
-    terminal.say(answer.why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
-    return answer.code;
-  }
-  terminal.print(printed(answer.explanation, question.format, { nowMs, colors: terminal.colors }));
+  const answer = await askCluster(request, answerTo(question, nowMs));
+  if (answer._tag === 'Silent') return saySilence(answer, terminal);
+  terminal.print(printed(answer.value, question.format, { nowMs, colors: terminal.colors }));
   return EXIT.ok;
 };
-
-const unreachable = (why: string): Answer =>
-  silent(EXIT.unreachable, `Cannot reach the API server: ${why}`);

@@ -1,0 +1,54 @@
+/**
+ * Tables as kubectl prints them: a line of headings, then one line for each record.
+ *
+ * Promises: a record never takes two lines, whatever its texts hold; no trailing spaces; an empty
+ * cell shows as `-`, so that programs can split lines into columns.
+ */
+
+/** A column: its heading, and what a record shows in it. */
+export interface Column<Row> {
+  readonly heading: string;
+  readonly cell: (row: Row) => string;
+}
+
+const GAP = '   ';
+const NOTHING = '-';
+
+/** Somebody else's text may not move the cursor, change colours or begin a line. */
+export const oneLine = (text: string): string =>
+  // deno-lint-ignore no-control-regex
+  text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');
+
+const cellText = (text: string): string => oneLine(text) || NOTHING;
+
+/** What each column needs at least; a table that is printed line by line keeps it. */
+export const columnWidths = <Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+): readonly number[] =>
+  columns.map(({ heading, cell }) =>
+    Math.max(heading.length, ...rows.map((row) => cellText(cell(row)).length))
+  );
+
+const lineOf = (cells: readonly string[], widths: readonly number[]): string =>
+  cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(GAP).trimEnd();
+
+/** The line of headings. */
+export const headingLine = <Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+): string => lineOf(columns.map(({ heading }) => heading), widths);
+
+/** The line of one record. */
+export const rowLine = <Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  row: Row,
+): string => lineOf(columns.map(({ cell }) => cellText(cell(row))), widths);
+
+/** The whole table; every line ends in a line break. */
+export const tableText = <Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string => {
+  const widths = columnWidths(columns, rows);
+  return [headingLine(columns, widths), ...rows.map((row) => rowLine(columns, widths, row)), '']
+    .join('\n');
+};
