@@ -1,17 +1,23 @@
 /** The catalogue of statecharts: what docs, page, command line and model tests are made from. */
 import { availableCapacity } from './available-capacity.ts';
+import { budget } from './budget.ts';
+import { evictionPermit } from './eviction-permit.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { operator } from './operator.ts';
+import { podEviction } from './pod-eviction.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
 /** Every statechart by its name. */
 export const MACHINES = {
   availableCapacity,
+  budget,
+  evictionPermit,
   fleetSession,
   leadership,
   listWatch,
   operator,
+  podEviction,
   upcomingNode,
 } as const;

@@ -1,0 +1,419 @@
+/**
+ * One pod that is to leave its node, and the eviction calls about it.
+ *
+ * Promises: one call in flight at a time, and none for a pod that is terminating, gone or released;
+ * a pod that needs a slot of a budget calls only with one in hand; a call that was sent is left to
+ * finish, whatever comes meanwhile; every answer leads to a state of its own. Facts replace what is
+ * known and never restart a call. Nothing here outlives the process: what the cluster shows of the
+ * pod says what is owed.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import { backoffMs } from '../domain/backoff.ts';
+import type { EvictionOutcome } from '../domain/drain/answer.ts';
+import type { SlotBlocker } from '../domain/drain/slots.ts';
+import { nextSeed, type Seed } from '../domain/random.ts';
+import { required } from './required.ts';
+
+/** Faults of the API server, or conflicts inside of it. */
+const RETRY = { firstMs: 500, lastMs: 30_000 };
+/** Who refuses says so again until somebody changes something. */
+const REFUSAL = { firstMs: 10_000, lastMs: 300_000 };
+const RECHECK_MS = 1000;
+/** How long the cache has to show what became of a call whose answer is not known. */
+const CACHE_LOOK_MS = 2000;
+
+/** Answers that are about everyone, or about a call that was not made: who asks next waits. */
+const WAITS: ReadonlySet<EvictionOutcome['_tag']> = new Set([
+  'Throttled',
+  'Unauthenticated',
+  'NotSent',
+]);
+
+/** What a pod needs of the budgets that cover it (DR-31). */
+export type EvictionNeed =
+  | { readonly _tag: 'None' }
+  | { readonly _tag: 'One'; readonly budget: string }
+  | { readonly _tag: 'Blocked'; readonly reason: SlotBlocker };
+
+/** What the caches say of the pod now. */
+export interface PodFacts {
+  readonly terminating: boolean;
+  /** Somebody's finalizer keeps it once its containers have ended. */
+  readonly finalizers: boolean;
+  readonly need: EvictionNeed;
+  /** Its node does not answer, so no pod can end there (DR-44). */
+  readonly kubeletSilent: boolean;
+}
+
+export interface PodEvictionInput {
+  readonly uid: string;
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly facts: PodFacts;
+  readonly seed: Seed;
+}
+
+export interface PodEvictionContext extends PodEvictionInput {
+  readonly released: boolean;
+  readonly vanished: boolean;
+  /** An eviction was accepted. */
+  readonly accepted: boolean;
+  /** A call about it was answered. */
+  readonly asked: boolean;
+  /** Answers in a row after which it had to wait. */
+  readonly attempt: number;
+  /** The last answer. */
+  readonly outcome: EvictionOutcome | null;
+}
+
+export type PodEvictionEvent =
+  | { readonly type: 'pod.observed'; readonly facts: PodFacts }
+  /** The pod of this UID is not there any more. */
+  | { readonly type: 'pod.vanished' }
+  | { readonly type: 'eviction.wanted' }
+  /** Nothing new is to be sent: the drain was cancelled, paused or has ended. */
+  | { readonly type: 'eviction.released' }
+  /** A slot of its budget is in hand until the call is answered. */
+  | { readonly type: 'slot.granted' }
+  /** Nobody asked us to wait: the call may leave now. */
+  | { readonly type: 'call.permitted' };
+
+/** The pod that is evicted. */
+export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
+
+const answered = {
+  target: 'judging',
+  actions: [
+    {
+      type: 'takeAnswer',
+      params: ({ event }: { readonly event: { readonly output: EvictionOutcome } }) => event.output,
+    },
+    'tellAnswer',
+  ],
+} as const;
+
+const broke = {
+  target: 'judging',
+  actions: [
+    {
+      type: 'takeAnswer',
+      params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
+        _tag: 'Unknown' as const,
+        why: String(event.error),
+      }),
+    },
+    'tellAnswer',
+  ],
+} as const;
+
+const reconsidered = [
+  {
+    guard: {
+      type: 'needsOther',
+      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
+    },
+    target: '#podEviction.orienting',
+    actions: {
+      type: 'takeFacts',
+      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
+    },
+  },
+  {
+    actions: {
+      type: 'takeFacts',
+      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
+    },
+  },
+] as const;
+
+/** The statechart of a pod's eviction; `src/actors/pod-evictions.ts` provides its acts. */
+export const podEviction = setup({
+  types: {
+    context: {} as PodEvictionContext,
+    events: {} as PodEvictionEvent,
+    input: {} as PodEvictionInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    evictPod: required<EvictionOutcome, PodEvictionAct>('evictPod'),
+  },
+  actions: {
+    joinQueue: () => {},
+    leaveQueue: () => {},
+    askToCall: () => {},
+    /** A slot that was granted and not used goes back. */
+    leaveCalls: () => {},
+    tellAnswer: () => {},
+    takeFacts: assign((_, facts: PodFacts) => ({ facts })),
+    takeAnswer: assign(({ context }, outcome: EvictionOutcome) => ({
+      outcome,
+      asked: true,
+      accepted: context.accepted || outcome._tag === 'Accepted',
+      attempt: WAITS.has(outcome._tag) ? context.attempt : context.attempt + 1,
+      seed: nextSeed(context.seed),
+    })),
+    noteRelease: assign({ released: true }),
+    noteWant: assign({ released: false }),
+    noteVanishing: assign({ vanished: true }),
+  },
+  guards: {
+    vanished: ({ context }) => context.vanished,
+    leaving: ({ context }) => context.facts.terminating || context.accepted,
+    released: ({ context }) => context.released,
+    wanted: ({ context }) => !context.released,
+    ledElsewhere: ({ context: { vanished, released, accepted, asked, facts } }) =>
+      vanished || released || accepted || facts.terminating || (asked && facts.kubeletSilent),
+    kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
+    kubeletBack: ({ context }) => !context.facts.kubeletSilent,
+    blockedBy: ({ context: { facts: { need } } }, reason: SlotBlocker) =>
+      need._tag === 'Blocked' && need.reason === reason,
+    needsSlot: ({ context }) => context.facts.need._tag === 'One',
+    needsOther: ({ context: { facts } }, next: PodFacts) =>
+      JSON.stringify(facts.need) !== JSON.stringify(next.need),
+    heldByKubelet: ({ context }) => context.facts.kubeletSilent,
+    heldByFinalizer: ({ context }) => context.facts.finalizers,
+    notHeldByFinalizer: ({ context }) => !context.facts.finalizers,
+    became: ({ context }, tag: EvictionOutcome['_tag']) => context.outcome?._tag === tag,
+    budgetRefused: ({ context: { outcome } }) =>
+      outcome?._tag === 'BudgetExhausted' || outcome?._tag === 'BudgetUnsettled',
+    slotRefused: ({ context: { outcome, facts } }) =>
+      (outcome?._tag === 'BudgetExhausted' || outcome?._tag === 'BudgetUnsettled') &&
+      facts.need._tag === 'One',
+    nobodyRefused: ({ context: { outcome } }) => outcome !== null && WAITS.has(outcome._tag),
+    podGone: ({ context: { outcome } }) => outcome?._tag === 'Gone' || outcome?._tag === 'OtherPod',
+  },
+  delays: {
+    retryBackoff: ({ context }) => backoffMs(RETRY, context.attempt, context.seed),
+    refusalBackoff: ({ context }) =>
+      Math.min(
+        REFUSAL.lastMs,
+        REFUSAL.firstMs * 2 ** Math.min(Math.max(context.attempt, 1) - 1, 10),
+      ),
+    recheckDelay: RECHECK_MS,
+    cacheLook: CACHE_LOOK_MS,
+  },
+}).createMachine({
+  id: 'podEviction',
+  description: 'One pod that is to leave its node.',
+  context: ({ input }) => ({
+    ...input,
+    released: false,
+    vanished: false,
+    accepted: false,
+    asked: false,
+    attempt: 0,
+    outcome: null,
+  }),
+  initial: 'orienting',
+  on: {
+    'pod.observed': { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
+    'pod.vanished': { actions: 'noteVanishing' },
+    'eviction.wanted': { actions: 'noteWant' },
+    'eviction.released': { actions: 'noteRelease' },
+  },
+  states: {
+    orienting: {
+      description: 'Looks at what the caches say, to know what is owed.',
+      always: [
+        { guard: 'vanished', target: 'gone' },
+        { guard: 'leaving', target: 'leaving' },
+        { guard: 'released', target: 'released' },
+        { guard: 'kubeletSilent', target: 'heldUp.kubeletSilent' },
+        { guard: { type: 'blockedBy', params: 'TwoBudgets' }, target: 'heldUp.twoBudgets' },
+        { guard: { type: 'blockedBy', params: 'BudgetBroken' }, target: 'heldUp.budgetBroken' },
+        {
+          guard: { type: 'blockedBy', params: 'BudgetNeverAllows' },
+          target: 'heldUp.neverAllowed',
+        },
+        { guard: 'needsSlot', target: 'queued' },
+        { target: 'asking' },
+      ],
+    },
+    queued: {
+      description: 'Waits at its budget until a slot is handed to it.',
+      meta: { reason: 'BlockedByBudget' },
+      tags: 'waiting',
+      entry: 'joinQueue',
+      exit: 'leaveQueue',
+      always: { guard: 'ledElsewhere', target: 'orienting' },
+      on: {
+        'slot.granted': 'asking',
+        'pod.observed': [
+          {
+            guard: { type: 'needsOther', params: ({ event }) => event.facts },
+            target: 'orienting',
+            actions: { type: 'takeFacts', params: ({ event }) => event.facts },
+          },
+          { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
+        ],
+      },
+    },
+    asking: {
+      description: 'Has all that it needs; waits while the API server asked everyone to wait.',
+      tags: 'waiting',
+      entry: 'askToCall',
+      always: { guard: 'ledElsewhere', target: 'orienting', actions: 'leaveCalls' },
+      on: {
+        'call.permitted': 'calling',
+        'pod.observed': [
+          {
+            guard: { type: 'needsOther', params: ({ event }) => event.facts },
+            target: 'orienting',
+            actions: [
+              { type: 'takeFacts', params: ({ event }) => event.facts },
+              'leaveCalls',
+            ],
+          },
+          { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
+        ],
+      },
+    },
+    calling: {
+      description: 'The eviction was sent, or waits its turn to be; its answer is awaited.',
+      tags: 'acting',
+      invoke: {
+        id: 'evictPod',
+        src: 'evictPod',
+        input: ({ context }) => ({ uid: context.uid, key: context.key }),
+        onDone: answered,
+        onError: broke,
+      },
+    },
+    judging: {
+      description: 'Reads the answer.',
+      always: [
+        { guard: 'vanished', target: 'gone' },
+        { guard: 'podGone', target: 'gone' },
+        { guard: 'leaving', target: 'leaving' },
+        { guard: 'nobodyRefused', target: 'orienting' },
+        { guard: 'slotRefused', target: 'orienting' },
+        { guard: 'budgetRefused', target: 'heldUp.unsettled' },
+        { guard: { type: 'became', params: 'Unknown' }, target: 'heldUp.lookingAround' },
+        { guard: { type: 'became', params: 'Transient' }, target: 'heldUp.backingOff' },
+        { guard: { type: 'became', params: 'PolicyRefused' }, target: 'heldUp.refusedByPolicy' },
+        { guard: { type: 'became', params: 'TwoBudgets' }, target: 'heldUp.twoBudgets' },
+        { guard: { type: 'became', params: 'BudgetBroken' }, target: 'heldUp.budgetBroken' },
+        {
+          guard: { type: 'became', params: 'NamespaceTerminating' },
+          target: 'heldUp.namespaceTerminating',
+        },
+        { guard: { type: 'became', params: 'Forbidden' }, target: 'heldUp.forbidden' },
+        { target: 'heldUp.refused' },
+      ],
+    },
+    heldUp: {
+      description: 'Something keeps the eviction from being asked for, or from being asked again.',
+      tags: 'waiting',
+      always: { guard: 'ledElsewhere', target: 'orienting' },
+      initial: 'refused',
+      states: {
+        unsettled: {
+          description: 'The pod or its budget changed under the call; looks again shortly.',
+          meta: { reason: 'BudgetUnsettled' },
+          on: {
+            'pod.observed': {
+              target: '#podEviction.orienting',
+              actions: { type: 'takeFacts', params: ({ event }) => event.facts },
+            },
+          },
+          after: { recheckDelay: '#podEviction.orienting' },
+        },
+        lookingAround: {
+          description: 'Nobody knows whether the eviction was done; the cache will tell soon.',
+          meta: { reason: 'EvictionUnanswered' },
+          after: { cacheLook: '#podEviction.orienting' },
+        },
+        backingOff: {
+          description: 'The API server could not serve the call; asks again later.',
+          meta: { reason: 'EvictionFailing' },
+          after: { retryBackoff: '#podEviction.orienting' },
+        },
+        refusedByPolicy: {
+          description: 'An admission webhook or policy says no; asks again, ever more seldom.',
+          meta: { reason: 'PolicyRefused' },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        twoBudgets: {
+          description: 'More than one budget covers the pod: Kubernetes evicts no such pod.',
+          meta: { reason: 'TwoBudgets' },
+          on: { 'pod.observed': reconsidered },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        budgetBroken: {
+          description: 'The status of the budget is not fit to count with.',
+          meta: { reason: 'BudgetBroken' },
+          on: { 'pod.observed': reconsidered },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        neverAllowed: {
+          description: 'The budget counts controllers, and its pods have none.',
+          meta: { reason: 'BudgetNeverAllows' },
+          on: { 'pod.observed': reconsidered },
+        },
+        namespaceTerminating: {
+          description: 'The namespace is being deleted, and the pod goes with it.',
+          meta: { reason: 'NamespaceTerminating' },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        forbidden: {
+          description: 'The operator lacks the right to evict; asks again, ever more seldom.',
+          meta: { reason: 'EvictionForbidden' },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        refused: {
+          description: 'The API server refused for a reason that is not known here.',
+          meta: { reason: 'EvictionRefused' },
+          after: { refusalBackoff: '#podEviction.orienting' },
+        },
+        kubeletSilent: {
+          description: 'The node does not answer: one call was enough until it does.',
+          meta: { reason: 'KubeletSilent' },
+          always: { guard: 'kubeletBack', target: '#podEviction.orienting' },
+        },
+      },
+    },
+    leaving: {
+      description: 'The pod is on its way; nothing is asked for any more.',
+      tags: ['waiting'],
+      always: { guard: 'vanished', target: 'gone' },
+      initial: 'terminating',
+      states: {
+        terminating: {
+          description: 'Its containers end within their grace.',
+          meta: { reason: 'Terminating' },
+          always: [
+            { guard: 'heldByKubelet', target: 'withoutKubelet' },
+            { guard: 'heldByFinalizer', target: 'heldByFinalizer' },
+          ],
+        },
+        heldByFinalizer: {
+          description: 'A finalizer keeps it until its owner lets go.',
+          meta: { reason: 'Finalizer' },
+          always: [
+            { guard: 'heldByKubelet', target: 'withoutKubelet' },
+            { guard: 'notHeldByFinalizer', target: 'terminating' },
+          ],
+        },
+        withoutKubelet: {
+          description: 'The node does not answer, so nobody ends its containers.',
+          meta: { reason: 'KubeletSilent' },
+          always: { guard: 'kubeletBack', target: 'terminating' },
+        },
+      },
+    },
+    released: {
+      description: 'Nobody wants it to leave any more; nothing is sent.',
+      tags: 'settled',
+      always: [
+        { guard: 'vanished', target: 'gone' },
+        { guard: 'wanted', target: 'orienting' },
+      ],
+    },
+    gone: {
+      description: 'The pod is not there any more.',
+      tags: 'settled',
+    },
+  },
+});
