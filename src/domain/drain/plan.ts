@@ -1,0 +1,129 @@
+/**
+ * The plan of a drain (DR-20): which pods of a node leave, which stay and why, and in which tiers.
+ *
+ * Promises: a pure function of the pods and a few facts about the drain, so that `drain plan`
+ * computes before anything is done what the drain computes while it runs.
+ */
+import type { Uid } from '../ids.ts';
+import { compareText } from '../requirements.ts';
+import type { DrainPod } from './pod.ts';
+
+/** What a drain does about a pod. */
+export type PodRole =
+  | 'Leaves'
+  /** Succeeded or Failed: nothing of it runs. */
+  | 'Finished'
+  | 'DaemonSet'
+  | 'Mirror'
+  /** A pod of the same owner was evicted here and came back past the cordon. */
+  | 'ToleratesCordon';
+
+/** What is known of the drain besides the pods. */
+export interface PlanTerms {
+  /** The operator's own pod. */
+  readonly own: { readonly namespace: string; readonly name: string } | null;
+  /** Controllers of pods that were evicted from this node. */
+  readonly evictedOwners: ReadonlySet<Uid>;
+}
+
+/** Terms of a drain that has not begun. */
+export const NO_TERMS: PlanTerms = { own: null, evictedOwners: new Set() };
+
+/** Pods that leave together. */
+export interface Tier {
+  readonly key: TierKey;
+  readonly pods: readonly DrainPod[];
+}
+
+/** The priority that the pods of a tier share; the operator's own pod has a tier of its own. */
+export type TierKey = number;
+
+/** Above every priority that Kubernetes knows (int32): the operator itself leaves last. */
+export const OWN_TIER: TierKey = Number.MAX_SAFE_INTEGER;
+
+/** A pod that stays or needs nothing, and why. */
+export interface StayingPod {
+  readonly pod: DrainPod;
+  readonly role: Exclude<PodRole, 'Leaves'>;
+}
+
+/** The plan of one node. */
+export interface DrainPlan {
+  /** Lowest priority first. */
+  readonly tiers: readonly Tier[];
+  readonly staying: readonly StayingPod[];
+}
+
+/** What a drain does about the pod. One that is on its way out is always waited for. */
+export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => {
+  if (pod.mirror) return 'Mirror';
+  if (pod.controller?.kind === 'DaemonSet') return 'DaemonSet';
+  if (pod.finished) return 'Finished';
+  const cameBack = !pod.terminating && pod.toleratesCordon && pod.controller !== null &&
+    evictedOwners.has(pod.controller.uid);
+  return cameBack ? 'ToleratesCordon' : 'Leaves';
+};
+
+/** No controller would make another one. */
+export const comesBack = (pod: DrainPod): boolean => pod.controller !== null;
+
+/** The tier of a pod that leaves. */
+export const tierOf = (pod: DrainPod, { own }: PlanTerms): TierKey =>
+  own !== null && pod.name === own.name && pod.namespace === own.namespace
+    ? OWN_TIER
+    : pod.priority;
+
+const byName = (left: DrainPod, right: DrainPod): number => compareText(left.key, right.key);
+
+/** Sorts the pods of one node into tiers and those that stay. */
+export const planOf = (pods: Iterable<DrainPod>, terms: PlanTerms): DrainPlan => {
+  const tiers = new Map<TierKey, DrainPod[]>();
+  const staying: StayingPod[] = [];
+  for (const pod of pods) {
+    const role = roleOf(pod, terms);
+    if (role !== 'Leaves') {
+      staying.push({ pod, role });
+      continue;
+    }
+    const key = tierOf(pod, terms);
+    const tier = tiers.get(key);
+    if (tier === undefined) tiers.set(key, [pod]);
+    else tier.push(pod);
+  }
+  return {
+    tiers: [...tiers].toSorted(([left], [right]) => left - right)
+      .map(([key, members]) => ({ key, pods: members.toSorted(byName) })),
+    staying: staying.toSorted((left, right) => byName(left.pod, right.pod)),
+  };
+};
+
+/** How many pods stand how. */
+export interface TierProgress {
+  readonly key: TierKey;
+  /** Still on the node, terminating ones included. */
+  readonly left: number;
+  /** On their way out. */
+  readonly leaving: number;
+  readonly blocked: number;
+}
+
+/** The counts of a drain, over all tiers and for each. */
+export interface DrainProgress extends Omit<TierProgress, 'key'> {
+  readonly tiers: readonly TierProgress[];
+}
+
+/** Counts a plan; `isBlocked` says whether something holds a pod up. Done when none is left. */
+export const drainProgress = (
+  plan: DrainPlan,
+  isBlocked: (pod: DrainPod) => boolean,
+): DrainProgress => {
+  const tiers = plan.tiers.map(({ key, pods }) => ({
+    key,
+    left: pods.length,
+    leaving: pods.filter((pod) => pod.terminating).length,
+    blocked: pods.filter(isBlocked).length,
+  }));
+  const total = (field: 'left' | 'leaving' | 'blocked'): number =>
+    tiers.reduce((sum, tier) => sum + tier[field], 0);
+  return { left: total('left'), leaving: total('leaving'), blocked: total('blocked'), tiers };
+};

@@ -1,0 +1,81 @@
+/**
+ * Which tiers of a drain have started (DR-21): lowest priority first, the next when the ones before
+ * it are gone or nothing of them has moved for the tier wait, all of them in the last quarter.
+ *
+ * Promises: a tier that started stays started; one blocked pod starves nobody; waits cannot add up
+ * past the deadline. Times are monotonic milliseconds; the state is plain data.
+ */
+import { OWN_TIER, type TierKey, type TierProgress } from './plan.ts';
+
+/** How far a drain has come through its tiers. */
+export interface TierState {
+  /** Every tier up to this one has started; `null` before the first. */
+  readonly startedTo: TierKey | null;
+  /** When a tier last started or a pod of a started one last moved. */
+  readonly quietSinceMs: number;
+}
+
+/** What decides besides the tiers themselves. */
+export interface TierView {
+  readonly nowMs: number;
+  readonly waitMs: number;
+  readonly lastQuarterMs: number;
+}
+
+/** A drain that begins now. */
+export const freshTiers = (nowMs: number): TierState => ({ startedTo: null, quietSinceMs: nowMs });
+
+/** A pod of a started tier was evicted, or is gone. */
+export const tierMoved = (state: TierState, nowMs: number): TierState => ({
+  ...state,
+  quietSinceMs: nowMs,
+});
+
+/** True when pods of this tier may be evicted. */
+export const hasStarted = ({ startedTo }: TierState, key: TierKey): boolean =>
+  startedTo !== null && key <= startedTo;
+
+/** The next tier that has not started and has pods; `undefined` when all have. */
+const nextTier = (
+  state: TierState,
+  tiers: readonly Pick<TierProgress, 'key' | 'left'>[],
+): TierKey | undefined => {
+  const waiting = tiers.filter(({ key, left }) => left > 0 && !hasStarted(state, key))
+    .map(({ key }) => key);
+  return waiting.length === 0 ? undefined : Math.min(...waiting);
+};
+
+const isEmptyBefore = (
+  key: TierKey,
+  tiers: readonly Pick<TierProgress, 'key' | 'left'>[],
+): boolean => tiers.every((tier) => tier.key >= key || tier.left === 0);
+
+/**
+ * The state now. The operator's own pod waits for its turn in the last quarter, too: a pod that
+ * evicts itself while others could still go helps nobody.
+ */
+export const startTiers = (
+  state: TierState,
+  tiers: readonly Pick<TierProgress, 'key' | 'left'>[],
+  view: TierView,
+): TierState => {
+  const next = nextTier(state, tiers);
+  if (next === undefined) return state;
+  const isOpen = isEmptyBefore(next, tiers) ||
+    (view.nowMs >= view.lastQuarterMs && next !== OWN_TIER) ||
+    view.nowMs - state.quietSinceMs >= view.waitMs;
+  if (!isOpen) return state;
+  return startTiers({ startedTo: next, quietSinceMs: view.nowMs }, tiers, view);
+};
+
+/** When to look again although nothing was seen; `null` when every tier has started. */
+export const nextStartMs = (
+  state: TierState,
+  tiers: readonly Pick<TierProgress, 'key' | 'left'>[],
+  view: TierView,
+): number | null => {
+  const next = nextTier(state, tiers);
+  if (next === undefined) return null;
+  const quietMs = state.quietSinceMs + view.waitMs;
+  return next === OWN_TIER ? quietMs : Math.min(quietMs, view.lastQuarterMs);
+};
