@@ -202,6 +202,16 @@ export const METRICS = catalogue({
     help: 'Writes of AvailableCapacity objects by operation and outcome.',
     labels: ['op', 'outcome'],
   },
+  tidegate_evictions_total: {
+    type: 'counter',
+    help: 'Eviction calls by what became of them.',
+    labels: ['outcome'],
+  },
+  tidegate_pod_evictions: {
+    type: 'gauge',
+    help: 'Pods that are to leave, by the state of their statechart.',
+    labels: ['state'],
+  },
   tidegate_actor_defects_total: {
     type: 'counter',
     help: 'Actors that ended by a defect of this program and are started again.',

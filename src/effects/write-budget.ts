@@ -162,7 +162,8 @@ const makeWrites = (options: WriteBudgetOptions) =>
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    const mayLeave = () => gate.permit()._tag === 'Open';
+    const mayLeave = (call: KubeCall) => () =>
+      gate.permit()._tag === 'Open' && (call.mayLeave?.() ?? true);
     const count = (writeClass: WriteClass, outcome: string) =>
       Effect.sync(() =>
         telemetry.count('tidegate_writes_total', 1, { class: writeClass, outcome })
@@ -176,7 +177,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
         yield* permitted;
         const answered = gate.letOut();
-        return yield* api.call({ ...call, mayLeave }).pipe(
+        return yield* api.call({ ...call, mayLeave: mayLeave(call) }).pipe(
           Effect.ensuring(Effect.sync(answered)),
           // What the gate held back at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),

@@ -1,0 +1,73 @@
+/**
+ * The one act on a pod that a drain knows: asking the API server to evict it.
+ *
+ * Promises: the call names the UID that it means and goes through the write budget in class
+ * `eviction`; `mayLeave` is asked in the very step that sends the first byte; a call that was sent
+ * is never aborted, because the API server may have charged the budget already and would leave the
+ * slot charged and the pod alive (seed: drains, DR-33). Nothing fails and nothing is retried here.
+ */
+import { Context, Effect, Fiber, Layer } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';
+import type { KubeCall } from './kube-api.ts';
+import { type WriteFault, Writes } from './writes.ts';
+
+/**
+ * From sending to the last byte. An admission webhook may take half a minute, and whoever hangs up
+ * before it has answered leaves a charged slot behind.
+ */
+const EVICTION_TIMEOUT_MS = 35_000;
+
+/** The pod that is asked to leave, and the last word on whether it still is. */
+export interface EvictionCall {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly mayLeave: () => boolean;
+}
+
+/** Evicts pods. */
+export class Evictions extends Context.Service<Evictions, {
+  readonly evict: (call: EvictionCall) => Effect.Effect<EvictionOutcome>;
+}>()('tidegate/Evictions') {}
+
+const callOf = ({ namespace, name, uid, mayLeave }: EvictionCall): KubeCall => ({
+  method: 'POST',
+  path: `/api/v1/namespaces/${namespace}/pods/${name}/eviction`,
+  body: {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name, namespace },
+    deleteOptions: { preconditions: { uid } },
+  },
+  timeoutMs: EVICTION_TIMEOUT_MS,
+  mayLeave,
+});
+
+const outcomeOfFault = ({ _tag, why }: WriteFault): EvictionOutcome => ({
+  _tag: _tag === 'AnswerLost' ? 'Unknown' : 'NotSent',
+  why,
+});
+
+/** Evictions of a real API server. */
+export const evictionsLayer = (
+  telemetry: Telemetry,
+): Layer.Layer<Evictions, never, Writes> =>
+  Layer.effect(
+    Evictions,
+    Effect.gen(function* () {
+      const writes = yield* Writes;
+      const scope = yield* Effect.scope;
+      const sent = (call: EvictionCall): Effect.Effect<EvictionOutcome> =>
+        writes.send('eviction', callOf(call)).pipe(
+          Effect.match({ onSuccess: evictionOutcome, onFailure: outcomeOfFault }),
+          Effect.tap(({ _tag }) =>
+            Effect.sync(() => telemetry.count('tidegate_evictions_total', 1, { outcome: _tag }))
+          ),
+        );
+      return {
+        // In the scope of the process: whoever stops listening does not hang up for everyone.
+        evict: (call) => Effect.flatMap(Effect.forkIn(sent(call), scope), Fiber.join),
+      };
+    }),
+  );
