@@ -66,6 +66,8 @@ export interface Reservation {
 
 /** How long a reservation outlives both the sighting of its pod and its answer. */
 export const RESERVATION_OVERTIME_MS = 2000;
+/** Kubernetes takes a slot back when the eviction did not happen within this time. */
+const UNCONFIRMED_MS = 120_000;
 
 const listedTime = (budget: Budget, podName: string): number | null =>
   Object.hasOwn(budget.disruptedPods, podName) ? budget.disruptedPods[podName] ?? null : null;
@@ -153,10 +155,11 @@ export interface SlotView {
 }
 
 /** When a reservation ends whatever the watches say; `null` while that is not known. */
-const overtimeEndMs = ({ answeredMs, sightedMs }: Reservation): number | null =>
-  answeredMs === null || sightedMs === null
-    ? null
-    : Math.max(answeredMs, sightedMs) + RESERVATION_OVERTIME_MS;
+const overtimeEndMs = ({ answer, answeredMs, sightedMs }: Reservation): number | null => {
+  if (answeredMs === null) return null;
+  if (sightedMs !== null) return Math.max(answeredMs, sightedMs) + RESERVATION_OVERTIME_MS;
+  return answer === 'Unknown' ? answeredMs + UNCONFIRMED_MS : null;
+};
 
 const hasReached = (watched: Revision, revision: Revision): boolean =>
   watched === revision || isOlder(revision, watched);

@@ -1,0 +1,130 @@
+/**
+ * What a drain would do, played through beforehand: facts in, a verdict for each pod out.
+ *
+ * Promises: only what can be known decides. Pods of a controller are taken to come back healthy
+ * elsewhere, so they give the slot of their budget back; bare pods do not. What passes by itself in
+ * its own time (a budget that is being worked out) is uncertain, never called blocked.
+ */
+import { type Blocker, blockerOf, isBlocking } from './blocker.ts';
+import type { EvictionOutcome } from './answer.ts';
+import { type Budget, budgetCovers, isProcessed } from './budget.ts';
+import { comesBack, type DrainPlan, type TierKey } from './plan.ts';
+import type { DrainPod } from './pod.ts';
+import { interruptedEvictions } from './queue.ts';
+import { slotNeed } from './slots.ts';
+import type { Uid } from '../ids.ts';
+
+/** What is known of the node and of the cluster around it. */
+export interface ForesightFacts {
+  readonly plan: DrainPlan;
+  readonly budgets: readonly Budget[];
+  readonly paused: boolean;
+  readonly kubeletSilent: boolean;
+  /** What the API server said to a dry run, or says for certain (a namespace that goes). */
+  readonly answers: ReadonlyMap<Uid, EvictionOutcome>;
+  readonly nowMs: number;
+}
+
+/** What would become of a pod. */
+export type Verdict =
+  | 'Leaves'
+  /** It would still be there at the deadline, as things are. */
+  | 'Blocked'
+  /** It depends on something that passes by itself. */
+  | 'Uncertain';
+
+/** A pod that must leave, foreseen. */
+export interface ForeseenPod {
+  readonly pod: DrainPod;
+  readonly tier: TierKey;
+  readonly verdict: Verdict;
+  /** Why it does not leave, or what it depends on; null for one that leaves. */
+  readonly blocker: Blocker | null;
+  /** The budget through whose slots it leaves, one after another. */
+  readonly budget: Budget | null;
+}
+
+interface Waiting {
+  readonly pod: DrainPod;
+  readonly tier: TierKey;
+}
+
+/** The budgets after a pod has left and, when it has a controller, another one became healthy. */
+const afterLeaving = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] => {
+  const wasHealthy = pod.ready && pod.phase === 'Running' ? 1 : 0;
+  const healthyChange = (comesBack(pod) ? 1 : 0) - wasHealthy;
+  return budgets.map((budget) => {
+    if (!isProcessed(budget) || !budgetCovers(budget, pod)) return budget;
+    const currentHealthy = Math.max(0, budget.currentHealthy + healthyChange);
+    return {
+      ...budget,
+      currentHealthy,
+      expectedPods: budget.countsControllers || comesBack(pod)
+        ? budget.expectedPods
+        : Math.max(0, budget.expectedPods - 1),
+      disruptionsAllowed: healthyChange === 0
+        ? budget.disruptionsAllowed
+        : Math.max(0, currentHealthy - budget.desiredHealthy),
+    };
+  });
+};
+
+const finalizerOf = (pod: DrainPod): Blocker | undefined => {
+  if (pod.finalizers.length === 0) return undefined;
+  const names = pod.finalizers.join(', ');
+  return { reason: 'Finalizer', text: `finalizer ${names}`, subject: names };
+};
+
+/** Plays a drain of the plan until nothing moves any more; in the order of the plan. */
+export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
+  const all = facts.plan.tiers.flatMap(({ key, pods }) => pods.map((pod) => ({ pod, tier: key })));
+  const verdicts = new Map<Uid, ForeseenPod>();
+  let budgets = facts.budgets;
+
+  const covering = (pod: DrainPod) => budgets.filter((budget) => budgetCovers(budget, pod));
+  const blockerNow = (pod: DrainPod): Blocker =>
+    blockerOf({
+      pod,
+      budgets: covering(pod),
+      interrupted: covering(pod).flatMap((budget) =>
+        interruptedEvictions(budget, all.map((waiting) => waiting.pod), facts.nowMs)
+      ),
+      outcome: facts.answers.get(pod.uid) ?? null,
+      tierStarted: true,
+      paused: facts.paused,
+      kubeletSilent: facts.kubeletSilent,
+      nowMs: facts.nowMs,
+    });
+  const leave = ({ pod, tier }: Waiting): void => {
+    const need = slotNeed(pod, covering(pod));
+    const blocker = finalizerOf(pod) ?? null;
+    verdicts.set(pod.uid, {
+      pod,
+      tier,
+      verdict: blocker === null ? 'Leaves' : 'Blocked',
+      blocker,
+      budget: need._tag === 'One' ? need.budget : null,
+    });
+    if (!pod.terminating) budgets = afterLeaving(pod, budgets);
+  };
+  /** True when somebody left. */
+  const pass = (): boolean => {
+    const before = verdicts.size;
+    for (const waiting of all) {
+      if (verdicts.has(waiting.pod.uid)) continue;
+      const { reason } = blockerNow(waiting.pod);
+      if (reason === 'WaitingForTurn' || reason === 'Terminating') leave(waiting);
+    }
+    return verdicts.size > before;
+  };
+
+  while (pass());
+  return all.map(({ pod, tier }): ForeseenPod => {
+    const known = verdicts.get(pod.uid);
+    if (known !== undefined) return known;
+    const blocker = blockerNow(pod);
+    const passes = !isBlocking(blocker.reason) ||
+      blocker.reason === 'SlotHeldByInterruptedEviction';
+    return { pod, tier, verdict: passes ? 'Uncertain' : 'Blocked', blocker, budget: null };
+  });
+};

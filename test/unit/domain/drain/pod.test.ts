@@ -1,0 +1,90 @@
+/** What a drain reads of a pod. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { podProjection, projectPod, terminatingSinceMs } from '../../../../src/domain/drain/pod.ts';
+import { podOf, rawPod } from '../../../support/drain-facts.ts';
+
+const taint = 'node.kubernetes.io/unschedulable';
+
+describe('projectPod', () => {
+  it('reads where a pod is, what controls it and how it is', () => {
+    expect(podOf({ priority: 7 })).toEqual({
+      key: 'ns/a',
+      uid: 'uid-a',
+      revision: '10',
+      namespace: 'ns',
+      name: 'a',
+      node: 'n1',
+      priority: 7,
+      phase: 'Running',
+      ready: true,
+      terminating: false,
+      deletionMs: null,
+      deletionGraceSeconds: null,
+      controller: { kind: 'ReplicaSet', name: 'web', uid: 'uid-web' },
+      mirror: false,
+      toleratesCordon: false,
+      finalizers: [],
+      labels: { app: 'web' },
+      losesData: false,
+      finished: false,
+    });
+  });
+
+  it('reads an owner that is not the controller as none', () => {
+    expect(podOf({ controller: null }).controller).toBeNull();
+  });
+
+  it('DR-20: knows mirror pods, finished pods and pods with an emptyDir', () => {
+    expect(podOf({ annotations: { 'kubernetes.io/config.mirror': 'x' } }).mirror).toBe(true);
+    expect(podOf({ phase: 'Succeeded' }).finished).toBe(true);
+    expect(podOf({ phase: 'Failed' }).finished).toBe(true);
+    expect(podOf({ volumes: [{ name: 'v', emptyDir: {} }] }).losesData).toBe(true);
+    expect(podOf({ volumes: [{ name: 'v', secret: {} }] }).losesData).toBe(false);
+  });
+
+  it.each([
+    ['any key', { operator: 'Exists' }, true],
+    ['the key', { key: taint, operator: 'Exists' }, true],
+    ['the key without a value', { key: taint, effect: 'NoSchedule' }, true],
+    ['the key with another value', { key: taint, value: 'x' }, false],
+    ['another key', { key: 'other', operator: 'Exists' }, false],
+    ['another effect', { key: taint, operator: 'Exists', effect: 'NoExecute' }, false],
+    ['an operator that compares numbers', { key: taint, operator: 'Lt', value: '' }, false],
+  ])('DR-20: a toleration of %s lets a pod come back or not', (_, toleration, tolerates) => {
+    expect(podOf({ tolerations: [toleration] }).toleratesCordon).toBe(tolerates);
+  });
+
+  it('tells since when a pod terminates, without its grace', () => {
+    const pod = podOf({ deletion: '2026-01-01T00:01:00Z', deletionGraceSeconds: 30 });
+    expect(pod.terminating).toBe(true);
+    expect(terminatingSinceMs(pod)).toBe(Date.UTC(2026, 0, 1, 0, 0, 30));
+    expect(terminatingSinceMs(podOf())).toBeUndefined();
+  });
+
+  it('calls a pod with an unreadable deletion time terminating', () => {
+    expect(podOf({ deletion: 'soon' })).toMatchObject({ terminating: true, deletionMs: null });
+  });
+
+  it('never throws, whatever it is given', () => {
+    fc.assert(fc.property(fc.anything(), (raw) => {
+      projectPod(raw);
+      projectPod({
+        metadata: { name: 'a', uid: 'u', resourceVersion: '1' },
+        spec: raw,
+        status: raw,
+      });
+    }));
+  });
+});
+
+describe('podProjection', () => {
+  it('keeps labels and controllers of one workload once', () => {
+    const project = podProjection();
+    const [one, two] = [project(rawPod({ name: 'a' })), project(rawPod({ name: 'b' }))];
+    expect(one).toEqual(podOf({ name: 'a' }));
+    expect(one?.labels).toBe(two?.labels);
+    expect(one?.controller).toBe(two?.controller);
+    expect(project({})).toBeUndefined();
+  });
+});
