@@ -5,7 +5,7 @@
  * elsewhere, so they give the slot of their budget back; bare pods do not. What passes by itself in
  * its own time (a budget that is being worked out) is uncertain, never called blocked.
  */
-import { type Blocker, blockerOf, isBlocking } from './blocker.ts';
+import { type Blocker, blockerOf, type BlockerReason, isBlocking } from './blocker.ts';
 import type { EvictionOutcome } from './answer.ts';
 import { type Budget, budgetCovers, isProcessed } from './budget.ts';
 import { comesBack, type DrainPlan, type TierKey } from './plan.ts';
@@ -44,6 +44,13 @@ export interface ForeseenPod {
   readonly budget: Budget | null;
 }
 
+/** Nothing keeps a pod that stands like this. */
+const GOING: ReadonlySet<BlockerReason> = new Set([
+  'WaitingForTurn',
+  'Terminating',
+  'NamespaceTerminating',
+]);
+
 interface Waiting {
   readonly pod: DrainPod;
   readonly tier: TierKey;
@@ -79,7 +86,7 @@ const finalizerOf = (pod: DrainPod): Blocker | undefined => {
 export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
   const all = facts.plan.tiers.flatMap(({ key, pods }) => pods.map((pod) => ({ pod, tier: key })));
   const verdicts = new Map<Uid, ForeseenPod>();
-  let budgets = facts.budgets;
+  let budgets = facts.budgets.filter((budget) => all.some(({ pod }) => budgetCovers(budget, pod)));
 
   const covering = (pod: DrainPod) => budgets.filter((budget) => budgetCovers(budget, pod));
   const blockerNow = (pod: DrainPod): Blocker =>
@@ -112,8 +119,7 @@ export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
     const before = verdicts.size;
     for (const waiting of all) {
       if (verdicts.has(waiting.pod.uid)) continue;
-      const { reason } = blockerNow(waiting.pod);
-      if (reason === 'WaitingForTurn' || reason === 'Terminating') leave(waiting);
+      if (GOING.has(blockerNow(waiting.pod).reason)) leave(waiting);
     }
     return verdicts.size > before;
   };

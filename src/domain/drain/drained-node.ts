@@ -1,0 +1,31 @@
+/** A Node as drains show it. */
+import { type CordonFacts, cordonTexts } from './cordon.ts';
+import type { Identity } from '../facts.ts';
+import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
+import { annotationsOf, identityOf } from '../object-meta.ts';
+
+/** What is shown of a Node. */
+export interface DrainedNode extends Identity, CordonFacts {
+  readonly name: string;
+  /** Its kubelet has fallen silent: Ready is `Unknown`. */
+  readonly kubeletSilent: boolean;
+  readonly paused: boolean;
+}
+
+const PAUSE_KEY = 'tidegate.dev/pause';
+
+/** Reads a Node as the API server gives it. Total. */
+export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
+  const identity = identityOf(raw);
+  if (identity === undefined) return undefined;
+  const ready = listOrEmptyAt(raw, 'status', 'conditions')
+    .find((condition) => textAt(condition, 'type') === 'Ready');
+  return {
+    ...identity,
+    name: identity.key,
+    unschedulable: booleanAt(raw, 'spec', 'unschedulable') === true,
+    cordons: cordonTexts(annotationsOf(raw)),
+    kubeletSilent: textAt(ready, 'status') === 'Unknown',
+    paused: annotationsOf(raw)[PAUSE_KEY] === 'true',
+  };
+};

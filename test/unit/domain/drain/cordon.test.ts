@@ -1,0 +1,276 @@
+/** Cordons and their owners on a Node. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  CORDON_ENDS,
+  type CordonFacts,
+  type CordonMark,
+  cordonTexts,
+  foreignCordons,
+  joinMarks,
+  maintenanceOwner,
+  markOf,
+  printCordon,
+  readCordon,
+} from '../../../../src/domain/drain/cordon.ts';
+import {
+  cancelSeen,
+  configuredPatch,
+  decideCordon,
+  endedPatch,
+  releasePatch,
+} from '../../../../src/domain/drain/cordon-patch.ts';
+import { revision } from '../../../../src/domain/ids.ts';
+
+const AT = Date.UTC(2026, 0, 1);
+const mark: CordonMark = {
+  ids: ['i1'],
+  deadlineMs: AT + 600_000,
+  graceSeconds: 600,
+  sinceMs: AT,
+  ended: null,
+};
+const text = '{"v":1,"ids":["i1"],"deadline":"2026-01-01T00:10:00.000Z","graceSeconds":600,' +
+  '"since":"2026-01-01T00:00:00.000Z"}';
+const ended = (end: CordonMark['ended']): string => printCordon({ ...mark, ended: end });
+const person = '{"v":1,"ids":[],"since":"2026-01-01T00:00:00.000Z"}';
+
+const node = (
+  unschedulable: boolean,
+  cordons: Readonly<Record<string, string>> = {},
+  version = '10',
+): CordonFacts => ({ revision: revision(version), unschedulable, cordons });
+
+const order = { id: 'i1', deadlineMs: AT + 600_000, graceSeconds: 600, sinceMs: AT };
+const other = { id: 'i2', deadlineMs: AT + 300_000, graceSeconds: 300, sinceMs: AT + 5 };
+const key = (owner: string): string => `cordon.tidegate.dev/${owner}`;
+const metadata = (annotations: object) => ({ resourceVersion: '10', annotations });
+
+describe('the cordon key', () => {
+  it('DR-01: is compact JSON with ids, deadline, grace and beginning', () => {
+    expect(printCordon(mark)).toBe(text);
+    expect(readCordon(text)).toEqual({ _tag: 'Mark', mark });
+    expect(ended('Failed')).toBe(text.replace('}', ',"ended":"Failed"}'));
+  });
+
+  it('DR-01: what was printed reads back the same', () => {
+    const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
+      .map((date) => date.getTime());
+    const marks = fc.record({
+      ids: fc.array(fc.string()),
+      deadlineMs: time,
+      graceSeconds: fc.nat(),
+      sinceMs: time,
+      ended: fc.constantFrom(null, ...CORDON_ENDS),
+    });
+    fc.assert(fc.property(marks, (one) => {
+      expect(readCordon(printCordon(one))).toEqual({ _tag: 'Mark', mark: one });
+    }));
+  });
+
+  it.each([
+    ['{"v":2,"ids":[]}', 'its version is 2'],
+    ['{"ids":[]}', 'its version is undefined'],
+    ['cordoned by bob', 'it is not a JSON object'],
+    ['{"v":1,"deadline":"soon"}', 'its deadline is no time'],
+    ['{"v":1,"since":"once"}', 'its beginning is no time'],
+    ['{"v":1,"ended":"Lost"}', 'its end is none that is known'],
+  ])('DR-01: %s is left alone and reported: %s', (raw, why) => {
+    const facts = node(true, { reclaim: raw });
+    expect(foreignCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
+    expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Foreign', why });
+    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: mark })).toBeUndefined();
+    expect(releasePatch(facts, 'reclaim')).toBeUndefined();
+    expect(configuredPatch(node(false, { reclaim: raw }))).toBeUndefined();
+    expect(markOf(facts, 'reclaim')).toBeUndefined();
+  });
+
+  it('DR-01: keys are read from the annotations of a Node by owner', () => {
+    expect(cordonTexts({ [key('reclaim')]: text, other: 'x' })).toEqual({ reclaim: text });
+    expect(cordonTexts({})).toEqual({});
+  });
+
+  it('DR-01: a maintenance owns its key by twelve hex digits of its UID', () => {
+    const owner = maintenanceOwner('0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0');
+    expect(owner).toBe('maintenance-0f1e2d3c4b5a');
+    expect(owner.length).toBeLessThanOrEqual(63);
+  });
+
+  it('never throws, whatever stands there', () => {
+    fc.assert(fc.property(fc.json(), (raw) => void readCordon(raw)));
+  });
+});
+
+describe('decideCordon', () => {
+  it('DR-02: cordons with one patch that carries the resourceVersion it was decided on', () => {
+    expect(decideCordon(node(false), 'reclaim', order)).toEqual({
+      _tag: 'Patch',
+      body: { metadata: metadata({ [key('reclaim')]: text }), spec: { unschedulable: true } },
+      mark,
+    });
+  });
+
+  it("DR-02: notes a person's cordon before ours hides it", () => {
+    expect(decideCordon(node(true), 'reclaim', order)).toMatchObject({
+      body: { metadata: metadata({ [key('person')]: person, [key('reclaim')]: text }) },
+    });
+    const cancelled = node(true, { reclaim: ended('Cancelled') });
+    expect(decideCordon(cancelled, 'reclaim', { ...other, sinceMs: AT })).toMatchObject({
+      body: { metadata: { annotations: { [key('person')]: person } } },
+    });
+  });
+
+  it('DR-02: notes no person when another owner holds the node', () => {
+    const decision = decideCordon(node(true, { disabled: text }), 'reclaim', order);
+    expect(decision).toMatchObject({ body: { metadata: metadata({ [key('reclaim')]: text }) } });
+  });
+
+  it('DR-02: a note of a person who has uncordoned since goes', () => {
+    expect(decideCordon(node(false, { person }), 'reclaim', order)).toMatchObject({
+      body: { metadata: metadata({ [key('person')]: null, [key('reclaim')]: text }) },
+    });
+  });
+
+  it('DR-03: a second instruction joins the ids, and the earlier deadline wins', () => {
+    const joined = { ...mark, ids: ['i1', 'i2'], deadlineMs: AT + 300_000, graceSeconds: 300 };
+    const facts = node(true, { reclaim: text });
+    expect(decideCordon(facts, 'reclaim', other)).toMatchObject({ _tag: 'Patch', mark: joined });
+    const later = { ...other, deadlineMs: AT + 900_000, graceSeconds: 900 };
+    expect(decideCordon(facts, 'reclaim', later)).toMatchObject({
+      mark: { ...mark, ids: ['i1', 'i2'] },
+    });
+    expect(joinMarks({ ...mark, deadlineMs: null }, joined).deadlineMs).toBe(AT + 300_000);
+    expect(joinMarks(mark, { ...joined, deadlineMs: null }).deadlineMs).toBe(mark.deadlineMs);
+  });
+
+  it('DR-03: a repeated instruction writes nothing', () => {
+    expect(decideCordon(node(true, { reclaim: text }), 'reclaim', order))
+      .toEqual({ _tag: 'Landed', mark });
+  });
+
+  it.each(CORDON_ENDS)('DR-03: a repeated instruction that ended as %s starts nothing', (end) => {
+    expect(decideCordon(node(true, { reclaim: ended(end) }), 'reclaim', order))
+      .toEqual({ _tag: 'Ended', mark: { ...mark, ended: end } });
+  });
+
+  it('DR-05: an unfinished key on a schedulable node was cancelled: it does not start again', () => {
+    expect(decideCordon(node(false, { reclaim: text }), 'reclaim', order))
+      .toEqual({ _tag: 'Ended', mark });
+  });
+
+  it('another instruction starts afresh where one has ended', () => {
+    const fresh = { ids: ['i2'], deadlineMs: other.deadlineMs, graceSeconds: 300 };
+    for (
+      const facts of [node(true, { reclaim: ended('Failed') }), node(false, { reclaim: text })]
+    ) {
+      expect(decideCordon(facts, 'reclaim', other)).toMatchObject({ _tag: 'Patch', mark: fresh });
+    }
+  });
+});
+
+describe('endedPatch', () => {
+  it('DR-04: writes the end and leaves key and cordon', () => {
+    const facts = node(true, { reclaim: text });
+    expect(endedPatch(facts, 'reclaim', { end: 'Drained', remembered: mark }))
+      .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Drained') }) });
+  });
+
+  it('DR-05: writes a removed key back with its end', () => {
+    expect(endedPatch(node(false), 'reclaim', { end: 'Cancelled', remembered: mark }))
+      .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Cancelled') }) });
+  });
+
+  it('keeps what joined the key in the meantime, and writes an end once', () => {
+    const joined = printCordon({ ...mark, ids: ['i1', 'i2'] });
+    expect(
+      endedPatch(node(true, { reclaim: joined }), 'reclaim', { end: 'Failed', remembered: mark }),
+    )
+      .toMatchObject({
+        metadata: { annotations: { [key('reclaim')]: expect.stringContaining('"i2"') } },
+      });
+    const facts = node(true, { reclaim: ended('Failed') });
+    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: mark })).toBeUndefined();
+  });
+});
+
+describe('cancelSeen', () => {
+  const own = { landedAt: revision('10'), shown: false };
+
+  it('DR-05: a node that is schedulable again was cancelled', () => {
+    expect(cancelSeen(node(false, { reclaim: text }, '11'), 'reclaim', own)).toBe(true);
+    expect(cancelSeen(node(true, { reclaim: text }, '11'), 'reclaim', own)).toBe(false);
+  });
+
+  it('DR-05: a key that is gone after it was there was cancelled', () => {
+    expect(cancelSeen(node(true, {}, '11'), 'reclaim', own)).toBe(true);
+    const shown = { landedAt: null, shown: true };
+    expect(cancelSeen(node(true, {}, '11'), 'reclaim', shown)).toBe(true);
+  });
+
+  it('DR-05: a watch event older than our own patch is no cancel', () => {
+    expect(cancelSeen(node(false, {}, '9'), 'reclaim', own)).toBe(false);
+    expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, shown: true })).toBe(false);
+  });
+
+  it('a revision that cannot be compared cancels only what the cache has shown', () => {
+    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', own)).toBe(false);
+    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, shown: true })).toBe(true);
+  });
+
+  it('an end is no cancel, but one that says so', () => {
+    expect(cancelSeen(node(false, { reclaim: ended('Failed') }, '11'), 'reclaim', own)).toBe(false);
+    const cancelled = node(true, { reclaim: ended('Cancelled') }, '11');
+    expect(cancelSeen(cancelled, 'reclaim', own)).toBe(true);
+  });
+
+  it('a key that somebody spoiled cancels only with the cordon', () => {
+    expect(cancelSeen(node(true, { reclaim: 'x' }, '11'), 'reclaim', own)).toBe(false);
+    expect(cancelSeen(node(false, { reclaim: 'x' }, '11'), 'reclaim', own)).toBe(true);
+  });
+});
+
+describe('releasePatch', () => {
+  const owner = maintenanceOwner('0f1e2d3c-4b5a');
+  const open = { spec: { unschedulable: false } };
+
+  it('DR-04: the last maintenance or disabled key takes the cordon with it', () => {
+    expect(releasePatch(node(true, { [owner]: text }), owner))
+      .toEqual({ metadata: metadata({ [key(owner)]: null }), ...open });
+    expect(releasePatch(node(true, { disabled: text }), 'disabled')).toMatchObject(open);
+    const cancelled = { disabled: text, reclaim: ended('Cancelled') };
+    expect(releasePatch(node(true, cancelled), 'disabled')).toMatchObject(open);
+  });
+
+  it.each([
+    ['a person', { person }],
+    ['a reclaim', { reclaim: text }],
+    ['a reclaim that has ended', { reclaim: ended('Drained') }],
+    ['another owner', { disabled: text }],
+    ['a key of another version', { reclaim: '{"v":9}' }],
+  ])('DR-04: the node stays cordoned while %s holds it', (_, others) => {
+    expect(releasePatch(node(true, { [owner]: text, ...others }), owner))
+      .toEqual({ metadata: metadata({ [key(owner)]: null }) });
+  });
+
+  it('DR-04: a reclaim never uncordons', () => {
+    expect(releasePatch(node(true, { reclaim: text }), 'reclaim'))
+      .toEqual({ metadata: metadata({ [key('reclaim')]: null }) });
+  });
+
+  it('there is nothing to release without a key', () => {
+    expect(releasePatch(node(true), 'reclaim')).toBeUndefined();
+  });
+});
+
+describe('configuredPatch', () => {
+  it('DR-04: the key goes when the machine serves again and its node is schedulable', () => {
+    expect(configuredPatch(node(false, { reclaim: ended('Failed'), person })))
+      .toEqual({ metadata: metadata({ [key('reclaim')]: null, [key('person')]: null }) });
+  });
+
+  it('DR-04: the key stays on a cordoned node, and while its drain has not ended', () => {
+    expect(configuredPatch(node(true, { reclaim: ended('Failed') }))).toBeUndefined();
+    expect(configuredPatch(node(false, { reclaim: text }))).toBeUndefined();
+    expect(configuredPatch(node(false))).toBeUndefined();
+  });
+});
