@@ -1,0 +1,153 @@
+/** Why a pod is still there, in one reason and a few words. */
+import { describe, expect, it } from 'vitest';
+import { type ReasonName, REASONS } from '../../../../src/api/reasons.ts';
+import type { EvictionOutcome } from '../../../../src/domain/drain/answer.ts';
+import {
+  BLOCKER_REASONS,
+  type BlockerFacts,
+  blockerOf,
+  isBlocking,
+  remainingSentence,
+} from '../../../../src/domain/drain/blocker.ts';
+import { budgetOf, podOf } from '../../../support/drain-facts.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 0, 1);
+
+const facts = (traits: Partial<BlockerFacts> = {}): BlockerFacts => ({
+  pod: podOf(),
+  budgets: [],
+  interrupted: [],
+  outcome: null,
+  tierStarted: true,
+  paused: false,
+  kubeletSilent: false,
+  nowMs: NOW,
+  ...traits,
+});
+
+const said = (traits?: Partial<BlockerFacts>): string => {
+  const { reason, text } = blockerOf(facts(traits));
+  return `${reason}: ${text}`;
+};
+
+const full = budgetOf({ status: { currentHealthy: 3, desiredHealthy: 3 } });
+/** Asked 42 s ago, with a grace of 60 s. */
+const leaving = { deletion: '2026-01-01T00:01:18Z', deletionGraceSeconds: 60 };
+const overdue = { deletion: '2026-01-01T00:00:48Z', deletionGraceSeconds: 30 };
+
+describe('blockerOf', () => {
+  it('DR-41: names a budget that allows nothing, with its counts', () => {
+    expect(said({ budgets: [full] }))
+      .toBe('BlockedByBudget: budget ns/db allows no eviction: 3 of 3 healthy');
+    const conditions = [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }];
+    expect(said({ budgets: [budgetOf({ status: { conditions } })] }))
+      .toBe('BlockedByBudget: budget ns/db allows no eviction: no scale');
+  });
+
+  it('a budget with a slot, or with a status that is not worked out, passes', () => {
+    expect(said({ budgets: [budgetOf({ status: { disruptionsAllowed: 1 } })] }))
+      .toBe('WaitingForTurn: next slot of budget ns/db');
+    expect(said({ budgets: [budgetOf({ generation: 2, status: { observedGeneration: 1 } })] }))
+      .toBe('BudgetUnsettled: budget ns/db is being worked out');
+    expect(said()).toBe('WaitingForTurn: about to be asked to leave');
+  });
+
+  it('DR-34: names the slot that an interrupted eviction holds, and until when', () => {
+    const interrupted = [{ podName: 'z', untilMs: NOW + 60_000 }];
+    expect(said({ budgets: [full], interrupted })).toBe(
+      'SlotHeldByInterruptedEviction: slot of budget ns/db held by an interrupted eviction until ' +
+        '2026-01-01T00:02:00Z',
+    );
+  });
+
+  it('DR-31: names budgets that never let the pod go', () => {
+    const two = [budgetOf({ name: 'a' }), budgetOf({ name: 'b' })];
+    expect(said({ budgets: two })).toBe('TwoBudgets: two budgets: ns/a and ns/b');
+    const never = budgetOf({ spec: { maxUnavailable: 1 }, status: { expectedPods: 0 } });
+    expect(said({ budgets: [never] }))
+      .toBe('BudgetNeverAllows: budget ns/db expects no pods and never allows an eviction');
+    const broken = budgetOf({ status: { disruptionsAllowed: -1 } });
+    expect(said({ budgets: [broken] })).toBe('BudgetBroken: budget ns/db has a broken status');
+  });
+
+  it('DR-41: says for how long a pod terminates, and when that is too long', () => {
+    expect(said({ pod: podOf(leaving) })).toBe('Terminating: terminating for 42 s');
+    expect(said({ pod: podOf(overdue) })).toBe('TerminationOverdue: terminating for 42 s');
+  });
+
+  it('DR-41: names the finalizer that keeps a pod once its time is over', () => {
+    const finalizers = ['example.com/a', 'example.com/b'];
+    expect(said({ pod: podOf({ ...overdue, finalizers }) }))
+      .toBe('Finalizer: finalizer example.com/a, example.com/b');
+    expect(said({ pod: podOf({ ...leaving, finalizers }) })).toMatch(/^Terminating/);
+    const confirmed = podOf({ ...leaving, deletionGraceSeconds: 0, finalizers });
+    expect(said({ pod: confirmed })).toMatch(/^Finalizer/);
+  });
+
+  it('DR-44: a kubelet that does not answer is its own reason', () => {
+    expect(said({ kubeletSilent: true })).toBe('KubeletSilent: kubelet not responding');
+    expect(said({ kubeletSilent: true, pod: podOf(leaving) }))
+      .toBe('KubeletSilent: kubelet not responding');
+  });
+
+  it('DR-45: a paused drain and a tier that has not started come before what is not asked yet', () => {
+    expect(said({ paused: true, budgets: [full] })).toMatch(/^DrainPaused/);
+    expect(said({ tierStarted: false, budgets: [full] })).toMatch(/^WaitingForTier/);
+    expect(said({ paused: true, pod: podOf(leaving) })).toMatch(/^Terminating/);
+  });
+
+  it.each<[EvictionOutcome, string]>([
+    [{ _tag: 'PolicyRefused', policy: 'p', why: 'no' }, 'PolicyRefused: refused by p: no'],
+    [{ _tag: 'PolicyRefused', policy: '', why: 'no' }, 'PolicyRefused: refused by a policy: no'],
+    [{ _tag: 'Forbidden', why: 'cannot create' }, 'EvictionForbidden: cannot create'],
+    [{ _tag: 'Unauthenticated', why: 'who' }, 'CredentialsRefused: who'],
+    [{ _tag: 'Throttled', retryAfterSeconds: 3 }, 'ServerThrottling: the API server asks for 3 s'],
+    [{ _tag: 'NamespaceTerminating' }, 'NamespaceTerminating: its namespace is being deleted'],
+    [{ _tag: 'BudgetBroken', why: 'negative' }, 'BudgetBroken: negative'],
+    [{ _tag: 'TwoBudgets', why: 'x' }, 'TwoBudgets: two budgets'],
+    [{ _tag: 'Refused', status: 418, why: 'tea' }, 'EvictionRefused: refused with 418: tea'],
+    [{ _tag: 'Transient', why: 'not now' }, 'EvictionFailing: not now'],
+    [{ _tag: 'NotSent', why: 'no route' }, 'EvictionFailing: no route'],
+    [{ _tag: 'Unknown', why: 'cut' }, 'EvictionUnanswered: no answer to its eviction: cut'],
+    [{ _tag: 'BudgetUnsettled', retryAfterSeconds: 10, why: 'x' }, 'BudgetUnsettled: x'],
+    [{ _tag: 'BudgetExhausted', why: 'x' }, 'WaitingForTurn: about to be asked to leave'],
+  ])('the answer %j has words of its own', (outcome, words) => {
+    expect(said({ outcome })).toBe(words);
+  });
+
+  it('every reason is in the registry', () => {
+    const names: readonly ReasonName[] = BLOCKER_REASONS;
+    expect(names.filter((name) => !Object.hasOwn(REASONS, name))).toEqual([]);
+  });
+
+  it('what passes by itself blocks nothing', () => {
+    expect(BLOCKER_REASONS.filter(isBlocking)).not.toContain('Terminating');
+    expect(isBlocking('BlockedByBudget')).toBe(true);
+    expect(isBlocking('WaitingForTurn')).toBe(false);
+  });
+
+  it('pods behind one budget share a subject', () => {
+    const subjects = ['a', 'b'].map((name) =>
+      blockerOf(facts({ pod: podOf({ name }), budgets: [full] })).subject
+    );
+    expect(subjects).toEqual(['ns/db', 'ns/db']);
+  });
+});
+
+describe('remainingSentence', () => {
+  it('DR-41: says how many pods remain and names the first five, each with why', () => {
+    const remaining = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => ({
+      key: `ns/${name}`,
+      text: name === 'b' ? '' : `why ${name}`,
+    }));
+    expect(remainingSentence(remaining)).toBe(
+      '7 pods remain: ns/a (why a), ns/b (unknown), ns/c (why c), ns/d (why d), ns/e (why e), ' +
+        'and 2 more',
+    );
+  });
+
+  it('says it in the singular, and for none', () => {
+    expect(remainingSentence([{ key: 'ns/a', text: 'x' }])).toBe('1 pod remains: ns/a (x)');
+    expect(remainingSentence([])).toBe('no pods remain');
+  });
+});
