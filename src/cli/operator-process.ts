@@ -34,10 +34,13 @@ const SHARED_TEXTS_MAX = 10_000;
 /** How loud each statechart is: `info` where moves are rare and matter, `debug` elsewhere. */
 const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   availableCapacity: 'debug',
+  budget: 'debug',
+  evictionPermit: 'debug',
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',
   operator: 'info',
+  podEviction: 'debug',
   upcomingNode: 'debug',
 };
 

@@ -11,6 +11,8 @@ export interface NodeProjection extends Identity {
   /** The label that a bootstrap template may set to the machine's id. */
   readonly machineLabel: string;
   readonly ready: boolean;
+  /** Its kubelet does not answer: Ready is `Unknown`. */
+  readonly kubeletSilent: boolean;
 }
 
 /** Reads a Node as the API server gives it. Total. */
@@ -25,5 +27,6 @@ export const projectNode = (raw: unknown): NodeProjection | undefined => {
     providerId: textAt(raw, 'spec', 'providerID') ?? '',
     machineLabel: labelsOf(raw)[MACHINE_ID_KEY] ?? '',
     ready: textAt(ready, 'status') === 'True',
+    kubeletSilent: textAt(ready, 'status') === 'Unknown',
   };
 };

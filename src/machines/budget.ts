@@ -87,9 +87,9 @@ export type BudgetEvent =
 const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
   freeSlots(budget, reservations, refusedAt);
 
-/** A pod that queues again after an answer that was lost still has its slot. */
-const inheritor = ({ queue, reservations }: BudgetContext): boolean =>
-  queue.some((pod) => reservations.some((reservation) => reservation.pod === pod));
+/** Pods that queue again after an answer that was lost: each still has its slot. */
+const inheritors = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
+  queue.filter((pod) => reservations.some((reservation) => reservation.pod === pod));
 
 /** What of the context a newer view leaves. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
@@ -149,8 +149,8 @@ export const budget = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actions: {
-    /** Answered by `slot.taken` or `offer.declined`, at once. */
-    offerSlot: () => {},
+    /** To one of these; answered by `slot.taken` or `offer.declined`, at once. */
+    offerSlot: (_, _pods: readonly Uid[]) => {},
     takeOffer: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
       queue: context.queue.filter((uid) => uid !== pod.uid),
@@ -167,7 +167,7 @@ export const budget = setup({
   guards: {
     callsFull: ({ context }) => context.calls.length >= context.callsAtOnce,
     nobodyWaits: ({ context }) => context.queue.length === 0 || context.vanished,
-    slotFree: ({ context }) => free(context) > 0 || inheritor(context),
+    slotFree: ({ context }) => free(context) > 0 || inheritors(context).length > 0,
     probeDue: ({ context }) => context.silent,
   },
   delays: {
@@ -256,7 +256,10 @@ export const budget = setup({
     offering: {
       description: 'A slot is free: it goes to the pod that comes first.',
       tags: 'acting',
-      entry: 'offerSlot',
+      entry: {
+        type: 'offerSlot',
+        params: ({ context }) => free(context) > 0 ? context.queue : inheritors(context),
+      },
       on: { 'slot.taken': taken, 'offer.declined': declined },
     },
     occupied: {
@@ -273,7 +276,10 @@ export const budget = setup({
     probing: {
       description: 'The watch has been silent for long: one call asks in spite of the status.',
       tags: 'acting',
-      entry: ['offerSlot', assign({ silent: false })],
+      entry: [
+        { type: 'offerSlot', params: ({ context }) => context.queue },
+        assign({ silent: false }),
+      ],
       on: { 'slot.taken': taken, 'offer.declined': declined },
     },
   },

@@ -34,6 +34,8 @@ export type EvictionPermitEvent =
   | { readonly type: 'server.heard' }
   /** A call got an answer, whatever it was about its pod. */
   | { readonly type: 'call.answered' }
+  /** Nobody knows what became of a call. */
+  | { readonly type: 'answer.lost'; readonly why: string }
   /** Nobody was there to try it. */
   | { readonly type: 'trial.declined' };
 
@@ -74,7 +76,6 @@ export const evictionPermit = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actions: {
-    permitAll: () => {},
     /** Answered by what becomes of the call, or by `trial.declined` at once. */
     permitOne: () => {},
     noteProblem: assign((_, problem: string) => ({ problem })),
@@ -101,7 +102,7 @@ export const evictionPermit = setup({
     open: {
       description: 'Everyone may ask.',
       tags: 'settled',
-      entry: ['forgetProblem', 'permitAll'],
+      entry: 'forgetProblem',
       on: trouble,
     },
     throttled: {
@@ -127,7 +128,12 @@ export const evictionPermit = setup({
       description: 'One call tries whether the others may follow.',
       tags: 'acting',
       entry: 'permitOne',
-      on: { ...trouble, 'call.answered': 'open', 'trial.declined': 'open' },
+      on: {
+        ...trouble,
+        'answer.lost': trouble['server.lost'],
+        'call.answered': 'open',
+        'trial.declined': 'open',
+      },
     },
   },
 });
