@@ -13,6 +13,7 @@ const node = (name: string, more: Partial<NodeProjection> = {}): NodeProjection 
   providerId: '',
   machineLabel: '',
   ready: false,
+  kubeletSilent: false,
   ...more,
 });
 
