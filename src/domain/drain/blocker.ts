@@ -2,8 +2,9 @@
  * Why a pod is still on its node: facts in, one reason with its particulars out.
  *
  * Promises: every pod that must leave has exactly one reason at any time; the words name what a
- * person would look for (the budget, the policy, the finalizer). The names are those of the registry
- * of reasons (`src/api/reasons.ts`), which a test compares. Times are wall-clock milliseconds.
+ * person would look for (the budget, the policy, the finalizer). The names are those of the
+ * registry of reasons (`src/api/reasons.ts`), which a test compares. Times are wall-clock
+ * milliseconds.
  */
 import { rfc3339Seconds } from '../time.ts';
 import type { EvictionOutcome } from './answer.ts';
@@ -196,8 +197,8 @@ export interface RemainingPod {
 }
 
 /**
- * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by name
- * and why each. Pods without words are `unknown`.
+ * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by
+ * name and why each. Pods without words are `unknown`.
  */
 export const remainingSentence = (remaining: readonly RemainingPod[]): string => {
   if (remaining.length === 0) return 'no pods remain';

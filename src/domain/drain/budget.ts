@@ -36,7 +36,7 @@ export interface Budget extends Identity {
   readonly expectedPods: number;
   /** Names of pods whose eviction the budget has counted, with the time of it (epoch ms). */
   readonly disruptedPods: Readonly<Record<string, number>>;
-  /** `expectedPods` is a sum over controllers (`maxUnavailable`, percentages): bare pods add none. */
+  /** `expectedPods` adds up controllers, not pods (`maxUnavailable`, percentages). */
   readonly countsControllers: boolean;
   /** Why its controller cannot work it out; empty when it can. */
   readonly syncProblem: string;

@@ -34,6 +34,6 @@ export const timerStepMs = (leftMs: number): number => Math.max(0, Math.min(left
 export const lastQuarterMs = (deadlineMs: number, graceSeconds: number): number =>
   deadlineMs - graceSeconds * 1000 * QUARTER;
 
-/** How long a tier waits for the ones before it when nothing moves: `--tier-wait`, or by the grace. */
+/** How long a tier waits for the ones before it: `--tier-wait`, or by the grace. */
 export const tierWaitMs = (graceSeconds: number, configuredMs?: number): number =>
   configuredMs ?? Math.min(TIER_WAIT_MS_MAX, graceSeconds * 1000 * QUARTER);

@@ -120,7 +120,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
   };
 };
 
-/** Keeps one copy of equal values, found by their text; like `textPool`, it starts over when full. */
+/** Keeps one copy of equal values, found by their text; a full pool starts over. */
 const valuePool = <Value>(limit: number): (value: Value) => Value => {
   const values = new Map<string, Value>();
   return (value) => {

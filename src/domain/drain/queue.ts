@@ -1,5 +1,5 @@
 /**
- * Who gets a free slot of a budget (DR-34): nodes empty one after another instead of all at the end.
+ * Who gets a free slot of a budget (DR-34): nodes empty one after another, not all at the end.
  *
  * Promises: a total order, so the same facts always give the same pod; plain values only.
  */
