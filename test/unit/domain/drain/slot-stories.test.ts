@@ -1,0 +1,197 @@
+/**
+ * Slots against a small API server with a disruption controller: evictions, statuses, sightings and
+ * bookmarks in every order that the real one can produce, within the time that a reservation lasts.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  answerReservation,
+  beginReservation,
+  freeSlots,
+  type Reservation,
+  sightReservation,
+  standingReservations,
+} from '../../../../src/domain/drain/slots.ts';
+import type { Budget } from '../../../../src/domain/drain/budget.ts';
+import { revision, uid } from '../../../../src/domain/ids.ts';
+import { budgetOf } from '../../../support/drain-facts.ts';
+
+interface Call {
+  readonly pod: string;
+  stage: 'sent' | 'charged' | 'deleted' | 'refused';
+}
+
+const PODS = ['a', 'b', 'c', 'd'];
+
+/** A cluster of a few pods behind one budget, and a client that hands out its slots. */
+const story = (desired: number, callsAtOnce: number) => {
+  let now = 100;
+  const healthy = new Set(PODS);
+  const terminating = new Set<string>();
+  const disrupted = new Map<string, number>();
+  let replacements = 0;
+  let allowed = PODS.length - desired;
+  const statuses: Budget[] = [];
+  const sightings: { readonly pod: string; readonly revision: string }[] = [];
+  const calls: Call[] = [];
+
+  const status = (): Budget =>
+    budgetOf({
+      revision: String(now),
+      status: {
+        disruptionsAllowed: allowed,
+        currentHealthy: healthy.size,
+        desiredHealthy: desired,
+        disruptedPods: Object.fromEntries(
+          [...disrupted].map(([name, at]) => [name, new Date(at * 1000).toISOString()]),
+        ),
+      },
+    });
+  const publish = (): void => {
+    now += 1;
+    statuses.push(status());
+  };
+
+  let budget = status();
+  let watched = budget.revision;
+  let reservations: readonly Reservation[] = [];
+  const waiting = [...PODS];
+  let refusals = 0;
+
+  const settle = (): void => {
+    reservations = standingReservations(reservations, { budget, watched, nowMs: 0 });
+  };
+  const free = (): number => freeSlots(budget, reservations, null);
+  const staged = (stage: Call['stage']): Call | undefined =>
+    calls.find((call) => call.stage === stage);
+
+  /** Everything that can happen next; the client acts at any time after it heard something. */
+  const moves = (): readonly (() => void)[] => {
+    const found: (() => void)[] = [];
+    const next = waiting[0];
+    if (next !== undefined && free() > 0 && calls.length < callsAtOnce) {
+      found.push(() => {
+        waiting.shift();
+        calls.push({ pod: next, stage: 'sent' });
+        reservations = beginReservation(reservations, { uid: uid(next), name: next }, budget);
+      });
+    }
+    const sent = staged('sent');
+    if (sent !== undefined) {
+      found.push(() => {
+        if (allowed <= 0) {
+          refusals += 1;
+          sent.stage = 'refused';
+          return;
+        }
+        allowed -= 1;
+        disrupted.set(sent.pod, now);
+        sent.stage = 'charged';
+        publish();
+      });
+    }
+    const charged = staged('charged');
+    if (charged !== undefined) {
+      found.push(() => {
+        charged.stage = 'deleted';
+        terminating.add(charged.pod);
+        now += 1;
+        sightings.push({ pod: charged.pod, revision: String(now) });
+      });
+    }
+    const done = staged('deleted') ?? staged('refused');
+    if (done !== undefined) {
+      found.push(() => {
+        calls.splice(calls.indexOf(done), 1);
+        const outcome = done.stage === 'refused' ? 'Refused' : 'Accepted';
+        reservations = answerReservation(reservations, uid(done.pod), { outcome, nowMs: 0 });
+        settle();
+      });
+    }
+    // The controller counts pods that it knows to be leaving, listed or terminating, as gone.
+    found.push(() => {
+      for (const name of disrupted.keys()) if (terminating.has(name)) disrupted.delete(name);
+      const counted = [...healthy].filter((pod) => !terminating.has(pod) && !disrupted.has(pod));
+      const room = Math.max(0, counted.length - desired);
+      if (room !== allowed || disrupted.size !== Object.keys(budget.disruptedPods).length) {
+        allowed = room;
+        publish();
+      }
+    });
+    const [leaving] = terminating;
+    if (leaving !== undefined && !disrupted.has(leaving)) {
+      found.push(() => {
+        terminating.delete(leaving);
+        healthy.delete(leaving);
+        replacements += 1;
+        healthy.add(`replacement-${replacements}`);
+        now += 1;
+      });
+    }
+    if (statuses.length > 0) {
+      found.push(() => {
+        budget = statuses.shift() ?? budget;
+        watched = budget.revision;
+        settle();
+      });
+    } else {
+      found.push(() => {
+        watched = revision(String(now));
+        settle();
+      });
+    }
+    if (sightings.length > 0) {
+      found.push(() => {
+        const sighting = sightings.shift();
+        if (sighting === undefined) return;
+        reservations = sightReservation(reservations, uid(sighting.pod), {
+          revision: revision(sighting.revision),
+          nowMs: 0,
+        });
+        settle();
+      });
+    }
+    return found;
+  };
+
+  return {
+    move: (choice: number): void => {
+      const possible = moves();
+      possible[choice % possible.length]?.();
+    },
+    told: () => ({ refusals, available: healthy.size - terminating.size, waiting, reservations }),
+  };
+};
+
+describe('slots', () => {
+  it.each([1, 3])(
+    'DR-51: with %i calls at once, no call is refused and no budget overdrawn in any order',
+    (callsAtOnce) => {
+      const choices = fc.array(fc.nat(1000), { minLength: 60, maxLength: 160 });
+      fc.assert(
+        fc.property(choices, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
+          const { move, told } = story(desired, callsAtOnce);
+          for (const choice of moves) {
+            move(choice);
+            const { refusals, available } = told();
+            expect(refusals).toBe(0);
+            expect(available).toBeGreaterThanOrEqual(desired);
+          }
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
+
+  it('DR-32: every slot comes back: all pods leave and no reservation is left over', () => {
+    const seeds = fc.array(fc.nat(1000), { minLength: 600, maxLength: 600 });
+    fc.assert(
+      fc.property(seeds, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
+        const { move, told } = story(desired, 1);
+        for (const choice of moves) move(choice);
+        expect(told()).toMatchObject({ waiting: [], refusals: 0 });
+      }),
+      { numRuns: 50 },
+    );
+  });
+});
