@@ -10,7 +10,8 @@ import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Budget } from '../domain/drain/budget.ts';
 import { nextInLine, type Petition } from '../domain/drain/queue.ts';
 import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../domain/ids.ts';
-import { budget as budgetChart, type BudgetContext, type SlotAnswer } from '../machines/budget.ts';
+import { budget as budgetChart, type SlotAnswer } from '../machines/budget.ts';
+import type { Afterwards } from './afterwards.ts';
 import type { World } from './world.ts';
 
 /** Longer than two bookmarks of the watch (DR-35). */
@@ -23,6 +24,8 @@ const NO_BUDGET = objectKey('');
 
 /** A pod that queues for a slot. */
 export interface SlotSeeker {
+  /** False when it does not wait any more and has not said so yet. */
+  readonly isWaiting: () => boolean;
   readonly petition: () => Petition;
   /** The slot is in hand. */
   readonly grant: () => void;
@@ -33,6 +36,7 @@ export interface BudgetsOptions {
   /** How far the watch of budgets has come. */
   readonly progress: Observable<Revision>;
   readonly callsPerBudget: number;
+  readonly later: Afterwards;
   /** True while a pod that is to leave is covered by the budget. */
   readonly isCovering: (key: ObjectKey) => boolean;
   /** The queue of a budget moves, or does not any more. */
@@ -70,7 +74,7 @@ interface Desk {
 /** Nobody queues at first. */
 export const startBudgets = <Services>(
   world: World<Services>,
-  { progress, callsPerBudget, isCovering, onChange }: BudgetsOptions,
+  { progress, callsPerBudget, later, isCovering, onChange }: BudgetsOptions,
 ): Budgets => {
   const { time, telemetry } = world;
   const desks = new Map<ObjectKey, Desk>();
@@ -81,12 +85,17 @@ export const startBudgets = <Services>(
   /** Budgets that wait for their watch to pass a sighting. */
   const expectant = new Set<ObjectKey>();
 
-  const offer = (key: ObjectKey, context: BudgetContext, pods: readonly Uid[]): void => {
+  const offer = (key: ObjectKey, pods: readonly Uid[]): void => {
     const desk = desks.get(key);
+    const snapshot = desk?.actor.getSnapshot();
+    // Something came between that took the offer back.
+    if (desk === undefined || snapshot?.hasTag('offering') !== true) return;
     const nowMs = time.monotonic();
-    if (desk === undefined) return;
-    const petitions = pods.flatMap((pod) => desk.seekers.get(pod)?.petition() ?? []);
-    const first = nextInLine(petitions, { budget: context.budget, nowMs });
+    const petitions = pods.flatMap((pod) => {
+      const seeker = desk.seekers.get(pod);
+      return seeker?.isWaiting() === true ? [seeker.petition()] : [];
+    });
+    const first = nextInLine(petitions, { budget: snapshot.context.budget, nowMs });
     const seeker = first === undefined ? undefined : desk.seekers.get(first.pod);
     if (first === undefined || seeker === undefined) {
       return desk.actor.send({ type: 'offer.declined' });
@@ -123,7 +132,7 @@ export const startBudgets = <Services>(
   const open = (budget: Budget): Desk => {
     const { key } = budget;
     const logic = budgetChart.provide({
-      actions: { offerSlot: ({ context }, pods) => offer(key, context, pods) },
+      actions: { offerSlot: (_, pods) => later(() => offer(key, pods)) },
     });
     const actor = world.actor(logic, `budget/${key}`, {
       budget,

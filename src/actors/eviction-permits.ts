@@ -8,6 +8,7 @@ import type { SnapshotFrom } from 'xstate';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { BlockerReason } from '../domain/drain/blocker.ts';
 import { evictionPermit } from '../machines/eviction-permit.ts';
+import type { Afterwards } from './afterwards.ts';
 import type { World } from './world.ts';
 
 /** Why everyone waits. */
@@ -18,8 +19,8 @@ export interface PermitStanding {
 
 /** Who may call now. */
 export interface EvictionPermits {
-  /** Calls `go` when the call may be made, at once if it may. */
-  readonly ask: (who: string, go: () => void) => void;
+  /** Calls `go` when the call may be made; it gives false when nobody waits there any more. */
+  readonly ask: (who: string, go: () => boolean) => void;
   readonly withdraw: (who: string) => void;
   /** What a call was answered; `withdrawn` when it was held back by ourselves. */
   readonly heard: (outcome: EvictionOutcome, withdrawn: boolean) => void;
@@ -30,20 +31,27 @@ export interface EvictionPermits {
   readonly stop: () => void;
 }
 
-/** Starts with everyone permitted. `onChange` is told when everyone has to wait, or not any more. */
+/** How the permit speaks to others. */
+export interface EvictionPermitsOptions {
+  readonly later: Afterwards;
+  /** Everyone has to wait, or not any more. */
+  readonly onChange: () => void;
+}
+
+/** Starts with everyone permitted. */
 export const startEvictionPermits = <Services>(
   world: World<Services>,
-  onChange: () => void,
+  { later, onChange }: EvictionPermitsOptions,
 ): EvictionPermits => {
-  const waiting = new Map<string, () => void>();
-  const take = (who: string, go: () => void): void => {
+  const waiting = new Map<string, () => boolean>();
+  const take = (who: string, go: () => boolean): boolean => {
     waiting.delete(who);
-    go();
+    return go();
   };
   const permitOne = (): void => {
-    const [first] = waiting;
-    if (first === undefined) actor.send({ type: 'trial.declined' });
-    else take(...first);
+    if (!actor.getSnapshot().matches('trying')) return;
+    for (const [who, go] of [...waiting]) if (take(who, go)) return;
+    actor.send({ type: 'trial.declined' });
   };
   const permitAll = (): void => {
     for (const [who, go] of [...waiting]) {
@@ -53,7 +61,7 @@ export const startEvictionPermits = <Services>(
     }
   };
   const actor = world.actor(
-    evictionPermit.provide({ actions: { permitOne } }),
+    evictionPermit.provide({ actions: { permitOne: () => later(permitOne) } }),
     'evictionPermit',
     undefined,
   );
@@ -62,7 +70,7 @@ export const startEvictionPermits = <Services>(
     const before = open;
     open = snapshot.matches('open');
     if (open === before) return;
-    if (open) permitAll();
+    if (open) later(permitAll);
     else {
       world.telemetry.log('warn', 'Evictions wait for the API server', {
         problem: snapshot.context.problem,
@@ -76,9 +84,7 @@ export const startEvictionPermits = <Services>(
   return {
     ask: (who, go) => {
       if (open) go();
-      else {
-        waiting.set(who, go);
-      }
+      else waiting.set(who, go);
     },
     withdraw: (who) => {
       waiting.delete(who);

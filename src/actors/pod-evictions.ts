@@ -19,6 +19,7 @@ import { objectKey, type Uid, uid as uidOf } from '../domain/ids.ts';
 import type { Evictions } from '../effects/evictions.ts';
 import type { SlotAnswer } from '../machines/budget.ts';
 import type { podEviction, PodEvictionContext } from '../machines/pod-eviction.ts';
+import { afterwards } from './afterwards.ts';
 import { type BudgetActor, startBudgets } from './budgets.ts';
 import { startEvictionPermits } from './eviction-permits.ts';
 import { providePodEviction } from './pod-eviction-acts.ts';
@@ -132,6 +133,7 @@ export const startPodEvictions = (
     telemetry.gauge('tidegate_pod_evictions', count, { state })
   );
   const changes = new Subject<string>();
+  const later = afterwards(telemetry);
   const outside = callsOutside();
   let budgetsKnown = false;
   let stopped = false;
@@ -150,13 +152,17 @@ export const startPodEvictions = (
   const budgets = startBudgets(world, {
     progress: budgetCache.progress,
     callsPerBudget,
+    later,
     isCovering: (key) => roster.coveredBy(key).length > 0,
     onChange: (key) => {
       for (const { terms } of roster.coveredBy(key)) tell(terms.node);
     },
   });
-  const permits = startEvictionPermits(world, () => {
-    for (const { terms, state } of roster.all()) if (state === 'asking') tell(terms.node);
+  const permits = startEvictionPermits(world, {
+    later,
+    onChange: () => {
+      for (const { terms, state } of roster.all()) if (state === 'asking') tell(terms.node);
+    },
   });
 
   const standingOf = (leaving: LeavingPod): PodStanding => {
@@ -187,7 +193,8 @@ export const startPodEvictions = (
     counts.move(leaving.state, state);
     leaving.state = state;
     tell(leaving.terms.node);
-    if (state === 'gone') remove(leaving);
+    // After its last words.
+    if (state === 'gone') later(() => remove(leaving));
   };
   const memberOf = ({ uid }: Pick<PodEvictionContext, 'uid'>): LeavingPod | undefined =>
     roster.get(uidOf(uid));
@@ -198,33 +205,46 @@ export const startPodEvictions = (
     leaving.withdrawn = !may;
     return may;
   };
-  const logic = providePodEviction(world.runtime, {
-    joinQueue: (context) => {
-      const leaving = memberOf(context);
-      const [budget] = leaving === undefined ? [] : roster.budgetsOf(leaving);
-      if (leaving === undefined || budget === undefined) return;
-      budgets.queue(budget, leaving.uid, {
-        petition: () => roster.petitionOf(leaving),
-        grant: () => leaving.actor?.send({ type: 'slot.granted' }),
+  const isIn = ({ actor }: LeavingPod, state: 'asking' | 'queued'): boolean =>
+    actor?.getSnapshot().matches(state) === true;
+  const joinQueue = (leaving: LeavingPod): void => {
+    const [budget] = roster.budgetsOf(leaving);
+    if (budget === undefined) return;
+    budgets.queue(budget, leaving.uid, {
+      isWaiting: () => isIn(leaving, 'queued'),
+      petition: () => roster.petitionOf(leaving),
+      grant: () => leaving.actor?.send({ type: 'slot.granted' }),
+    });
+  };
+  const askToCall = (leaving: LeavingPod): void => {
+    if (stopped) return;
+    permits.ask(leaving.uid, () => {
+      const asks = isIn(leaving, 'asking');
+      if (asks) leaving.actor?.send({ type: 'call.permitted' });
+      return asks;
+    });
+  };
+  /** For an action: afterwards, for the pod that it is about. */
+  const about =
+    (say: (leaving: LeavingPod, context: PodEvictionContext) => void) =>
+    (context: PodEvictionContext): void =>
+      later(() => {
+        const leaving = memberOf(context);
+        if (leaving !== undefined) say(leaving, context);
       });
-    },
-    leaveQueue: ({ uid }) => budgets.unqueue(uidOf(uid)),
-    askToCall: (context) => {
-      const leaving = memberOf(context);
-      if (leaving === undefined || stopped) return;
-      permits.ask(context.uid, () => leaving.actor?.send({ type: 'call.permitted' }));
-    },
-    leaveCalls: ({ uid }) => {
+  const logic = providePodEviction(world.runtime, {
+    joinQueue: about(joinQueue),
+    leaveQueue: about(({ uid }) => budgets.unqueue(uid)),
+    askToCall: about(askToCall),
+    leaveCalls: about(({ uid }) => {
       permits.withdraw(uid);
-      budgets.answered(uidOf(uid), 'Declined');
-    },
-    tellAnswer: (context) => {
-      const leaving = memberOf(context);
-      const { outcome } = context;
-      if (leaving === undefined || outcome === null) return;
+      budgets.answered(uid, 'Declined');
+    }),
+    tellAnswer: about((leaving, { outcome }) => {
+      if (outcome === null) return;
       budgets.answered(leaving.uid, slotAnswer(outcome));
       permits.heard(outcome, leaving.withdrawn);
-    },
+    }),
     callOf: (act) => {
       const leaving = memberOf(act);
       if (leaving !== undefined) leaving.withdrawn = false;

@@ -146,10 +146,10 @@ export const budget = setup({
     events: {} as BudgetEvent,
     input: {} as BudgetInput,
     meta: {} as { readonly reason: ReasonName },
-    tags: {} as 'waiting' | 'acting' | 'settled',
+    tags: {} as 'waiting' | 'acting' | 'settled' | 'offering',
   },
   actions: {
-    /** To one of these; answered by `slot.taken` or `offer.declined`, at once. */
+    /** To one of these; answered by `slot.taken` or `offer.declined`. */
     offerSlot: (_, _pods: readonly Uid[]) => {},
     takeOffer: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
@@ -255,7 +255,7 @@ export const budget = setup({
     },
     offering: {
       description: 'A slot is free: it goes to the pod that comes first.',
-      tags: 'acting',
+      tags: ['acting', 'offering'],
       entry: {
         type: 'offerSlot',
         params: ({ context }) => free(context) > 0 ? context.queue : inheritors(context),
@@ -275,7 +275,7 @@ export const budget = setup({
     },
     probing: {
       description: 'The watch has been silent for long: one call asks in spite of the status.',
-      tags: 'acting',
+      tags: ['acting', 'offering'],
       entry: [
         { type: 'offerSlot', params: ({ context }) => context.queue },
         assign({ silent: false }),

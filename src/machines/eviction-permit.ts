@@ -76,7 +76,7 @@ export const evictionPermit = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actions: {
-    /** Answered by what becomes of the call, or by `trial.declined` at once. */
+    /** Answered by what becomes of the call, or by `trial.declined`. */
     permitOne: () => {},
     noteProblem: assign((_, problem: string) => ({ problem })),
     noteThrottle: assign((
