@@ -1,8 +1,8 @@
 /**
  * Which budgets cover a pod and which pods a budget covers, kept while both change (DR-30).
  *
- * Promises: follows selectors and labels; a change of one budget looks at the pods of its namespace
- * and at no other, a change of one pod at the budgets of its namespace.
+ * Promises: follows selectors and labels; a new selector looks at the pods of its namespace and at
+ * no other, a change of one pod at the budgets that want one of its labels.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
 import { compareText } from '../requirements.ts';
@@ -49,6 +49,23 @@ const sameSelector = (left: Budget, right: Budget): boolean =>
   left.selector === right.selector ||
   JSON.stringify(left.selector) === JSON.stringify(right.selector);
 
+/** A key that pods and budgets of one namespace share; no namespace or label has a NUL. */
+const labelKey = (namespace: string, label: string, value: string): string =>
+  `${namespace}\0${label}\0${value}`;
+
+/** Where to look for the budget: under the labels that it wants, or under its whole namespace. */
+const placesOf = ({ namespace, selector }: Budget): readonly string[] => {
+  const wanted = selector?.find(({ operator }) => operator === 'In');
+  if (wanted === undefined) return selector === null ? [] : [namespace];
+  return wanted.values.map((value) => labelKey(namespace, wanted.key, value));
+};
+
+/** Where the budgets of a pod can be. */
+const placesFor = ({ namespace, labels }: DrainPod): readonly string[] => [
+  namespace,
+  ...Object.entries(labels).map(([label, value]) => labelKey(namespace, label, value)),
+];
+
 /** An empty index. */
 export const budgetIndex = (): BudgetIndex => {
   const pods = new Map<Uid, DrainPod>();
@@ -56,18 +73,22 @@ export const budgetIndex = (): BudgetIndex => {
   const covering = new Map<Uid, ReadonlySet<ObjectKey>>();
   const covered = groups<ObjectKey, Uid>();
   const podsIn = groups<string, Uid>();
-  const budgetsIn = groups<string, ObjectKey>();
+  const budgetsAt = groups<string, ObjectKey>();
 
-  const budgetsFor = (pod: DrainPod): readonly ObjectKey[] =>
-    [...budgetsIn.get(pod.namespace)].filter((key) => {
-      const budget = budgets.get(key);
-      return budget !== undefined && budgetCovers(budget, pod);
-    });
+  const budgetsFor = (pod: DrainPod): ReadonlySet<ObjectKey> => {
+    const found = new Set<ObjectKey>();
+    for (const place of placesFor(pod)) {
+      for (const key of budgetsAt.get(place)) {
+        const budget = budgets.get(key);
+        if (budget !== undefined && budgetCovers(budget, pod)) found.add(key);
+      }
+    }
+    return found.size === 0 ? NO_BUDGETS : found;
+  };
 
   /** True when the budgets of the pod are others than before. */
-  const cover = (uid: Uid, keys: readonly ObjectKey[]): boolean => {
+  const cover = (uid: Uid, after: ReadonlySet<ObjectKey>): boolean => {
     const before = covering.get(uid) ?? NO_BUDGETS;
-    const after = keys.length === 0 ? NO_BUDGETS : new Set(keys);
     if (equalSets(before, after)) return false;
     for (const key of before) if (!after.has(key)) covered.remove(key, uid);
     for (const key of after) covered.add(key, uid);
@@ -76,11 +97,17 @@ export const budgetIndex = (): BudgetIndex => {
     return true;
   };
 
-  const coverAgain = (uids: Iterable<Uid>): readonly Uid[] =>
-    [...uids].filter((uid) => {
-      const pod = pods.get(uid);
-      return pod !== undefined && cover(uid, budgetsFor(pod));
-    });
+  /** The budget begins or ceases to cover the pod. */
+  const coverBy = (key: ObjectKey, uid: Uid, covers: boolean): boolean => {
+    const before = covering.get(uid) ?? NO_BUDGETS;
+    if (before.has(key) === covers) return false;
+    const others = [...before].filter((other) => other !== key);
+    return cover(uid, new Set(covers ? [...others, key] : others));
+  };
+
+  const place = (budget: Budget, change: 'add' | 'remove'): void => {
+    for (const at of placesOf(budget)) budgetsAt[change](at, budget.key);
+  };
 
   return {
     putPod: (pod) => {
@@ -93,23 +120,27 @@ export const budgetIndex = (): BudgetIndex => {
     removePod: (uid) => {
       const known = pods.get(uid);
       if (known === undefined) return;
-      cover(uid, []);
+      cover(uid, NO_BUDGETS);
       pods.delete(uid);
       podsIn.remove(known.namespace, uid);
     },
     putBudget: (budget) => {
       const known = budgets.get(budget.key);
       budgets.set(budget.key, budget);
-      budgetsIn.add(budget.namespace, budget.key);
       if (known !== undefined && sameSelector(known, budget)) return [];
-      return coverAgain(podsIn.get(budget.namespace));
+      if (known !== undefined) place(known, 'remove');
+      place(budget, 'add');
+      return [...podsIn.get(budget.namespace)].filter((uid) => {
+        const pod = pods.get(uid);
+        return pod !== undefined && coverBy(budget.key, uid, budgetCovers(budget, pod));
+      });
     },
     removeBudget: (key) => {
       const known = budgets.get(key);
       if (known === undefined) return [];
       budgets.delete(key);
-      budgetsIn.remove(known.namespace, key);
-      return coverAgain([...covered.get(key)]);
+      place(known, 'remove');
+      return [...covered.get(key)].filter((uid) => coverBy(key, uid, false));
     },
     budgetsOf: (uid) =>
       [...(covering.get(uid) ?? NO_BUDGETS)].toSorted(compareText).flatMap((key) => {

@@ -48,25 +48,42 @@ const rank = (petition: Petition, { budget, nowMs }: QueueView): readonly number
   petition.drainSinceMs,
 ];
 
-/** Negative when `left` comes first. Ends with node, priority and name, so that nothing is even. */
-export const comparePetitions = (left: Petition, right: Petition, view: QueueView): number => {
-  const ranks = rank(right, view);
-  const index = rank(left, view).findIndex((value, at) => value !== ranks[at]);
-  if (index !== -1) return (rank(left, view)[index] ?? 0) - (ranks[index] ?? 0);
-  return compareText(left.node, right.node) || left.priority - right.priority ||
-    compareText(left.podName, right.podName) || compareText(left.pod, right.pod);
+interface Ranked {
+  readonly petition: Petition;
+  readonly ranks: readonly number[];
+}
+
+const ranked = (petition: Petition, view: QueueView): Ranked => ({
+  petition,
+  ranks: rank(petition, view),
+});
+
+/** Ends with node, priority and name, so that nothing is even. */
+const compareRanked = (left: Ranked, right: Ranked): number => {
+  for (const [at, value] of left.ranks.entries()) {
+    const difference = value - (right.ranks[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  const [one, other] = [left.petition, right.petition];
+  return compareText(one.node, other.node) || one.priority - other.priority ||
+    compareText(one.podName, other.podName) || compareText(one.pod, other.pod);
 };
+
+/** Negative when `left` comes first. */
+export const comparePetitions = (left: Petition, right: Petition, view: QueueView): number =>
+  compareRanked(ranked(left, view), ranked(right, view));
 
 /** The petition that gets the next slot; `undefined` when nobody waits. */
 export const nextInLine = (
   petitions: Iterable<Petition>,
   view: QueueView,
 ): Petition | undefined => {
-  let first: Petition | undefined;
+  let first: Ranked | undefined;
   for (const petition of petitions) {
-    if (first === undefined || comparePetitions(petition, first, view) < 0) first = petition;
+    const candidate = ranked(petition, view);
+    if (first === undefined || compareRanked(candidate, first) < 0) first = candidate;
   }
-  return first;
+  return first?.petition;
 };
 
 /** An eviction that the budget has counted and that did not happen. Wall-clock milliseconds. */
