@@ -202,6 +202,36 @@ export const METRICS = catalogue({
     help: 'Writes of AvailableCapacity objects by operation and outcome.',
     labels: ['op', 'outcome'],
   },
+  tidegate_drains: {
+    type: 'gauge',
+    help: 'Drains of nodes by the state of their statechart.',
+    labels: ['state'],
+  },
+  tidegate_drains_ended_total: {
+    type: 'counter',
+    help: 'Drains of nodes that ended, by how.',
+    labels: ['outcome'],
+  },
+  tidegate_node_drain_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the acceptance of a drain to its end, by how it ended.',
+    labels: ['outcome'],
+  },
+  tidegate_node_writes_total: {
+    type: 'counter',
+    help: 'Patches of Nodes by purpose and outcome.',
+    labels: ['op', 'outcome'],
+  },
+  tidegate_reclaims: {
+    type: 'gauge',
+    help: 'Reclaim instructions that are being carried out, by state.',
+    labels: ['state'],
+  },
+  tidegate_machines_without_node_total: {
+    type: 'counter',
+    help: 'Machines of reclaim instructions whose Node nobody had seen.',
+    labels: [],
+  },
   tidegate_evictions_total: {
     type: 'counter',
     help: 'Eviction calls by what became of them.',

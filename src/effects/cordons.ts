@@ -1,0 +1,76 @@
+/**
+ * The acts of drains on Nodes: one merge patch each, made in `src/domain/drain/cordon-patch.ts`.
+ *
+ * Promises: every patch passes the write budget in class `phase` and carries the resourceVersion
+ * that it was decided on, so that one that lands late does no harm; nothing fails and nothing is
+ * retried here.
+ */
+import { Context, Effect, Layer } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import { projectDrainedNode } from '../domain/drain/drained-node.ts';
+import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
+import { textAt } from '../domain/json.ts';
+import type { KubeAnswer } from './kube-api.ts';
+import { Writes } from './writes.ts';
+
+/** From sending to the last byte of the answer. */
+const PATCH_TIMEOUT_MS = 15_000;
+/** Answers that will be the same next time. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);
+
+/** Why a Node is patched, as `tidegate_node_writes_total` counts it. */
+export type NodeWritePurpose = 'cordon' | 'end' | 'release';
+
+/** One patch of one Node. */
+export interface NodeWrite {
+  readonly node: string;
+  readonly purpose: NodeWritePurpose;
+  readonly body: object;
+}
+
+/** Patches Nodes. */
+export class Cordons extends Context.Service<Cordons, {
+  readonly patch: (write: NodeWrite) => Effect.Effect<NodeWriteOutcome>;
+}>()('tidegate/Cordons') {}
+
+const judge = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
+  const why = `${status} ${textAt(body, 'message') ?? ''}`.trim();
+  if (status >= 200 && status < 300) {
+    const node = projectDrainedNode(body);
+    return node === undefined
+      ? { _tag: 'Fault', why: 'the API server answered with something that is no Node' }
+      : { _tag: 'Written', node };
+  }
+  if (status === 404) return { _tag: 'Gone' };
+  if (status === 409) return { _tag: 'Conflict' };
+  return REFUSALS.has(status) ? { _tag: 'Refused', why } : { _tag: 'Fault', why };
+};
+
+/** Nodes of a real API server. */
+export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, Writes> =>
+  Layer.effect(
+    Cordons,
+    Effect.gen(function* () {
+      const writes = yield* Writes;
+      return {
+        patch: ({ node, purpose, body }) =>
+          writes.send('phase', {
+            method: 'PATCH',
+            path: `/api/v1/nodes/${node}`,
+            body,
+            contentType: 'application/merge-patch+json',
+            timeoutMs: PATCH_TIMEOUT_MS,
+          }).pipe(
+            Effect.match({
+              onSuccess: judge,
+              onFailure: ({ why }): NodeWriteOutcome => ({ _tag: 'Fault', why }),
+            }),
+            Effect.tap(({ _tag }) =>
+              Effect.sync(() =>
+                telemetry.count('tidegate_node_writes_total', 1, { op: purpose, outcome: _tag })
+              )
+            ),
+          ),
+      };
+    }),
+  );
