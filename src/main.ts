@@ -67,6 +67,21 @@ const roles: Roles = {
     const { runExplain } = await import('./cli/explain.ts');
     return await runExplain(request, terminal, realTime.now());
   },
+  drainStatus: async (request) => {
+    const { runDrainStatus } = await import('./cli/drain-status.ts');
+    return await runDrainStatus(request, {
+      terminal,
+      time: realTime,
+      follow: async (following) => {
+        const { followDrains } = await import('./cli/drain-following.ts');
+        return await followDrains(following);
+      },
+    });
+  },
+  drainPlan: async (request) => {
+    const { runDrainPlan } = await import('./cli/drain-plan.ts');
+    return await runDrainPlan(request, terminal, realTime);
+  },
 };
 
 try {

@@ -1,11 +1,13 @@
 /** What `tidegate explain` is asked: flags and arguments as a plain value. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
+import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 
 /** The kinds that can be explained, with every name that people type for them. */
 export const EXPLAINED_KINDS = {
   capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
   machine: ['machine', 'machines'],
+  node: ['node', 'nodes', 'no'],
   upcomingnode: ['upcomingnode', 'upcomingnodes', 'upn'],
 } as const;
 
@@ -21,19 +23,13 @@ export type Format = (typeof FORMATS)[number];
 /** A question, not yet checked. */
 export interface ExplainRequest {
   readonly kind: string;
-  readonly name: string;
+  /** Undefined: what stands for the kind is the name of a node. */
+  readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly format: string;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
 }
-
-const optionalText = (name: string, placeholder: string, help: string) =>
-  Flag.String(name).pipe(
-    Flag.withMetavar(placeholder),
-    Flag.withDescription(help),
-    Flag.optional,
-  );
 
 /** The flags, as kubectl has them. */
 export const EXPLAIN_FLAGS = {
@@ -41,21 +37,20 @@ export const EXPLAIN_FLAGS = {
     .pipe(Flag.withAlias('n')),
   output: optionalText('output', 'text|json|yaml', 'Format of the answer (default text)')
     .pipe(Flag.withAlias('o')),
-  kubeconfig: optionalText('kubeconfig', 'FILE', 'Kubeconfig of the cluster (default $KUBECONFIG)'),
-  context: optionalText('context', 'NAME', 'Context of the kubeconfig (default its current one)'),
+  ...CLUSTER_FLAGS,
 };
 
 /** The parsed flags and arguments as a question. */
 export const explainRequest = (parsed: {
   readonly kind: string;
-  readonly name: string;
+  readonly name: Option.Option<string>;
   readonly namespace: Option.Option<string>;
   readonly output: Option.Option<string>;
   readonly kubeconfig: Option.Option<string>;
   readonly context: Option.Option<string>;
 }): ExplainRequest => ({
   kind: parsed.kind,
-  name: parsed.name,
+  name: Option.getOrUndefined(parsed.name),
   namespace: Option.getOrUndefined(parsed.namespace),
   format: Option.getOrElse(parsed.output, () => 'text'),
   kubeconfig: Option.getOrUndefined(parsed.kubeconfig),

@@ -28,3 +28,7 @@ export const kubeconfigSentence = (path: string | undefined, failure: unknown): 
     }; add --kubeconfig=FILE or set KUBECONFIG`
     : `Cannot use --kubeconfig "${path}": ${failureSentence(failure)}; give it a kubeconfig that ` +
       'can be read';
+
+/** What to tell about a word that is none of those that may stand there. */
+export const unknownWord = (flag: string, given: string, known: readonly string[]): string =>
+  `Cannot use ${flag} "${given}": it is unknown; write one of ${known.join(', ')}`;

@@ -11,6 +11,7 @@ import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
 import { normalizedArguments } from './arguments.ts';
+import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
@@ -22,7 +23,7 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** What stands behind the commands. Each runs to its end and says how it ended. */
-export interface Roles {
+export interface Roles extends DrainRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
   readonly explain: (request: ExplainRequest) => Promise<ExitCode>;
@@ -79,10 +80,13 @@ const explainCommand = (roles: Roles, end: Ending) =>
     'explain',
     {
       kind: Argument.String('kind').pipe(
-        Argument.withDescription('capacityrequest (cr), machine, or upcomingnode (upn)'),
+        Argument.withDescription(
+          'capacityrequest (cr), machine, node, or upcomingnode (upn); without a name, a node',
+        ),
       ),
       name: Argument.String('name').pipe(
         Argument.withDescription('NAMESPACE/NAME of a request, id of a machine, or object name'),
+        Argument.optional,
       ),
       ...EXPLAIN_FLAGS,
     },
@@ -100,6 +104,7 @@ const explainCommand = (roles: Roles, end: Ending) =>
       { command: 'tidegate explain capacityrequest team-a/batch-7' },
       { command: 'tidegate explain cr batch-7 -n team-a -o json' },
       { command: 'tidegate explain machine m-0042' },
+      { command: 'tidegate explain node-7', description: 'A node and its drain' },
     ]),
   );
 
@@ -112,6 +117,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
       operatorCommand(roles, end),
       fleetCommand(roles, end),
       explainCommand(roles, end),
+      drainCommand(roles, end),
     ]),
   );
 

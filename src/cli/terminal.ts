@@ -13,6 +13,8 @@ export interface Terminal {
   /** One line for the person who started the command. */
   readonly say: (line: string) => void;
   readonly colors: boolean;
+  /** A person looks at stdout, so that it may be drawn over. */
+  readonly interactive: boolean;
 }
 
 const ALMOST_FULL = 'EAGAIN';
@@ -38,6 +40,7 @@ export const processTerminal = (
 ): Terminal => ({
   print: (text) => writeAll(1, text),
   say: (line) => writeAll(2, `${line}\n`),
+  interactive: process.stdout.isTTY === true && environment['TERM'] !== 'dumb',
   colors: process.stdout.isTTY === true && !environment['NO_COLOR'] &&
     environment['TERM'] !== 'dumb',
 });

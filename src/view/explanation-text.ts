@@ -1,6 +1,7 @@
 /** Explanations for people: sentences first, then what they rest on. */
-import type { CanAct } from '../api/reasons.ts';
 import { age, type Explanation, type Happening } from './explanation.ts';
+import { oneLine } from './table.ts';
+import { WHO } from './who-can-act.ts';
 
 /** How to print. */
 export interface TextOptions {
@@ -8,26 +9,13 @@ export interface TextOptions {
   readonly colors: boolean;
 }
 
-const WHO: Readonly<Record<CanAct, string>> = {
-  application: 'The owner of the application',
-  platform: 'Whoever runs this cluster',
-  storage: 'Whoever runs the storage',
-  provider: 'Whoever runs the fleet or its provider',
-  nobody: 'Nobody needs to',
-};
-
 const BOLD = '\u001b[1m';
 const YELLOW = '\u001b[33m';
 const PLAIN = '\u001b[0m';
 
-/** Somebody else's text may not move the cursor or change colours. */
-const printable = (text: string): string =>
-  // deno-lint-ignore no-control-regex
-  text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd').replaceAll('\n', ' ');
-
 const rows = (pairs: readonly (readonly [string, string])[], indent: string): readonly string[] => {
   const width = Math.max(0, ...pairs.map(([name]) => name.length));
-  return pairs.map(([name, text]) => `${indent}${name.padEnd(width)}  ${printable(text)}`);
+  return pairs.map(([name, text]) => `${indent}${name.padEnd(width)}  ${oneLine(text)}`);
 };
 
 const happeningRow = (event: Happening, nowMs: number): readonly [string, string] => {
@@ -45,7 +33,7 @@ export const explanationText = (explanation: Explanation, options: TextOptions):
   const section = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : ['', paint(BOLD, title), ...lines];
   return [
-    `${paint(BOLD, `${kind} ${printable(name)}`)}: ${paint(BOLD, printable(state))}`,
+    `${paint(BOLD, `${kind} ${oneLine(name)}`)}: ${paint(BOLD, oneLine(state))}`,
     ...rows([
       ['What', explanation.what],
       ['Why', explanation.why],
@@ -55,7 +43,7 @@ export const explanationText = (explanation: Explanation, options: TextOptions):
     ...section(
       'Fields to mend',
       problems.map(({ field, problem, remedy }) =>
-        `  ${paint(YELLOW, printable(field))} ${printable(problem)}. ${printable(remedy)}`
+        `  ${paint(YELLOW, oneLine(field))} ${oneLine(problem)}. ${oneLine(remedy)}`
       ),
     ),
     ...section('Details', rows(details.map(({ name, value }) => [name, value]), '  ')),

@@ -5,6 +5,7 @@
  */
 import type { CanAct } from '../api/reasons.ts';
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../domain/json.ts';
+import { duration } from './duration.ts';
 
 /** A named value that belongs to the explanation. */
 export interface Detail {
@@ -54,7 +55,8 @@ const lastTimeOf = (event: unknown): string =>
   textAt(event, 'series', 'lastObservedTime') ?? textAt(event, 'deprecatedLastTimestamp') ??
     textAt(event, 'eventTime') ?? textAt(event, 'metadata', 'creationTimestamp') ?? '';
 
-const happeningOf = (event: unknown): Happening => ({
+/** What an Event (events.k8s.io/v1) tells. Total. */
+export const happeningOf = (event: unknown): Happening => ({
   time: lastTimeOf(event),
   type: textAt(event, 'type') ?? 'Normal',
   reason: textAt(event, 'reason') ?? '',
@@ -75,20 +77,8 @@ export const quantitiesInWords = (object: unknown, ...path: readonly string[]): 
   return Object.entries(amounts).map(([name, amount]) => `${name} ${String(amount)}`).join(', ');
 };
 
-const UNITS = [['d', 86_400], ['h', 3600], ['m', 60], ['s', 1]] as const;
-
-/** How long ago, in its two largest units: `3d4h`, `12m5s`, `0s`. Undefined when it is no time. */
+/** How long ago: `3d4h`, `12m5s`, `0s`. Undefined when it is no time. */
 export const age = (time: string | undefined, nowMs: number): string | undefined => {
   const thenMs = Date.parse(time ?? '');
-  if (Number.isNaN(thenMs)) return undefined;
-  let seconds = Math.max(0, Math.round((nowMs - thenMs) / 1000));
-  const parts: string[] = [];
-  for (const [unit, size] of UNITS) {
-    const amount = Math.floor(seconds / size);
-    seconds -= amount * size;
-    if (amount > 0) parts.push(`${amount}${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2) break;
-  }
-  return parts.length === 0 ? '0s' : parts.join('');
+  return Number.isNaN(thenMs) ? undefined : duration(nowMs - thenMs);
 };

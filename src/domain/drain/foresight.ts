@@ -86,7 +86,9 @@ const finalizerOf = (pod: DrainPod): Blocker | undefined => {
 export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
   const all = facts.plan.tiers.flatMap(({ key, pods }) => pods.map((pod) => ({ pod, tier: key })));
   const verdicts = new Map<Uid, ForeseenPod>();
-  let budgets = facts.budgets.filter((budget) => all.some(({ pod }) => budgetCovers(budget, pod)));
+  let budgets: readonly Budget[] = facts.budgets.filter((budget) =>
+    all.some(({ pod }) => budgetCovers(budget, pod))
+  );
 
   const covering = (pod: DrainPod) => budgets.filter((budget) => budgetCovers(budget, pod));
   const blockerNow = (pod: DrainPod): Blocker =>

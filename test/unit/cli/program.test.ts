@@ -5,20 +5,23 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
+
+type Asked = GivenFlags | ExplainRequest | DrainStatusRequest | DrainPlanRequest;
 
 interface Run {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-  readonly asked: readonly (readonly [role: string, what: GivenFlags | ExplainRequest])[];
+  readonly asked: readonly (readonly [role: string, what: Asked])[];
 }
 
 const run = async (...given: readonly string[]): Promise<Run> => {
   let stdout = '';
   let stderr = '';
-  const asked: [string, GivenFlags | ExplainRequest][] = [];
+  const asked: [string, Asked][] = [];
   const roles: Roles = {
     operator: (flags) => {
       asked.push(['operator', flags]);
@@ -32,20 +35,37 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['explain', request]);
       return Promise.resolve(3);
     },
+    drainStatus: (request) => {
+      asked.push(['drain status', request]);
+      return Promise.resolve(0);
+    },
+    drainPlan: (request) => {
+      asked.push(['drain plan', request]);
+      return Promise.resolve(4);
+    },
   };
   const terminal = {
     print: (text: string) => void (stdout += text),
     say: (line: string) => void (stderr += `${line}\n`),
     colors: false,
+    interactive: false,
   };
   return { code: await runProgram(given, roles, terminal), stdout, stderr, asked };
 };
 
-test.each([['tidegate'], ['operator'], ['fleet'], ['explain']])(
+test.each([
+  ['tidegate'],
+  ['operator'],
+  ['fleet'],
+  ['explain'],
+  ['drain'],
+  ['drain status'],
+  ['drain plan'],
+])(
   'help of %s is as it was recorded',
   async (command) => {
-    const path = new URL(`golden/${command}.txt`, import.meta.url);
-    const asked = command === 'tidegate' ? ['--help'] : [command, '--help'];
+    const path = new URL(`golden/${command.replace(' ', '-')}.txt`, import.meta.url);
+    const asked = command === 'tidegate' ? ['--help'] : [...command.split(' '), '--help'];
     const { code, stdout, stderr } = await run(...asked);
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, stdout);
     expect(stdout).toBe(readFileSync(path, 'utf8'));
@@ -96,6 +116,50 @@ test('explain takes the flags of kubectl', async () => {
   }]]);
 });
 
+test('explain with one word asks about a node', async () => {
+  const { asked } = await run('explain', 'node-7');
+  expect(asked).toMatchObject([['explain', { kind: 'node-7', name: undefined }]]);
+});
+
+test('drain status takes nodes, and the flags of kubectl', async () => {
+  const { asked, code } = await run('drain', 'status', 'node-7', 'node-8', '-o', 'wide', '-w');
+  expect(code).toBe(0);
+  expect(asked).toEqual([['drain status', {
+    nodes: ['node-7', 'node-8'],
+    format: 'wide',
+    watch: true,
+    kubeconfig: undefined,
+    context: undefined,
+  }]]);
+});
+
+test('drain status without arguments asks about every drain, as a table, once', async () => {
+  const { asked } = await run('drain', 'status');
+  expect(asked).toMatchObject([['drain status', { nodes: [], format: 'table', watch: false }]]);
+});
+
+test('drain plan takes one node, a grace and whether to try evictions', async () => {
+  const { asked, code } = await run(
+    'drain',
+    'plan',
+    'node-7',
+    '--grace=10m',
+    '--dry-run=server',
+    '-o',
+    'json',
+    '--context=c',
+  );
+  expect(code).toBe(4);
+  expect(asked).toEqual([['drain plan', {
+    node: 'node-7',
+    format: 'json',
+    grace: '10m',
+    dryRun: 'server',
+    kubeconfig: undefined,
+    context: 'c',
+  }]]);
+});
+
 test('--version prints name and version', async () => {
   const { stdout, code } = await run('--version');
   expect(stdout).toMatch(/^tidegate \d+\.\d+\.\d+\S*\n$/);
@@ -108,7 +172,10 @@ test.each([
     'Cannot use --clusterid: no such flag; did you mean --cluster-id? see "tidegate operator --help"',
   ],
   [['expain'], 'Cannot run "expain": no such command; did you mean explain? see "tidegate --help"'],
-  [['explain', 'cr'], 'Cannot start without <name>: it is required; see "tidegate explain --help"'],
+  [
+    ['drain', 'plan'],
+    'Cannot start without <node>: it is required; see "tidegate drain plan --help"',
+  ],
   [
     ['operator', 'now'],
     'Cannot use "now": no argument is expected there; see "tidegate operator --help"',

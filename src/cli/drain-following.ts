@@ -1,0 +1,85 @@
+/**
+ * `tidegate drain status --watch`: follows the cluster and shows its drains as they change.
+ *
+ * Promises: it goes on until a signal ends it, with exit code 0; trouble on the way is one line on
+ * stderr, and its end another.
+ */
+import { Layer, ManagedRuntime } from 'effect';
+import { clockLayer } from '../actors/clocks.ts';
+import { startDrainWatch } from '../actors/drain-watch.ts';
+import { makeWorld } from '../actors/world.ts';
+import type { Telemetry } from '../api/telemetry.ts';
+import type { DrainReading } from '../effects/drain-reads.ts';
+import { realTime } from '../effects/real-time.ts';
+import type { DrainStatus } from '../view/drain-status.ts';
+import { type ChosenCluster, chosenConnection } from './cluster-question.ts';
+import type { DrainPrinter } from './drain-printer.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { endingSignal } from './signals.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a person looks at is brought up to date at least this often. */
+const TICK_MS = 1000;
+
+/** Trouble of the watches, in the words of a command. */
+const tellingTrouble = (terminal: Terminal): Telemetry => ({
+  log: (level, message, fields) => {
+    if (level === 'debug') return;
+    const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
+    terminal.say(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+  },
+  count: () => {},
+  gauge: () => {},
+  observe: () => {},
+});
+
+/** What is shown, and how. */
+export interface Following {
+  readonly cluster: ChosenCluster;
+  readonly own: DrainReading['own'];
+  readonly drainsOf: (reading: DrainReading, nowMs: number) => readonly DrainStatus[];
+  readonly print: DrainPrinter;
+  readonly terminal: Terminal;
+}
+
+/** Calls `show` every `TICK_MS`; returns what ends that. */
+const ticking = (show: () => void): () => void => {
+  let cancel = (): void => {};
+  const arm = (): void => {
+    cancel = realTime.schedule(TICK_MS, () => {
+      show();
+      arm();
+    });
+  };
+  arm();
+  return () => cancel();
+};
+
+/** Shows drains until a signal ends it. */
+export const followDrains = async (
+  { cluster, own, drainsOf, print, terminal }: Following,
+): Promise<ExitCode> => {
+  const signal = endingSignal();
+  const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
+  const runtime = ManagedRuntime.make(Layer.orDie(layer));
+  const world = makeWorld({
+    time: realTime,
+    runtime,
+    telemetry: tellingTrouble(terminal),
+    firstSeed: Math.trunc(realTime.now()) >>> 0,
+  });
+  const watch = startDrainWatch(world, own);
+  const show = (): void => {
+    const nowMs = realTime.now();
+    print(drainsOf(watch.reading(), nowMs), nowMs);
+  };
+  const ended = await Promise.race([signal, watch.whenReady.then(() => undefined)]);
+  const ends = ended === undefined ? [watch.onChange(show)] : [];
+  if (ended === undefined) show();
+  if (ended === undefined && terminal.interactive) ends.push(ticking(show));
+  await signal;
+  for (const end of ends) end();
+  watch.stop();
+  await runtime.dispose();
+  return EXIT.ok;
+};

@@ -1,0 +1,93 @@
+/** What `tidegate drain` is asked: flags and arguments as plain values. */
+import { Option } from 'effect';
+import { Flag } from 'effect/cli';
+import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
+
+/** Formats of `drain status`. */
+export const STATUS_FORMATS = ['table', 'wide', 'json', 'yaml'] as const;
+export type StatusFormat = (typeof STATUS_FORMATS)[number];
+
+/** Formats of `drain plan`. */
+export const PLAN_FORMATS = ['table', 'json', 'yaml'] as const;
+export type PlanFormat = (typeof PLAN_FORMATS)[number];
+
+/** Whether `drain plan` asks the API server what it would answer. */
+export const DRY_RUNS = ['none', 'server'] as const;
+export type DryRun = (typeof DRY_RUNS)[number];
+
+/** Drains that are asked about, not yet checked. */
+export interface DrainStatusRequest {
+  /** Empty: every node that is drained, or was. */
+  readonly nodes: readonly string[];
+  readonly format: string;
+  readonly watch: boolean;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** A node whose drain is to be foreseen, not yet checked. */
+export interface DrainPlanRequest {
+  readonly node: string;
+  readonly format: string;
+  /** A Go duration. */
+  readonly grace: string | undefined;
+  readonly dryRun: string;
+  readonly kubeconfig: string | undefined;
+  readonly context: string | undefined;
+}
+
+/** Flags of `drain status`, as kubectl has them. */
+export const STATUS_FLAGS = {
+  output: optionalText('output', STATUS_FORMATS.join('|'), 'Format of the answer (default table)')
+    .pipe(Flag.withAlias('o')),
+  watch: Flag.Boolean('watch').pipe(
+    Flag.withAlias('w'),
+    Flag.withDescription('Go on, and show what changes'),
+    Flag.withDefault(false),
+  ),
+  ...CLUSTER_FLAGS,
+};
+
+/** Flags of `drain plan`. */
+export const PLAN_FLAGS = {
+  output: optionalText('output', PLAN_FORMATS.join('|'), 'Format of the answer (default table)')
+    .pipe(Flag.withAlias('o')),
+  grace: optionalText('grace', 'DURATION', 'Time that the drain would have (default 30s)'),
+  dryRun: optionalText(
+    'dry-run',
+    DRY_RUNS.join('|'),
+    'server: also ask the API server what it would answer to each eviction (default none)',
+  ),
+  ...CLUSTER_FLAGS,
+};
+
+interface ParsedCluster {
+  readonly output: Option.Option<string>;
+  readonly kubeconfig: Option.Option<string>;
+  readonly context: Option.Option<string>;
+}
+
+const commonOf = ({ output, kubeconfig, context }: ParsedCluster) => ({
+  format: Option.getOrElse(output, () => 'table'),
+  kubeconfig: Option.getOrUndefined(kubeconfig),
+  context: Option.getOrUndefined(context),
+});
+
+/** The parsed command line as a question about drains. */
+export const drainStatusRequest = (
+  parsed: ParsedCluster & { readonly nodes: readonly string[]; readonly watch: boolean },
+): DrainStatusRequest => ({ ...commonOf(parsed), nodes: parsed.nodes, watch: parsed.watch });
+
+/** The parsed command line as a question about a drain to come. */
+export const drainPlanRequest = (
+  parsed: ParsedCluster & {
+    readonly node: string;
+    readonly grace: Option.Option<string>;
+    readonly dryRun: Option.Option<string>;
+  },
+): DrainPlanRequest => ({
+  ...commonOf(parsed),
+  node: parsed.node,
+  grace: Option.getOrUndefined(parsed.grace),
+  dryRun: Option.getOrElse(parsed.dryRun, () => 'none'),
+});

@@ -1,0 +1,106 @@
+/**
+ * `tidegate drain status`: reads the cluster and prints its drains.
+ *
+ * Promises: exit code 3 when a node that was asked about is not there, 4 when the cluster cannot be
+ * reached, 2 when the question makes no sense; stdout has records and nothing else.
+ */
+import { Effect } from 'effect';
+import { stringify } from 'yaml';
+import type { DrainedNode } from '../domain/drain/drained-node.ts';
+import type { Time } from '../domain/time.ts';
+import { type DrainReading, readDrains } from '../effects/drain-reads.ts';
+import { type DrainScene, nodeFactsOf, projectNodeEvent } from '../view/drain-facts.ts';
+import { hasDrain } from '../view/drain-owner.ts';
+import { type DrainStatus, drainStatus } from '../view/drain-status.ts';
+import { statusColumns } from '../view/drain-status-table.ts';
+import { tableText } from '../view/table.ts';
+import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
+import type { Following } from './drain-following.ts';
+import { drainPrinter } from './drain-printer.ts';
+import { type DrainStatusRequest, STATUS_FORMATS, type StatusFormat } from './drain-request.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { unknownWord } from './failures.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A reading as views take it. */
+export const sceneOf = (reading: DrainReading, nowMs: number): DrainScene => ({
+  ...reading,
+  events: reading.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
+  nowMs,
+});
+
+/** Drains as they are printed once. */
+export const printedDrains = (
+  drains: readonly DrainStatus[],
+  format: StatusFormat,
+  nowMs: number,
+): string => {
+  if (format === 'json') return `${JSON.stringify({ items: drains }, null, 2)}\n`;
+  if (format === 'yaml') return stringify({ items: drains });
+  return tableText(statusColumns(nowMs, format === 'wide'), drains);
+};
+
+/** What to tell about nodes that are not there. */
+export const missingNodes = (names: readonly string[]): string =>
+  `Cannot find ${names.length === 1 ? 'Node' : 'Nodes'} ${
+    names.map((name) => `"${name}"`).join(', ')
+  }: ${names.length === 1 ? 'it does' : 'they do'} not exist`;
+
+const choiceOf = ({ nodes }: DrainStatusRequest) =>
+  nodes.length === 0
+    ? { _tag: 'All', isMeant: hasDrain } as const
+    : { _tag: 'Named', names: nodes } as const;
+
+/** The drains that were asked about, out of all that was read. */
+const drainsIn = ({ nodes }: DrainStatusRequest) => {
+  const isMeant = nodes.length === 0 ? hasDrain : ({ name }: DrainedNode) => nodes.includes(name);
+  return (reading: DrainReading, nowMs: number): readonly DrainStatus[] => {
+    const scene = sceneOf({ ...reading, nodes: reading.nodes.filter(isMeant) }, nowMs);
+    return nodeFactsOf(scene).map(drainStatus);
+  };
+};
+
+const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>
+  askCluster(
+    request,
+    readDrains(choiceOf(request)).pipe(
+      Effect.map((read): Answer<DrainReading> =>
+        read._tag === 'Refused' ? silent(EXIT.failure, read.why) : answered(read.reading)
+      ),
+    ),
+  );
+
+/** What follows drains until a signal ends it. */
+export type FollowDrains = (following: Following) => Promise<ExitCode>;
+
+/** Prints drains once, or follows them. */
+export const runDrainStatus = async (
+  request: DrainStatusRequest,
+  { terminal, time, follow }: {
+    readonly terminal: Terminal;
+    readonly time: Pick<Time, 'now'>;
+    readonly follow: FollowDrains;
+  },
+): Promise<ExitCode> => {
+  const format = STATUS_FORMATS.find((candidate) => candidate === request.format);
+  if (format === undefined) {
+    terminal.say(unknownWord('--output', request.format, STATUS_FORMATS));
+    return EXIT.usage;
+  }
+  const look = await lookOnce(request);
+  if (look._tag === 'Silent') return saySilence(look, terminal);
+  const reading = look.value;
+  if (reading.missing.length > 0) terminal.say(missingNodes(reading.missing));
+  const code = reading.missing.length > 0 ? EXIT.notMet : EXIT.ok;
+  const drainsOf = drainsIn(request);
+  if (request.watch && code === EXIT.ok) {
+    const print = drainPrinter(terminal, format);
+    return await follow({ cluster: request, own: reading.own, drainsOf, print, terminal });
+  }
+  const drains = drainsOf(reading, time.now());
+  const isTable = format === 'table' || format === 'wide';
+  if (drains.length > 0 || !isTable) {
+    terminal.print(printedDrains(drains, format, time.now()));
+  } else if (code === EXIT.ok) terminal.say('No node is drained');
+  return code;
+};

@@ -1,0 +1,67 @@
+/** The question that a command line asks, and what is wrong with one that cannot be asked. */
+import { machineId } from '../domain/ids.ts';
+import { upcomingNodeName } from '../domain/names.ts';
+import {
+  EXPLAINED_KINDS,
+  type ExplainedKind,
+  type ExplainRequest,
+  type Format,
+  FORMATS,
+} from './explain-request.ts';
+import { unknownWord } from './failures.ts';
+
+/** A question that can be asked of a cluster. */
+export interface ExplainQuestion {
+  readonly kind: ExplainedKind;
+  readonly namespace: string;
+  /** Of the object, not of the machine. */
+  readonly name: string;
+  /** As it was asked. */
+  readonly asked: string;
+  readonly format: Format;
+}
+
+const kindOf = (text: string): ExplainedKind | undefined => {
+  const named = text.toLowerCase();
+  const kinds: readonly (readonly [string, readonly string[]])[] = Object.entries(EXPLAINED_KINDS);
+  const found = kinds.find(([, names]) => names.includes(named))?.[0];
+  return Object.keys(EXPLAINED_KINDS).find((kind) => kind === found) as ExplainedKind | undefined;
+};
+
+const subjectOf = (
+  { kind, name }: ExplainRequest,
+): { readonly kind: ExplainedKind; readonly name: string } | string => {
+  const known = kindOf(kind);
+  if (name === undefined) {
+    return known === undefined
+      ? { kind: 'node', name: kind }
+      : 'Cannot start without <name>: it is required; see "tidegate explain --help"';
+  }
+  return known === undefined
+    ? `Cannot explain "${kind}": it is unknown; write one of ${
+      Object.keys(EXPLAINED_KINDS).join(', ')
+    }`
+    : { kind: known, name };
+};
+
+/** The question, or one line about what is wrong with it. */
+export const questionOf = (request: ExplainRequest): ExplainQuestion | string => {
+  const subject = subjectOf(request);
+  if (typeof subject === 'string') return subject;
+  const { kind, name: asked } = subject;
+  const format = FORMATS.find((candidate) => candidate === request.format);
+  if (format === undefined) return unknownWord('--output', request.format, FORMATS);
+  const common = { kind, format, asked };
+  if (kind === 'machine') {
+    return { ...common, namespace: '', name: upcomingNodeName(machineId(asked)) };
+  }
+  const [first = '', second, ...more] = asked.split('/');
+  const name = second ?? first;
+  const hasNamespace = kind === 'capacityrequest';
+  if (name === '' || more.length > 0 || (!hasNamespace && second !== undefined)) {
+    const form = hasNamespace ? 'NAMESPACE/NAME' : 'NAME';
+    return `Cannot explain "${asked}": it is no name of an object; write ${form}`;
+  }
+  const namespace = second === undefined ? request.namespace ?? 'default' : first;
+  return { ...common, namespace, name };
+};

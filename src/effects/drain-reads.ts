@@ -1,0 +1,178 @@
+/**
+ * Everything of the cluster that tells about drains, read once.
+ *
+ * Promises: pods, Nodes and budgets are needed; what only adds to the picture (Events,
+ * UpcomingNodes, Namespaces) may be missing, for want of permission or because it is not there.
+ */
+import { Effect } from 'effect';
+import { type Budget, projectBudget } from '../domain/drain/budget.ts';
+import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-node.ts';
+import { type DrainPod, podProjection } from '../domain/drain/pod.ts';
+import { textAt } from '../domain/json.ts';
+import { projectUpcomingNode, type UpcomingNodeProjection } from '../domain/upcoming-node.ts';
+import type { KubeApi, KubeFault } from './kube-api.ts';
+import { type ListRead, readList } from './object-lists.ts';
+import { readObject } from './object-reads.ts';
+import { OPERATOR_OPTIONS } from './operator-options.ts';
+import { UPCOMING_NODES_PATH } from './upcoming-nodes.ts';
+import type { Selection } from './watches.ts';
+
+/** Nodes, by their names or all that are of interest. */
+export type NodeChoice =
+  | { readonly _tag: 'Named'; readonly names: readonly string[] }
+  | { readonly _tag: 'All'; readonly isMeant: (node: DrainedNode) => boolean };
+
+/** What the cluster shows of some nodes. */
+export interface DrainReading {
+  readonly nodes: readonly DrainedNode[];
+  /** Names that were asked for and are no Nodes. */
+  readonly missing: readonly string[];
+  /** Those that are bound to one of the nodes. */
+  readonly pods: readonly DrainPod[];
+  readonly budgets: readonly Budget[];
+  /** Raw Events (events.k8s.io/v1) about Nodes. */
+  readonly events: readonly unknown[];
+  readonly machines: readonly UpcomingNodeProjection[];
+  readonly terminatingNamespaces: readonly string[];
+  /** The pod of the operator that leads, as far as its Lease tells. */
+  readonly own: OwnPod | null;
+}
+
+/** Where the operator itself runs. */
+export interface OwnPod {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A reading, or why there is none. */
+export type DrainRead =
+  | { readonly _tag: 'Read'; readonly reading: DrainReading }
+  | { readonly _tag: 'Refused'; readonly why: string };
+
+/** Where the kinds are. The watching status follows the same selections. */
+export const DRAIN_SELECTIONS = {
+  nodes: { path: '/api/v1/nodes' },
+  boundPods: { path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName!=' } },
+  budgets: { path: '/apis/policy/v1/poddisruptionbudgets' },
+  nodeEvents: {
+    path: '/apis/events.k8s.io/v1/namespaces/default/events',
+    query: { fieldSelector: 'regarding.kind=Node' },
+  },
+  leases: {
+    path: '/apis/coordination.k8s.io/v1/leases',
+    query: { fieldSelector: `metadata.name=${OPERATOR_OPTIONS.leaseName.default ?? ''}` },
+  },
+  machines: { path: UPCOMING_NODES_PATH },
+  terminatingNamespaces: {
+    path: '/api/v1/namespaces',
+    query: { fieldSelector: 'status.phase=Terminating' },
+  },
+} satisfies Readonly<Record<string, Selection>>;
+
+/** Of more nodes than this, all pods of the cluster are listed instead of those of each. */
+const NODES_ASKED_MAX = 50;
+const AT_ONCE = 8;
+
+type Reads<Value> = Effect.Effect<Value, KubeFault, KubeApi>;
+
+class Refused {
+  readonly why: string;
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+/** Without this list there is nothing to say. */
+const needed = <T>(what: string, read: ListRead<T>): Effect.Effect<readonly T[], Refused> =>
+  read._tag === 'Listed'
+    ? Effect.succeed(read.objects)
+    : Effect.fail(new Refused(`Cannot list ${what}: ${read.why}`));
+
+const helpful = <T>(read: ListRead<T>): readonly T[] => read._tag === 'Listed' ? read.objects : [];
+
+const namedNode = (name: string) =>
+  readObject(`${DRAIN_SELECTIONS.nodes.path}/${encodeURIComponent(name)}`).pipe(
+    Effect.flatMap((read) =>
+      read._tag === 'Refused'
+        ? Effect.fail(new Refused(`Cannot read Node "${name}": ${read.why}`))
+        : Effect.succeed({
+          name,
+          node: read._tag === 'Found' ? projectDrainedNode(read.object) : undefined,
+        })
+    ),
+  );
+
+const readNodes = (choice: NodeChoice) =>
+  Effect.gen(function* () {
+    if (choice._tag === 'All') {
+      const all = yield* readList(DRAIN_SELECTIONS.nodes, projectDrainedNode);
+      return { nodes: (yield* needed('Nodes', all)).filter(choice.isMeant), missing: [] };
+    }
+    const names = [...new Set(choice.names)];
+    const found = yield* Effect.all(names.map(namedNode), { concurrency: AT_ONCE });
+    return {
+      nodes: found.flatMap(({ node }) => node === undefined ? [] : [node]),
+      missing: found.flatMap(({ name, node }) => node === undefined ? [name] : []),
+    };
+  });
+
+const podsOf = (node: string): Selection => ({
+  path: DRAIN_SELECTIONS.boundPods.path,
+  query: { fieldSelector: `spec.nodeName=${node}` },
+});
+
+const readPods = (nodes: readonly DrainedNode[]) =>
+  Effect.gen(function* () {
+    const project = podProjection();
+    const names = new Set(nodes.map(({ name }) => name));
+    const selections = names.size > NODES_ASKED_MAX
+      ? [DRAIN_SELECTIONS.boundPods]
+      : [...names].map(podsOf);
+    const lists = yield* Effect.all(
+      selections.map((selection) => readList(selection, project)),
+      { concurrency: AT_ONCE },
+    );
+    const pods = yield* Effect.all(lists.map((list) => needed('pods', list)));
+    return pods.flat().filter(({ node }) => names.has(node));
+  });
+
+const optionalList = <T>(
+  selection: Selection,
+  project: (raw: unknown) => T | undefined,
+): Reads<readonly T[]> => Effect.map(readList(selection, project), helpful);
+
+/** An identity is the host name, which is the name of the pod, and a part by chance. */
+const ownPodIn = (lease: unknown): OwnPod | undefined => {
+  const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
+  const name = holder.slice(0, Math.max(0, holder.lastIndexOf('_')));
+  const namespace = textAt(lease, 'metadata', 'namespace') ?? '';
+  return name === '' ? undefined : { namespace, name };
+};
+
+const readAround = (nodes: readonly DrainedNode[]) =>
+  Effect.all({
+    pods: readPods(nodes),
+    budgets: readList(DRAIN_SELECTIONS.budgets, projectBudget).pipe(
+      Effect.flatMap((read) => needed('PodDisruptionBudgets', read)),
+    ),
+    events: optionalList(DRAIN_SELECTIONS.nodeEvents, (raw): unknown => raw),
+    machines: optionalList(DRAIN_SELECTIONS.machines, projectUpcomingNode),
+    terminatingNamespaces: optionalList(
+      DRAIN_SELECTIONS.terminatingNamespaces,
+      (raw) => textAt(raw, 'metadata', 'name'),
+    ),
+    own: Effect.map(optionalList(DRAIN_SELECTIONS.leases, ownPodIn), ([own]) => own ?? null),
+  }, { concurrency: 'unbounded' });
+
+/** Reads the chosen nodes and what surrounds them. */
+export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
+  Effect.gen(function* () {
+    const { nodes, missing } = yield* readNodes(choice);
+    const around = yield* readAround(nodes);
+    return { _tag: 'Read', reading: { nodes, missing, ...around } } as const;
+  }).pipe(
+    Effect.catchIf(
+      (problem) => problem instanceof Refused,
+      ({ why }) => Effect.succeed({ _tag: 'Refused', why } as const),
+    ),
+  );

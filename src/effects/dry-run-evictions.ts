@@ -1,0 +1,67 @@
+/**
+ * Asks the API server what it would answer to evictions, and evicts nobody.
+ *
+ * Promises: every request is a dry run, with the UID that is meant; what says nothing about the real
+ * eviction (a full API server, a lost answer) is left out.
+ */
+import { Effect } from 'effect';
+import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';
+import type { DrainPod } from '../domain/drain/pod.ts';
+import type { Uid } from '../domain/ids.ts';
+import { KubeApi, type KubeCall, type KubeFault } from './kube-api.ts';
+
+/** What dry runs were answered, by pod; or that we may not ask. */
+export type DryRuns =
+  | { readonly _tag: 'Asked'; readonly answers: ReadonlyMap<Uid, EvictionOutcome> }
+  | { readonly _tag: 'Forbidden'; readonly why: string };
+
+const AT_ONCE = 8;
+/** Longer than an admission webhook may take. */
+const TIMEOUT_MS = 35_000;
+
+/** Answers that the real eviction would get as well. */
+const TELLING: ReadonlySet<EvictionOutcome['_tag']> = new Set([
+  'PolicyRefused',
+  'TwoBudgets',
+  'BudgetBroken',
+  'NamespaceTerminating',
+  'Refused',
+]);
+
+const dryRunOf = ({ namespace, name, uid }: DrainPod): KubeCall => ({
+  method: 'POST',
+  path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${
+    encodeURIComponent(name)
+  }/eviction`,
+  query: { dryRun: 'All' },
+  body: {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { name, namespace },
+    deleteOptions: { preconditions: { uid }, dryRun: ['All'] },
+  },
+  timeoutMs: TIMEOUT_MS,
+});
+
+/** Tries the eviction of each pod. */
+export const dryRunEvictions = (
+  pods: readonly DrainPod[],
+): Effect.Effect<DryRuns, KubeFault, KubeApi> =>
+  Effect.gen(function* () {
+    const api = yield* KubeApi;
+    const answered = yield* Effect.all(
+      pods.map((pod) =>
+        api.call(dryRunOf(pod)).pipe(
+          Effect.map((answer) => [pod.uid, evictionOutcome(answer)] as const),
+        )
+      ),
+      { concurrency: AT_ONCE },
+    );
+    for (const [, outcome] of answered) {
+      if (outcome._tag === 'Forbidden' || outcome._tag === 'Unauthenticated') {
+        return { _tag: 'Forbidden', why: outcome.why } as const;
+      }
+    }
+    const answers = new Map(answered.filter(([, outcome]) => TELLING.has(outcome._tag)));
+    return { _tag: 'Asked', answers } as const;
+  });

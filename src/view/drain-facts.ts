@@ -1,0 +1,98 @@
+/**
+ * What the cluster shows of one node and its drain, whoever read it: a single look, or caches that
+ * follow the cluster.
+ */
+import type { Budget } from '../domain/drain/budget.ts';
+import { budgetCovers } from '../domain/drain/budget.ts';
+import type { DrainedNode } from '../domain/drain/drained-node.ts';
+import type { DrainPod } from '../domain/drain/pod.ts';
+import type { Identity } from '../domain/facts.ts';
+import { textAt } from '../domain/json.ts';
+import { identityOf } from '../domain/object-meta.ts';
+import { compareText } from '../domain/requirements.ts';
+import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
+import { type Happening, happeningOf } from './explanation.ts';
+
+/** An Event about a Node. */
+export interface NodeEvent extends Identity, Happening {
+  readonly node: string;
+}
+
+/** Reads an Event (events.k8s.io/v1). Total; `undefined` when it is about something else. */
+export const projectNodeEvent = (raw: unknown): NodeEvent | undefined => {
+  const identity = identityOf(raw);
+  const node = textAt(raw, 'regarding', 'name');
+  if (identity === undefined || node === undefined) return undefined;
+  if (textAt(raw, 'regarding', 'kind') !== 'Node') return undefined;
+  return { ...identity, ...happeningOf(raw), node };
+};
+
+/** All that was read; pods of other nodes may be among them. */
+export interface DrainScene {
+  readonly nodes: readonly DrainedNode[];
+  readonly pods: Iterable<DrainPod>;
+  readonly budgets: Iterable<Budget>;
+  readonly events: Iterable<NodeEvent>;
+  readonly machines: Iterable<UpcomingNodeProjection>;
+  readonly terminatingNamespaces: Iterable<string>;
+  /** The operator's own pod, as far as its Lease tells. */
+  readonly own: { readonly namespace: string; readonly name: string } | null;
+  readonly nowMs: number;
+}
+
+/** What is known of one node. */
+export interface NodeFacts {
+  readonly node: DrainedNode;
+  readonly pods: readonly DrainPod[];
+  /** Those that cover one of the pods. */
+  readonly budgets: readonly Budget[];
+  /** Newest first. */
+  readonly events: readonly NodeEvent[];
+  readonly machine: UpcomingNodeProjection | undefined;
+  readonly terminatingNamespaces: ReadonlySet<string>;
+  readonly own: DrainScene['own'];
+  readonly nowMs: number;
+}
+
+const groupedBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyMap<string, T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+};
+
+const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
+  Date.parse(right.time) - Date.parse(left.time);
+
+/** The scene, node by node, in the order of their names. */
+export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
+  const pods = groupedBy(scene.pods, ({ node }) => node);
+  const budgets = groupedBy(scene.budgets, ({ namespace }) => namespace);
+  const events = groupedBy(scene.events, ({ node }) => node);
+  const machines = new Map([...scene.machines].map((machine) => [machine.nodeName, machine]));
+  const terminatingNamespaces = new Set(scene.terminatingNamespaces);
+  const { own, nowMs } = scene;
+  const budgetsOver = (bound: readonly DrainPod[]): readonly Budget[] =>
+    [...groupedBy(bound, ({ namespace }) => namespace)].flatMap(([namespace, members]) =>
+      (budgets.get(namespace) ?? []).filter((budget) =>
+        members.some((pod) => budgetCovers(budget, pod))
+      )
+    );
+  return scene.nodes.toSorted((left, right) => compareText(left.name, right.name))
+    .map((node): NodeFacts => {
+      const bound = pods.get(node.name) ?? [];
+      return {
+        node,
+        pods: bound,
+        budgets: budgetsOver(bound),
+        events: (events.get(node.name) ?? []).toSorted(newestFirst),
+        machine: machines.get(node.name),
+        terminatingNamespaces,
+        own,
+        nowMs,
+      };
+    });
+};

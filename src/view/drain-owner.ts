@@ -1,0 +1,31 @@
+/** Who holds a node cordoned, and for whom it is drained, in the order in which people want to know. */
+import { type CordonMark, markOf, readCordon } from '../domain/drain/cordon.ts';
+import { compareText } from '../domain/requirements.ts';
+import type { DrainedNode } from '../domain/drain/drained-node.ts';
+
+/** Owners that drain; a person only cordons. */
+const isDrainer = (owner: string): owner is 'reclaim' | 'disabled' | `maintenance-${string}` =>
+  owner === 'reclaim' || owner === 'disabled' || owner.startsWith('maintenance-');
+
+const rank = (owner: string): number => owner === 'reclaim' ? 0 : isDrainer(owner) ? 1 : 2;
+
+const byRank = (left: string, right: string): number =>
+  rank(left) - rank(right) || compareText(left, right);
+
+/** True when somebody drains the node, or did and left a key. */
+export const hasDrain = ({ cordons }: Pick<DrainedNode, 'cordons'>): boolean =>
+  Object.keys(cordons).some(isDrainer);
+
+/** Everybody with a key that still means something, whoever drains first. */
+export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly string[] =>
+  Object.entries(cordons).filter(([owner, text]) => {
+    const reading = readCordon(text);
+    return isDrainer(owner) || reading._tag === 'Foreign' || reading.mark.ended === null;
+  }).map(([owner]) => owner).toSorted(byRank);
+
+/** The mark of the drain that goes on, or of the one that was; `undefined` when there is none. */
+export const drainMark = (node: Pick<DrainedNode, 'cordons'>): CordonMark | undefined => {
+  const marks = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
+    .flatMap((owner) => markOf(node, owner) ?? []);
+  return marks.find(({ ended }) => ended === null) ?? marks[0];
+};

@@ -1,0 +1,96 @@
+/** The plan of a drain for people: the tiers as a table, then what must be known about them. */
+import { duration } from './duration.ts';
+import type {
+  DrainPlanView,
+  PlannedBlocker,
+  PlannedPod,
+  PlannedStay,
+  PlannedTier,
+} from './drain-plan.ts';
+import { type Column, oneLine, tableText } from './table.ts';
+import { actionOn, WHO } from './who-can-act.ts';
+
+/** A pod with the number of its tier, which starts at 1. */
+interface Row extends PlannedPod {
+  readonly tier: number;
+  readonly priority: number | null;
+}
+
+const goes = ({ verdict, leaving, budget, reason }: PlannedPod): string => {
+  if (verdict !== 'Leaves') return `${verdict.toLowerCase()}: ${reason}`;
+  if (leaving) return 'is leaving';
+  return budget === null ? 'at once' : `by turns: ${budget}`;
+};
+
+const loses = ({ willNotComeBack, losesData }: PlannedPod): string =>
+  [willNotComeBack ? 'will not come back' : '', losesData ? 'emptyDir data' : '']
+    .filter((loss) => loss !== '').join(', ');
+
+const COLUMNS: readonly Column<Row>[] = [
+  { heading: 'TIER', cell: ({ tier }) => String(tier) },
+  { heading: 'PRIORITY', cell: ({ priority }) => priority === null ? 'own' : String(priority) },
+  { heading: 'POD', cell: ({ pod }) => pod },
+  { heading: 'CONTROLLER', cell: ({ controller }) => controller ?? '' },
+  { heading: 'GOES', cell: goes },
+  { heading: 'LOST', cell: loses },
+];
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const rowsOf = (tiers: readonly PlannedTier[]): readonly Row[] =>
+  tiers.flatMap(({ priority, pods }, at) =>
+    pods.map((pod) => ({ ...pod, tier: at + 1, priority }))
+  );
+
+const headline = ({ node, tiers, staying, blockers, graceSeconds }: DrainPlanView): string => {
+  const leaving = tiers.reduce((sum, { pods }) => sum + pods.length, 0);
+  const blocked = blockers.reduce((sum, { pods }) => sum + pods.length, 0);
+  const order = leaving === 0 ? '' : ` in ${plural(tiers.length, 'tier')}`;
+  return `Node ${oneLine(node)}: ${plural(leaving, 'pod')} must leave${order}, ` +
+    `${blocked === 0 ? 'none' : blocked} would be blocked; ${plural(staying.length, 'pod')} ` +
+    `${staying.length === 1 ? 'stays' : 'stay'} (grace ${duration(graceSeconds * 1000)})`;
+};
+
+const orderOf = ({ tiers, tierWaitSeconds }: DrainPlanView): readonly string[] =>
+  tiers.length < 2 ? [] : [
+    `A tier starts when the ones before it are gone, when nothing of them moves for ${
+      duration(tierWaitSeconds * 1000)
+    },`,
+    'and in the last quarter of the grace.',
+  ];
+
+const section = (title: string, lines: readonly string[]): readonly string[] =>
+  lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${oneLine(line)}`)];
+
+const blockerLines = ({ reason, pods, text, canAct, runbook }: PlannedBlocker) => {
+  const action = actionOn(reason);
+  return [
+    `${reason}: ${text}`,
+    `  Pods: ${pods.join(', ')}`,
+    ...(action === '' ? [] : [`  ${WHO[canAct]}: ${action}`]),
+    ...(runbook === '' ? [] : [`  Runbook: ${runbook}`]),
+  ];
+};
+
+const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
+  DaemonSet: 'belongs to a DaemonSet',
+  Mirror: 'is run by the kubelet itself',
+  Finished: 'has finished: nothing of it runs',
+  ToleratesCordon: 'tolerates the cordon and would come back for ever',
+};
+
+/** The plan as text that ends in a line break. */
+export const drainPlanText = (plan: DrainPlanView): string => {
+  const rows = rowsOf(plan.tiers);
+  return [
+    headline(plan),
+    ...(rows.length === 0 ? [] : ['', tableText(COLUMNS, rows).trimEnd()]),
+    ...section('Order', orderOf(plan)),
+    ...section('Would be blocked', plan.blockers.flatMap(blockerLines)),
+    ...section('Will not come back', plan.willNotComeBack),
+    ...section('Loses data of an emptyDir', plan.losesData),
+    ...section('Stays', plan.staying.map(({ pod, role }) => `${pod} ${STAYS[role]}`)),
+    ...section('Cannot be known', plan.unknown),
+    '',
+  ].join('\n');
+};

@@ -1,0 +1,216 @@
+/**
+ * A drain before anything is done: which pods leave in which order, what would hold them up, what is
+ * lost with them, and what cannot be known.
+ *
+ * Promises: decides by the functions of the drain itself; whatever rests on an assumption says so.
+ */
+import { type CanAct, REASONS } from '../api/reasons.ts';
+import type { EvictionOutcome } from '../domain/drain/answer.ts';
+import type { Blocker } from '../domain/drain/blocker.ts';
+import type { Budget } from '../domain/drain/budget.ts';
+import { tierWaitMs } from '../domain/drain/deadline.ts';
+import { foresee, type ForeseenPod, type Verdict } from '../domain/drain/foresight.ts';
+import { comesBack, planOf, type PodRole, type StayingPod } from '../domain/drain/plan.ts';
+import type { DrainPod } from '../domain/drain/pod.ts';
+import type { Uid } from '../domain/ids.ts';
+import type { NodeFacts } from './drain-facts.ts';
+import { tierPriority } from './drain-status.ts';
+
+/** A pod that must leave. */
+export interface PlannedPod {
+  readonly pod: string;
+  /** `ReplicaSet/web`; null for a bare pod. */
+  readonly controller: string | null;
+  readonly verdict: Verdict;
+  readonly reason: Blocker['reason'] | null;
+  readonly text: string;
+  /** The budget whose slots it takes its turn for. */
+  readonly budget: string | null;
+  readonly leaving: boolean;
+  /** Nobody makes another one. */
+  readonly willNotComeBack: boolean;
+  /** The content of its emptyDir goes with it. */
+  readonly losesData: boolean;
+}
+
+/** Pods that leave together. */
+export interface PlannedTier {
+  /** Null for the operator's own pod. */
+  readonly priority: number | null;
+  readonly pods: readonly PlannedPod[];
+}
+
+/** A pod that stays, and why. */
+export interface PlannedStay {
+  readonly pod: string;
+  readonly role: Exclude<PodRole, 'Leaves'>;
+}
+
+/** What would hold pods up, together. */
+export interface PlannedBlocker {
+  readonly reason: Blocker['reason'];
+  readonly text: string;
+  readonly canAct: CanAct;
+  readonly runbook: string;
+  readonly pods: readonly string[];
+}
+
+/** The plan of one node. */
+export interface DrainPlanView {
+  readonly node: string;
+  readonly graceSeconds: number;
+  /** How long a tier waits for the ones before it when nothing moves. */
+  readonly tierWaitSeconds: number;
+  /** Whether the API server was asked what it would answer. */
+  readonly dryRun: boolean;
+  readonly tiers: readonly PlannedTier[];
+  readonly staying: readonly PlannedStay[];
+  readonly blockers: readonly PlannedBlocker[];
+  readonly willNotComeBack: readonly string[];
+  readonly losesData: readonly string[];
+  /** Sentences: what nobody can know beforehand. */
+  readonly unknown: readonly string[];
+}
+
+/** What is asked about. */
+export interface PlanTerms {
+  readonly graceSeconds: number;
+  /** What dry runs were answered; undefined when none were made. */
+  readonly answers: ReadonlyMap<Uid, EvictionOutcome> | undefined;
+}
+
+const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
+
+const plannedPod = ({ pod, verdict, blocker, budget }: ForeseenPod): PlannedPod => ({
+  pod: pod.key,
+  controller: pod.controller === null ? null : `${pod.controller.kind}/${pod.controller.name}`,
+  verdict,
+  reason: blocker?.reason ?? null,
+  text: blocker?.text ?? '',
+  budget: budget?.key ?? null,
+  leaving: pod.terminating,
+  willNotComeBack: !comesBack(pod),
+  losesData: pod.losesData,
+});
+
+const blockersOf = (foreseen: readonly ForeseenPod[]): readonly PlannedBlocker[] => {
+  const groups = new Map<string, PlannedBlocker>();
+  for (const { pod, verdict, blocker } of foreseen) {
+    if (verdict !== 'Blocked' || blocker === null) continue;
+    const { reason, text, subject } = blocker;
+    const entry = REASONS[reason];
+    const key = `${reason} ${subject}`;
+    const known = groups.get(key);
+    groups.set(key, {
+      reason,
+      text: known?.text ?? text,
+      canAct: entry.canAct,
+      runbook: 'runbook' in entry ? entry.runbook : '',
+      pods: [...(known?.pods ?? []), pod.key],
+    });
+  }
+  return [...groups.values()];
+};
+
+const list = (texts: readonly string[]): string => texts.join(', ');
+
+/** Budgets through which pods take turns, each with how many may go at once now. */
+const turnsOf = (
+  foreseen: readonly ForeseenPod[],
+  budgets: readonly Budget[],
+): readonly string[] => {
+  const used = new Set(foreseen.flatMap(({ budget }) => budget?.key ?? []));
+  return budgets.filter(({ key }) => used.has(key))
+    .map(({ key, disruptionsAllowed }) => `${key} (${disruptionsAllowed} now)`);
+};
+
+/** What may turn out otherwise than the plan says, as far as this node gives cause. */
+const unknownOf = (
+  foreseen: readonly ForeseenPod[],
+  { budgets, dryRun }: { readonly budgets: readonly Budget[]; readonly dryRun: boolean },
+): readonly string[] => {
+  const pods = foreseen.map(({ pod }) => pod);
+  const turns = turnsOf(foreseen, budgets);
+  const closed = foreseen.filter(({ blocker }) => blocker?.reason === 'BlockedByBudget');
+  const finalizers = foreseen.filter(({ blocker }) => blocker?.reason === 'Finalizer');
+  const uncertain = foreseen.filter(({ verdict }) => verdict === 'Uncertain');
+  const returning = pods.filter(({ toleratesCordon, controller, terminating }) =>
+    toleratesCordon && controller !== null && !terminating
+  );
+  return [
+    ...(pods.length === 0 ? [] : [
+      dryRun
+        ? 'Whether admission webhooks and policies answer an eviction as they answered the dry run'
+        : 'Whether an admission webhook or policy refuses an eviction (--dry-run=server asks)',
+      'Which finalizers, pods and budgets are added before the drain is over',
+    ]),
+    ...(turns.length === 0 ? [] : [
+      `How soon replacements become healthy and give slots back to ${list(turns)}`,
+    ]),
+    ...(closed.length === 0 ? [] : [
+      'Whether a budget that is closed now opens before the deadline',
+    ]),
+    ...(finalizers.length === 0 ? [] : [
+      'Whether a finalizer that is there now is taken away in time',
+    ]),
+    ...(returning.length === 0 ? [] : [
+      `Whether pods that tolerate the cordon come back to this node, where they then stay: ${
+        list(returning.map(({ key }) => key))
+      }`,
+    ]),
+    ...uncertain.map(({ pod, blocker }) =>
+      `What becomes of ${pod.key}: ${blocker?.text ?? 'it changes'}`
+    ),
+  ];
+};
+
+const stayOf = ({ pod, role }: StayingPod): PlannedStay => ({ pod: pod.key, role });
+
+/** Answers for certain: what is going away with its namespace needs no eviction. */
+const answersFor = (
+  { pods, terminatingNamespaces }: NodeFacts,
+  asked: PlanTerms['answers'],
+): ReadonlyMap<Uid, EvictionOutcome> => {
+  const going = pods.filter(({ namespace }) => terminatingNamespaces.has(namespace));
+  return new Map([
+    ...(asked ?? []),
+    ...going.map(({ uid }) => [uid, NAMESPACE_GOES] as const),
+  ]);
+};
+
+/** The pods that an eviction would be sent for, in the order of the plan. */
+export const evictable = ({ pods, own }: NodeFacts): readonly DrainPod[] =>
+  planOf(pods, { own, evictedOwners: new Set() }).tiers
+    .flatMap((tier) => tier.pods).filter(({ terminating }) => !terminating);
+
+/** The plan of a node. */
+export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => {
+  const { node, budgets, nowMs } = facts;
+  const plan = planOf(facts.pods, { own: facts.own, evictedOwners: new Set() });
+  const foreseen = foresee({
+    plan,
+    budgets,
+    paused: node.paused,
+    kubeletSilent: node.kubeletSilent,
+    answers: answersFor(facts, terms.answers),
+    nowMs,
+  });
+  const dryRun = terms.answers !== undefined;
+  const chosen = (choose: (pod: DrainPod) => boolean): readonly string[] =>
+    foreseen.filter(({ pod }) => choose(pod)).map(({ pod }) => pod.key);
+  return {
+    node: node.name,
+    graceSeconds: terms.graceSeconds,
+    tierWaitSeconds: tierWaitMs(terms.graceSeconds) / 1000,
+    dryRun,
+    tiers: plan.tiers.map(({ key }) => ({
+      priority: tierPriority(key),
+      pods: foreseen.filter(({ tier }) => tier === key).map(plannedPod),
+    })),
+    staying: plan.staying.map(stayOf),
+    blockers: blockersOf(foreseen),
+    willNotComeBack: chosen((pod) => !comesBack(pod)),
+    losesData: chosen(({ losesData }) => losesData),
+    unknown: unknownOf(foreseen, { budgets, dryRun }),
+  };
+};

@@ -1,0 +1,169 @@
+/**
+ * A drain told from what the cluster shows, without the memory of the operator that does it: which
+ * pods are left, and why each (drain rules: DR-43).
+ *
+ * Promises: uses the functions by which the operator decides; a pod that terminates counts as
+ * evicted; what only the answer to an eviction can tell (a policy, missing rights) is taken from
+ * the newest Event that names the pod.
+ */
+import { REASONS } from '../api/reasons.ts';
+import type { EvictionOutcome } from '../domain/drain/answer.ts';
+import { type Blocker, blockerOf, isBlocking } from '../domain/drain/blocker.ts';
+import { type Budget, budgetCovers } from '../domain/drain/budget.ts';
+import type { CordonMark } from '../domain/drain/cordon.ts';
+import { lastQuarterMs, tierWaitMs } from '../domain/drain/deadline.ts';
+import {
+  type DrainPlan,
+  type DrainProgress,
+  drainProgress,
+  planOf,
+  type TierKey,
+} from '../domain/drain/plan.ts';
+import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
+import { interruptedEvictions } from '../domain/drain/queue.ts';
+import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
+import type { Uid } from '../domain/ids.ts';
+import type { NodeEvent, NodeFacts } from './drain-facts.ts';
+
+/** A pod that must leave and is still there. */
+export interface StandingPod {
+  readonly pod: DrainPod;
+  readonly tier: TierKey;
+  readonly reason: ShownReason;
+  readonly text: string;
+  /** What blocks: pods with the same reason and subject belong together. */
+  readonly subject: string;
+  readonly blocks: boolean;
+}
+
+/** Reasons of pods, and of Events that tell of pods. */
+export type ShownReason = keyof typeof REASONS;
+
+/** The drain as it stands. */
+export interface Recount {
+  readonly plan: DrainPlan;
+  /** In the order of the plan. */
+  readonly standing: readonly StandingPod[];
+  readonly progress: DrainProgress;
+  /** Every tier up to this one may go; null before the first. */
+  readonly startedTo: TierKey | null;
+}
+
+const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
+
+/** When the tiers would have been started, played through from the beginning to now. */
+const startedTiers = (
+  plan: DrainPlan,
+  mark: CordonMark | undefined,
+  nowMs: number,
+): TierKey | null => {
+  const pods = plan.tiers.flatMap((tier) => tier.pods);
+  const sinceMs = mark?.sinceMs ?? nowMs;
+  const graceSeconds = mark?.graceSeconds ?? 0;
+  const movedMs = Math.max(sinceMs, ...pods.map((pod) => terminatingSinceMs(pod) ?? 0));
+  const going = plan.tiers.filter((tier) => tier.pods.some((pod) => pod.terminating));
+  const tiers = plan.tiers.map(({ key, pods: { length } }) => ({ key, left: length }));
+  const waitMs = tierWaitMs(graceSeconds);
+  const quarterMs = mark?.deadlineMs === null || mark === undefined
+    ? Number.POSITIVE_INFINITY
+    : lastQuarterMs(mark.deadlineMs, graceSeconds);
+  const viewAt = (atMs: number) => ({ nowMs: atMs, waitMs, lastQuarterMs: quarterMs });
+  const first = { ...freshTiers(movedMs), startedTo: going.at(-1)?.key ?? null };
+  let state = startTiers(first, tiers, viewAt(movedMs));
+  for (const _ of tiers) {
+    const nextMs = nextStartMs(state, tiers, viewAt(movedMs));
+    if (nextMs === null || nextMs > nowMs) break;
+    state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.quietSinceMs)));
+  }
+  return state.startedTo;
+};
+
+const NAME_PART = /[-A-Za-z0-9./]/;
+
+/** True when `note` has `name`, and not as a part of a longer name. */
+const names = (note: string, name: string): boolean => {
+  for (let at = note.indexOf(name); at !== -1; at = note.indexOf(name, at + 1)) {
+    const before = note.charAt(at - 1);
+    const after = note.charAt(at + name.length);
+    const second = note.charAt(at + name.length + 1);
+    const ends = !NAME_PART.test(after) || (after === '.' && !NAME_PART.test(second));
+    if (!NAME_PART.test(before) && ends) return true;
+  }
+  return false;
+};
+
+const shownReason = (reason: string): ShownReason | undefined => {
+  const known = Object.keys(REASONS).find((name) => name === reason);
+  return known as ShownReason | undefined;
+};
+
+/** What the newest Event since the cordon says that names the pod. */
+const toldOf = (
+  pod: DrainPod,
+  events: readonly NodeEvent[],
+  sinceMs: number,
+): Pick<StandingPod, 'reason' | 'text' | 'subject'> | undefined => {
+  for (const event of events) {
+    const reason = shownReason(event.reason);
+    if (reason === undefined || !(Date.parse(event.time) >= sinceMs)) continue;
+    if (REASONS[reason].action !== 'EvictPod' || !names(event.note, pod.key)) continue;
+    return { reason, text: event.note, subject: event.key };
+  }
+  return undefined;
+};
+
+const coveringBudgets = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] =>
+  budgets.filter((budget) => budgetCovers(budget, pod));
+
+/** Controllers whose pods are on their way out: one that comes back past the cordon stays. */
+const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
+  new Set(
+    pods.flatMap(({ terminating, controller }) =>
+      terminating && controller !== null ? [controller.uid] : []
+    ),
+  );
+
+const interruptedByBudget = ({ budgets, pods, nowMs }: NodeFacts) =>
+  new Map(budgets.map((budget) => {
+    const covered = pods.filter((pod) => budgetCovers(budget, pod));
+    return [budget.key, interruptedEvictions(budget, covered, nowMs)] as const;
+  }));
+
+/** The drain of a node, counted anew from its facts; `mark` says since when and until when. */
+export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Recount => {
+  const { node, budgets, nowMs, own } = facts;
+  const plan = planOf(facts.pods, { own, evictedOwners: evictedOwners(facts.pods) });
+  const startedTo = startedTiers(plan, mark, nowMs);
+  const interrupted = interruptedByBudget(facts);
+  const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
+    const covering = coveringBudgets(pod, budgets);
+    return blockerOf({
+      pod,
+      budgets: covering,
+      interrupted: covering.flatMap(({ key }) => interrupted.get(key) ?? []),
+      outcome: facts.terminatingNamespaces.has(pod.namespace) ? NAMESPACE_GOES : null,
+      tierStarted: hasStarted({ startedTo, quietSinceMs: nowMs }, tier),
+      paused: node.paused,
+      kubeletSilent: node.kubeletSilent,
+      nowMs,
+    });
+  };
+  const standing = plan.tiers.flatMap(({ key: tier, pods }) =>
+    pods.map((pod): StandingPod => {
+      const { reason, text, subject } = blockerNow(pod, tier);
+      const told = reason === 'WaitingForTurn'
+        ? toldOf(pod, facts.events, mark?.sinceMs ?? 0)
+        : undefined;
+      return told === undefined
+        ? { pod, tier, reason, text, subject, blocks: isBlocking(reason) }
+        : { pod, tier, ...told, blocks: REASONS[told.reason].type === 'Warning' };
+    })
+  );
+  const blocked = new Set(standing.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));
+  return {
+    plan,
+    standing,
+    progress: drainProgress(plan, (pod) => blocked.has(pod.uid)),
+    startedTo,
+  };
+};

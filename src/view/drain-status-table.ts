@@ -1,0 +1,57 @@
+/** Drains as a table: one line for each node. */
+import { duration } from './duration.ts';
+import type { DrainBlocker, DrainStatus, TierStatus } from './drain-status.ts';
+import type { Column } from './table.ts';
+
+const since = ({ since: time }: DrainStatus, nowMs: number): string =>
+  time === null ? '' : duration(nowMs - Date.parse(time));
+
+const timeLeft = ({ secondsLeft }: DrainStatus): string => {
+  if (secondsLeft === null) return '';
+  return secondsLeft < 0 ? `-${duration(-secondsLeft * 1000)}` : duration(secondsLeft * 1000);
+};
+
+const counts = (
+  { left, leaving, blocked }: Pick<TierStatus, 'left' | 'leaving' | 'blocked'>,
+): string => `${left}/${leaving}/${blocked}`;
+
+/** `first`, and how many more there are. */
+const andMore = (texts: readonly string[]): string =>
+  texts.length < 2 ? texts[0] ?? '' : `${texts[0]}+${texts.length - 1}`;
+
+/** `BlockedByBudget team-a/db-0+2: budget team-a/db allows no eviction`. */
+export const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
+  `${reason} ${andMore(pods)}: ${text}`;
+
+const blockerOf = ({ blockers: [first], kubeletSilent, lastError, state }: DrainStatus): string => {
+  if (first !== undefined) return blockerInLine(first);
+  if (state === 'Failed') return lastError ?? '';
+  if (state === 'Paused') return 'DrainPaused';
+  return kubeletSilent && state === 'Draining' ? 'KubeletSilent' : '';
+};
+
+const tiersInLine = ({ tiers }: DrainStatus): string =>
+  tiers.map((tier) => `${tier.priority ?? 'own'}:${counts(tier)}${tier.started ? '' : '(waits)'}`)
+    .join(',');
+
+const budgetsInLine = ({ budgets }: DrainStatus): string =>
+  budgets.map(({ budget, allowed, waiting }) => `${budget}:${allowed}/${waiting}`).join(',');
+
+/** The columns at `nowMs`; `wide` adds what is seldom looked for. */
+export const statusColumns = (nowMs: number, wide: boolean): readonly Column<DrainStatus>[] => [
+  { heading: 'NODE', cell: ({ node }) => node },
+  { heading: 'STATE', cell: ({ state }) => state },
+  { heading: 'OWNER', cell: ({ owners }) => owners.join(',') },
+  { heading: 'INSTRUCTION', cell: ({ instructions }) => andMore(instructions) },
+  { heading: 'SINCE', cell: (status) => since(status, nowMs) },
+  { heading: 'LEFT', cell: timeLeft },
+  { heading: 'PODS(LEFT/LEAVING/BLOCKED)', cell: ({ pods }) => counts(pods) },
+  ...(wide
+    ? [
+      { heading: 'DEADLINE', cell: ({ deadline }: DrainStatus) => deadline ?? '' },
+      { heading: 'TIERS(LEFT/LEAVING/BLOCKED)', cell: tiersInLine },
+      { heading: 'BUDGETS(FREE/WAITING)', cell: budgetsInLine },
+    ]
+    : []),
+  { heading: 'BLOCKER', cell: blockerOf },
+];

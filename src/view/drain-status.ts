@@ -1,0 +1,159 @@
+/**
+ * The status of a drain: one record for each node, for tables and for programs.
+ *
+ * Promises: says what the cluster shows and nothing else; the same record is printed as a line and
+ * given as JSON.
+ */
+import { type CanAct, REASONS } from '../api/reasons.ts';
+import { budgetCovers } from '../domain/drain/budget.ts';
+import type { CordonMark } from '../domain/drain/cordon.ts';
+import { OWN_TIER, type TierKey } from '../domain/drain/plan.ts';
+import { hasStarted } from '../domain/drain/tiers.ts';
+import { compareText } from '../domain/requirements.ts';
+import { rfc3339Seconds } from '../domain/time.ts';
+import type { NodeFacts } from './drain-facts.ts';
+import { drainMark, ownersOf } from './drain-owner.ts';
+import { type Recount, recountDrain, type ShownReason, type StandingPod } from './drain-recount.ts';
+
+/** How a node stands, in one word. */
+export type DrainState =
+  /** Nobody holds it. */
+  | 'Schedulable'
+  /** Cordoned, and nobody drains it. */
+  | 'Cordoned'
+  | 'Draining'
+  | 'Paused'
+  /** The deadline is over and the end is not written yet. */
+  | 'Overdue'
+  /** A person made it schedulable again; the operator has not written that yet. */
+  | 'Cancelling'
+  | 'Drained'
+  | 'Failed'
+  | 'Cancelled'
+  /** The Node is no more; said once, by those who watch. */
+  | 'Gone';
+
+/** What holds up some pods of a node, together. */
+export interface DrainBlocker {
+  readonly reason: ShownReason;
+  /** The particulars of the first pod. */
+  readonly text: string;
+  readonly canAct: CanAct;
+  readonly runbook: string;
+  readonly pods: readonly string[];
+}
+
+/** One tier of a drain. */
+export interface TierStatus {
+  /** Null for the operator's own pod, which leaves last. */
+  readonly priority: number | null;
+  readonly started: boolean;
+  readonly left: number;
+  readonly leaving: number;
+  readonly blocked: number;
+}
+
+/** One budget that covers pods which must leave. */
+export interface BudgetStatus {
+  readonly budget: string;
+  readonly allowed: number;
+  readonly healthy: number;
+  readonly desired: number;
+  /** Pods of this node that it covers and that are not leaving yet. */
+  readonly waiting: number;
+}
+
+/** One node. */
+export interface DrainStatus {
+  readonly node: string;
+  readonly state: DrainState;
+  /** Everybody who holds it cordoned, whoever drains it first. */
+  readonly owners: readonly string[];
+  readonly instructions: readonly string[];
+  readonly since: string | null;
+  readonly deadline: string | null;
+  /** Below 0 when the deadline is over; null without one, or when it ended. */
+  readonly secondsLeft: number | null;
+  readonly pods: { readonly left: number; readonly leaving: number; readonly blocked: number };
+  readonly tiers: readonly TierStatus[];
+  readonly budgets: readonly BudgetStatus[];
+  /** What holds up the lowest tier first. */
+  readonly blockers: readonly DrainBlocker[];
+  /** What the drain of a machine that failed left behind. */
+  readonly lastError: string | null;
+  readonly kubeletSilent: boolean;
+}
+
+const stateOf = ({ node, nowMs }: NodeFacts, mark: CordonMark | undefined): DrainState => {
+  if (mark === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
+  if (mark.ended !== null) return mark.ended;
+  if (!node.unschedulable) return 'Cancelling';
+  if (mark.deadlineMs !== null && nowMs > mark.deadlineMs) return 'Overdue';
+  return node.paused ? 'Paused' : 'Draining';
+};
+
+/** Drains of which nothing is decided any more. */
+const isOver = (state: DrainState): boolean =>
+  state === 'Drained' || state === 'Failed' || state === 'Cancelled';
+
+/** Pods that one thing holds up, in the order of the plan. */
+const groupBlockers = (standing: readonly StandingPod[]): readonly DrainBlocker[] => {
+  const groups = new Map<string, DrainBlocker>();
+  for (const { pod, reason, text, subject, blocks } of standing) {
+    if (!blocks) continue;
+    const { canAct, ...entry } = REASONS[reason];
+    const key = `${reason} ${subject}`;
+    const known = groups.get(key);
+    const pods = [...(known?.pods ?? []), pod.key];
+    const runbook = 'runbook' in entry ? entry.runbook : '';
+    groups.set(key, { reason, text: known?.text ?? text, canAct, runbook, pods });
+  }
+  return [...groups.values()];
+};
+
+/** The number that people know a tier by. */
+export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? null : key;
+
+const tiersOf = ({ progress, startedTo }: Recount): readonly TierStatus[] =>
+  progress.tiers.map(({ key, ...counts }) => ({
+    priority: tierPriority(key),
+    started: hasStarted({ startedTo, quietSinceMs: 0 }, key),
+    ...counts,
+  }));
+
+const budgetsOf = ({ budgets }: NodeFacts, { standing }: Recount): readonly BudgetStatus[] =>
+  budgets.map((budget) => ({
+    budget: budget.key,
+    allowed: budget.disruptionsAllowed,
+    healthy: budget.currentHealthy,
+    desired: budget.desiredHealthy,
+    waiting: standing.filter(({ pod }) => !pod.terminating && budgetCovers(budget, pod)).length,
+  })).filter(({ waiting }) => waiting > 0)
+    .toSorted((left, right) => compareText(left.budget, right.budget));
+
+/** The status of one node. */
+export const drainStatus = (facts: NodeFacts): DrainStatus => {
+  const { node, machine, nowMs } = facts;
+  const mark = drainMark(node);
+  const state = stateOf(facts, mark);
+  const recount = recountDrain(facts, mark);
+  const { left, leaving, blocked } = recount.progress;
+  const isDrain = mark !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
+  const deadlineMs = mark?.deadlineMs ?? null;
+  const isCounting = deadlineMs !== null && !isOver(state);
+  return {
+    node: node.name,
+    state,
+    owners: ownersOf(node),
+    instructions: mark?.ids ?? [],
+    since: mark === undefined ? null : rfc3339Seconds(mark.sinceMs),
+    deadline: deadlineMs === null ? null : rfc3339Seconds(deadlineMs),
+    secondsLeft: isCounting ? Math.round((deadlineMs - nowMs) / 1000) : null,
+    pods: { left, leaving, blocked: isDrain ? blocked : 0 },
+    tiers: isDrain ? tiersOf(recount) : [],
+    budgets: isDrain ? budgetsOf(facts, recount) : [],
+    blockers: isDrain ? groupBlockers(recount.standing) : [],
+    lastError: machine === undefined || machine.lastError === '' ? null : machine.lastError,
+    kubeletSilent: node.kubeletSilent,
+  };
+};
