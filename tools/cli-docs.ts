@@ -1,9 +1,11 @@
 /** Generates docs/reference/cli.md from the tables of options; `--check` compares. */
+import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
+import { DRAIN_STATES } from '../src/view/drain-status.ts';
 import { settlePages, table } from './pages.ts';
 
 const optionRows = (options: OptionTable, prefix: string): readonly (readonly string[])[] =>
@@ -33,6 +35,17 @@ const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
   String(Object.entries(EXIT).find(([other]) => other === name)?.[1]),
   meaning,
 ]);
+
+/** Flags of commands that have no table of options. */
+const flagTable = (rows: readonly (readonly [flag: string, meaning: string])[]) =>
+  table(['Flag', 'Meaning'], rows);
+
+const CLUSTER_ROWS = [
+  ['`--kubeconfig FILE`', 'Kubeconfig; without it `$KUBECONFIG`, `~/.kube/config` or the pod'],
+  ['`--context NAME`', 'Context of the kubeconfig'],
+] as const;
+
+const STATES = DRAIN_STATES.map((state) => `\`${state}\``);
 
 const lines = [
   '# The command line',
@@ -74,20 +87,68 @@ const lines = [
   ...table(['Kind', 'Also', 'Name'], [
     ['`capacityrequest`', '`cr`, `crs`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`machine`', '', 'The id that the fleet gave the machine'],
+    ['`node`', '`no`', 'The name of the Node; the kind may be left out: `explain NODE`'],
     ['`upcomingnode`', '`upn`', 'The name of the object'],
   ]),
   '',
-  ...table(
-    ['Flag', 'Meaning'],
-    [
-      ['`-n`, `--namespace NAME`', 'Namespace of a request that is named without one'],
-      ['`-o`, `--output text\\|json\\|yaml`', 'Format of the answer'],
-      ['`--kubeconfig FILE`', 'Kubeconfig; without it `$KUBECONFIG`, `~/.kube/config` or the pod'],
-      ['`--context NAME`', 'Context of the kubeconfig'],
-    ].map(([flag = '', meaning = '']) => [flag.replaceAll('\\|', '|'), meaning]),
-  ),
+  ...flagTable([
+    ['`-n`, `--namespace NAME`', 'Namespace of a request that is named without one'],
+    ['`-o`, `--output text|json|yaml`', 'Format of the answer'],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  'Of a Node it says who holds it cordoned, what its drain waits for, and who can do what about it.',
   '',
   'Colours are left out when stdout is no terminal or `NO_COLOR` is set.',
+  '',
+  '## tidegate drain status [NODE…]',
+  '',
+  'Shows the drains of a cluster, one line for each node; with names, those nodes whether they are',
+  'drained or not. It reads the cluster and not the memory of the operator, so it works from',
+  'wherever a kubeconfig works: who leaves counts as evicted, and why the others are still there is',
+  'worked out anew from pods, budgets and Events.',
+  '',
+  ...flagTable([
+    [`\`-o\`, \`--output ${STATUS_FORMATS.join('|')}\``, 'Format of the answer'],
+    [
+      '`-w`, `--watch`',
+      'Goes on: draws the table anew on a terminal, prints what changes elsewhere',
+    ],
+    ...CLUSTER_ROWS,
+  ]),
+  '',
+  ...table(['Column', 'Meaning'], [
+    ['NODE', 'The Node'],
+    ['STATE', STATES.join(', ')],
+    ['OWNER', 'Who holds it cordoned: `reclaim` (the fleet), `person`, …'],
+    ['INSTRUCTION', 'The first instruction that asked for it, `+n` when there are more'],
+    ['SINCE', 'How long ago it was cordoned'],
+    ['LEFT', 'Time until the deadline; with a minus, how long it is over'],
+    ['PODS', 'Pods that must leave: how many are left, are leaving, are held up'],
+    ['DEADLINE', 'When the time is over (`-o wide`)'],
+    ['TIERS', 'The same counts by pod priority, lowest first (`-o wide`)'],
+    ['BUDGETS', 'Free slots of each budget, and pods of this node that wait (`-o wide`)'],
+    ['BLOCKER', 'What holds pods up in the lowest tier, the first pod and how many more'],
+  ]),
+  '',
+  'JSON and YAML hold all of it, under `items`; with `--watch`, one document for each change.',
+  'A field that is not known is null. Reasons are in [reasons.md](reasons.md).',
+  '',
+  '## tidegate drain plan NODE',
+  '',
+  'Says before anything is done which pods of a node would leave in which order, what would hold',
+  'them up, what will not come back or loses data, and what cannot be known. It decides by the code',
+  'that drains; pods of a controller are taken to come back healthy elsewhere.',
+  '',
+  ...flagTable([
+    [`\`-o\`, \`--output ${PLAN_FORMATS.join('|')}\``, 'Format of the answer'],
+    ['`--grace DURATION`', 'Time that the drain would have; default `30s`, as in an instruction'],
+    [
+      `\`--dry-run ${DRY_RUNS.join('|')}\``,
+      '`server` sends a dry run of each eviction, which tells what webhooks and policies say',
+    ],
+    ...CLUSTER_ROWS,
+  ]),
   '',
   '## tidegate --completions SHELL',
   '',

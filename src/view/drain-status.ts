@@ -15,23 +15,25 @@ import type { NodeFacts } from './drain-facts.ts';
 import { drainMark, ownersOf } from './drain-owner.ts';
 import { type Recount, recountDrain, type ShownReason, type StandingPod } from './drain-recount.ts';
 
-/** How a node stands, in one word. */
-export type DrainState =
+/** How a node can stand, in one word. */
+export const DRAIN_STATES = [
   /** Nobody holds it. */
-  | 'Schedulable'
+  'Schedulable',
   /** Cordoned, and nobody drains it. */
-  | 'Cordoned'
-  | 'Draining'
-  | 'Paused'
+  'Cordoned',
+  'Draining',
+  'Paused',
   /** The deadline is over and the end is not written yet. */
-  | 'Overdue'
+  'Overdue',
   /** A person made it schedulable again; the operator has not written that yet. */
-  | 'Cancelling'
-  | 'Drained'
-  | 'Failed'
-  | 'Cancelled'
+  'Cancelling',
+  'Drained',
+  'Failed',
+  'Cancelled',
   /** The Node is no more; said once, by those who watch. */
-  | 'Gone';
+  'Gone',
+] as const;
+export type DrainState = (typeof DRAIN_STATES)[number];
 
 /** What holds up some pods of a node, together. */
 export interface DrainBlocker {
