@@ -8,10 +8,10 @@ import { type Blocker, blockerOf } from '../domain/drain/blocker.ts';
 import { budgetIndex } from '../domain/drain/budget-index.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
+import { type PodFacts, podFacts } from '../domain/drain/pod-facts.ts';
 import { interruptedEvictions, type Petition } from '../domain/drain/queue.ts';
-import { slotNeed } from '../domain/drain/slots.ts';
 import type { ObjectKey, Uid } from '../domain/ids.ts';
-import type { EvictionNeed, podEviction, PodFacts } from '../machines/pod-eviction.ts';
+import type { podEviction } from '../machines/pod-eviction.ts';
 
 /** On whose behalf a pod is to leave, and what its place in a queue is made from. */
 export interface EvictionTerms {
@@ -67,32 +67,6 @@ export interface LeavingPodsOptions {
   readonly now: () => number;
 }
 
-const sameNeed = (left: EvictionNeed, right: EvictionNeed): boolean =>
-  left._tag === right._tag &&
-  (left._tag !== 'One' || right._tag !== 'One' || left.budget === right.budget) &&
-  (left._tag !== 'Blocked' || right._tag !== 'Blocked' || left.reason === right.reason);
-
-/** True when the statechart would learn nothing. */
-export const sameFacts = (left: PodFacts, right: PodFacts): boolean =>
-  left.terminating === right.terminating && left.finalizers === right.finalizers &&
-  left.kubeletSilent === right.kubeletSilent && sameNeed(left.need, right.need);
-
-const plainNeed = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
-  const need = slotNeed(pod, budgets);
-  switch (need._tag) {
-    case 'None':
-      return { _tag: 'None' };
-    case 'One':
-      return { _tag: 'One', budget: need.budget.key };
-    case 'Blocked':
-      return { _tag: 'Blocked', reason: need.reason };
-  }
-};
-
-/** The kubelet has let go of it, and somebody else has not. */
-const heldByFinalizer = ({ terminating, deletionGraceSeconds, finalizers }: DrainPod): boolean =>
-  terminating && deletionGraceSeconds === 0 && finalizers.length > 0;
-
 /** Nobody is to leave at first. */
 export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): LeavingPods => {
   const members = new Map<Uid, LeavingPod>();
@@ -102,12 +76,8 @@ export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): Leavi
   const known = (uids: Iterable<Uid>): readonly LeavingPod[] =>
     [...uids].flatMap((uid) => members.get(uid) ?? []);
   const coveredBy = (key: ObjectKey) => known(index.podsOf(key).map(({ uid }) => uid));
-  const factsOf = ({ pod, terms }: Pick<LeavingPod, 'pod' | 'terms'>): PodFacts => ({
-    terminating: pod.terminating,
-    finalizers: heldByFinalizer(pod),
-    need: plainNeed(pod, index.budgetsOf(pod.uid)),
-    kubeletSilent: isKubeletSilent(terms.node),
-  });
+  const factsOf = ({ pod, terms }: Pick<LeavingPod, 'pod' | 'terms'>): PodFacts =>
+    podFacts(pod, index.budgetsOf(pod.uid), isKubeletSilent(terms.node));
 
   return {
     all: () => members.values(),

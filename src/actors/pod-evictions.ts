@@ -13,6 +13,7 @@ import type { NodeProjection } from '../domain/cluster-node.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
+import { sameFacts } from '../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Fact } from '../domain/facts.ts';
 import { objectKey, type Uid, uid as uidOf } from '../domain/ids.ts';
@@ -28,7 +29,6 @@ import {
   type LeavingPod,
   leavingPods,
   type PodEvictionActor,
-  sameFacts,
 } from './pod-eviction-roster.ts';
 import type { Reflector } from './reflector.ts';
 import { innermostState, stateCounts } from './state-counts.ts';

@@ -11,6 +11,7 @@ import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
+import { type PodFacts, sameNeed } from '../domain/drain/pod-facts.ts';
 import type { SlotBlocker } from '../domain/drain/slots.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { required } from './required.ts';
@@ -29,22 +30,6 @@ const WAITS: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'Unauthenticated',
   'NotSent',
 ]);
-
-/** What a pod needs of the budgets that cover it (DR-31). */
-export type EvictionNeed =
-  | { readonly _tag: 'None' }
-  | { readonly _tag: 'One'; readonly budget: string }
-  | { readonly _tag: 'Blocked'; readonly reason: SlotBlocker };
-
-/** What the caches say of the pod now. */
-export interface PodFacts {
-  readonly terminating: boolean;
-  /** Somebody's finalizer keeps it once its containers have ended. */
-  readonly finalizers: boolean;
-  readonly need: EvictionNeed;
-  /** Its node does not answer, so no pod can end there (DR-44). */
-  readonly kubeletSilent: boolean;
-}
 
 export interface PodEvictionInput {
   readonly uid: string;
@@ -82,6 +67,10 @@ export type PodEvictionEvent =
 /** The pod that is evicted. */
 export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
 
+/** Nothing is to be asked for, whatever else is so. */
+const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext): boolean =>
+  vanished || released || accepted || facts.terminating;
+
 const answered = {
   target: 'judging',
   actions: [
@@ -107,24 +96,15 @@ const broke = {
   ],
 } as const;
 
+const factsIn = ({ event }: { readonly event: { readonly facts: PodFacts } }): PodFacts =>
+  event.facts;
+const TAKE_FACTS = { type: 'takeFacts', params: factsIn } as const;
+const NEEDS_OTHER = { type: 'needsOther', params: factsIn } as const;
+
+/** Another need leads elsewhere; other facts are only noted. */
 const reconsidered = [
-  {
-    guard: {
-      type: 'needsOther',
-      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
-    },
-    target: '#podEviction.orienting',
-    actions: {
-      type: 'takeFacts',
-      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
-    },
-  },
-  {
-    actions: {
-      type: 'takeFacts',
-      params: ({ event }: { readonly event: { readonly facts: PodFacts } }) => event.facts,
-    },
-  },
+  { guard: NEEDS_OTHER, target: '#podEviction.orienting', actions: TAKE_FACTS },
+  { actions: TAKE_FACTS },
 ] as const;
 
 /** The statechart of a pod's eviction; `src/actors/pod-evictions.ts` provides its acts. */
@@ -146,7 +126,10 @@ export const podEviction = setup({
     /** A slot that was granted and not used goes back. */
     leaveCalls: () => {},
     tellAnswer: () => {},
-    takeFacts: assign((_, facts: PodFacts) => ({ facts })),
+    /** Nothing brings a pod back that is on its way out. */
+    takeFacts: assign(({ context }, facts: PodFacts) => ({
+      facts: { ...facts, terminating: facts.terminating || context.facts.terminating },
+    })),
     takeAnswer: assign(({ context }, outcome: EvictionOutcome) => ({
       outcome,
       asked: true,
@@ -163,15 +146,15 @@ export const podEviction = setup({
     leaving: ({ context }) => context.facts.terminating || context.accepted,
     released: ({ context }) => context.released,
     wanted: ({ context }) => !context.released,
-    ledElsewhere: ({ context: { vanished, released, accepted, asked, facts } }) =>
-      vanished || released || accepted || facts.terminating || (asked && facts.kubeletSilent),
+    leavesOrStays: ({ context }) => isDecided(context),
+    ledElsewhere: ({ context }) =>
+      isDecided(context) || (context.asked && context.facts.kubeletSilent),
     kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
     kubeletBack: ({ context }) => !context.facts.kubeletSilent,
     blockedBy: ({ context: { facts: { need } } }, reason: SlotBlocker) =>
       need._tag === 'Blocked' && need.reason === reason,
     needsSlot: ({ context }) => context.facts.need._tag === 'One',
-    needsOther: ({ context: { facts } }, next: PodFacts) =>
-      JSON.stringify(facts.need) !== JSON.stringify(next.need),
+    needsOther: ({ context: { facts } }, next: PodFacts) => !sameNeed(facts.need, next.need),
     heldByKubelet: ({ context }) => context.facts.kubeletSilent,
     heldByFinalizer: ({ context }) => context.facts.finalizers,
     notHeldByFinalizer: ({ context }) => !context.facts.finalizers,
@@ -208,7 +191,7 @@ export const podEviction = setup({
   }),
   initial: 'orienting',
   on: {
-    'pod.observed': { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
+    'pod.observed': { actions: TAKE_FACTS },
     'pod.vanished': { actions: 'noteVanishing' },
     'eviction.wanted': { actions: 'noteWant' },
     'eviction.released': { actions: 'noteRelease' },
@@ -220,7 +203,7 @@ export const podEviction = setup({
         { guard: 'vanished', target: 'gone' },
         { guard: 'leaving', target: 'leaving' },
         { guard: 'released', target: 'released' },
-        { guard: 'kubeletSilent', target: 'heldUp.kubeletSilent' },
+        { guard: 'kubeletSilent', target: 'stranded' },
         { guard: { type: 'blockedBy', params: 'TwoBudgets' }, target: 'heldUp.twoBudgets' },
         { guard: { type: 'blockedBy', params: 'BudgetBroken' }, target: 'heldUp.budgetBroken' },
         {
@@ -240,14 +223,7 @@ export const podEviction = setup({
       always: { guard: 'ledElsewhere', target: 'orienting' },
       on: {
         'slot.granted': 'asking',
-        'pod.observed': [
-          {
-            guard: { type: 'needsOther', params: ({ event }) => event.facts },
-            target: 'orienting',
-            actions: { type: 'takeFacts', params: ({ event }) => event.facts },
-          },
-          { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
-        ],
+        'pod.observed': reconsidered,
       },
     },
     asking: {
@@ -259,14 +235,11 @@ export const podEviction = setup({
         'call.permitted': 'calling',
         'pod.observed': [
           {
-            guard: { type: 'needsOther', params: ({ event }) => event.facts },
+            guard: NEEDS_OTHER,
             target: 'orienting',
-            actions: [
-              { type: 'takeFacts', params: ({ event }) => event.facts },
-              'leaveCalls',
-            ],
+            actions: [TAKE_FACTS, 'leaveCalls'],
           },
-          { actions: { type: 'takeFacts', params: ({ event }) => event.facts } },
+          { actions: TAKE_FACTS },
         ],
       },
     },
@@ -315,7 +288,7 @@ export const podEviction = setup({
           on: {
             'pod.observed': {
               target: '#podEviction.orienting',
-              actions: { type: 'takeFacts', params: ({ event }) => event.facts },
+              actions: TAKE_FACTS,
             },
           },
           after: { recheckDelay: '#podEviction.orienting' },
@@ -367,12 +340,16 @@ export const podEviction = setup({
           meta: { reason: 'EvictionRefused' },
           after: { refusalBackoff: '#podEviction.orienting' },
         },
-        kubeletSilent: {
-          description: 'The node does not answer: one call was enough until it does.',
-          meta: { reason: 'KubeletSilent' },
-          always: { guard: 'kubeletBack', target: '#podEviction.orienting' },
-        },
       },
+    },
+    stranded: {
+      description: 'The node does not answer: one call was enough until it does.',
+      meta: { reason: 'KubeletSilent' },
+      tags: 'waiting',
+      always: [
+        { guard: 'leavesOrStays', target: 'orienting' },
+        { guard: 'kubeletBack', target: 'orienting' },
+      ],
     },
     leaving: {
       description: 'The pod is on its way; nothing is asked for any more.',
@@ -413,6 +390,7 @@ export const podEviction = setup({
     },
     gone: {
       description: 'The pod is not there any more.',
+      type: 'final',
       tags: 'settled',
     },
   },

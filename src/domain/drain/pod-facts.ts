@@ -1,0 +1,55 @@
+/** What the eviction of a pod goes by: plain facts, read from the pod, its budgets and its node. */
+import type { Budget } from './budget.ts';
+import type { DrainPod } from './pod.ts';
+import { type SlotBlocker, slotNeed } from './slots.ts';
+
+/** What a pod needs of the budgets that cover it (DR-31). */
+export type EvictionNeed =
+  | { readonly _tag: 'None' }
+  | { readonly _tag: 'One'; readonly budget: string }
+  | { readonly _tag: 'Blocked'; readonly reason: SlotBlocker };
+
+/** What the caches say of a pod now. */
+export interface PodFacts {
+  readonly terminating: boolean;
+  /** The kubelet has let go of it, and somebody's finalizer has not. */
+  readonly finalizers: boolean;
+  readonly need: EvictionNeed;
+  /** Its node does not answer, so no pod can end there (DR-44). */
+  readonly kubeletSilent: boolean;
+}
+
+const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
+  const need = slotNeed(pod, budgets);
+  switch (need._tag) {
+    case 'None':
+      return { _tag: 'None' };
+    case 'One':
+      return { _tag: 'One', budget: need.budget.key };
+    case 'Blocked':
+      return { _tag: 'Blocked', reason: need.reason };
+  }
+};
+
+/** The facts about a pod that is covered by `budgets`. */
+export const podFacts = (
+  pod: DrainPod,
+  budgets: readonly Budget[],
+  kubeletSilent: boolean,
+): PodFacts => ({
+  terminating: pod.terminating,
+  finalizers: pod.terminating && pod.deletionGraceSeconds === 0 && pod.finalizers.length > 0,
+  need: needOf(pod, budgets),
+  kubeletSilent,
+});
+
+/** True when both are the same slot, the same blocker, or no need at all. */
+export const sameNeed = (left: EvictionNeed, right: EvictionNeed): boolean =>
+  left._tag === right._tag &&
+  (left._tag !== 'One' || right._tag !== 'One' || left.budget === right.budget) &&
+  (left._tag !== 'Blocked' || right._tag !== 'Blocked' || left.reason === right.reason);
+
+/** True when a statechart would learn nothing. */
+export const sameFacts = (left: PodFacts, right: PodFacts): boolean =>
+  left.terminating === right.terminating && left.finalizers === right.finalizers &&
+  left.kubeletSilent === right.kubeletSilent && sameNeed(left.need, right.need);

@@ -1,0 +1,202 @@
+/** One pod that is to leave, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect } from 'vitest';
+import { providePodEviction } from '../../src/actors/pod-eviction-acts.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
+import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
+import { evictionsLayer } from '../../src/effects/evictions.ts';
+import {
+  AnswerLost,
+  type KubeAnswer,
+  type KubeFault,
+  NotSent,
+} from '../../src/effects/kube-api.ts';
+import { Writes } from '../../src/effects/writes.ts';
+import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
+import { refusal } from '../support/fake-evictions.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
+  terminating: false,
+  finalizers: false,
+  need: { _tag: 'None' },
+  kubeletSilent: false,
+  ...more,
+});
+const ONE: EvictionNeed = { _tag: 'One', budget: 'ns/db' };
+
+/** What outlives the process: the pod, and whether somebody wants it to leave. */
+interface World {
+  readonly facts: PodFacts | null;
+  readonly wanted: boolean;
+}
+
+const inputOf = (now: PodFacts) => ({ uid: 'u1', key: 'ns/p1', facts: now, seed: 1 });
+
+const OUTCOMES: readonly EvictionOutcome[] = [
+  { _tag: 'Accepted' },
+  { _tag: 'Gone' },
+  { _tag: 'OtherPod' },
+  { _tag: 'PolicyRefused', policy: 'guard', why: '' },
+  { _tag: 'Unauthenticated', why: '' },
+  { _tag: 'BudgetExhausted', why: '' },
+  { _tag: 'BudgetUnsettled', retryAfterSeconds: 10, why: '' },
+  { _tag: 'Throttled', retryAfterSeconds: 1 },
+  { _tag: 'TwoBudgets', why: '' },
+  { _tag: 'NamespaceTerminating' },
+  { _tag: 'BudgetBroken', why: '' },
+  { _tag: 'Forbidden', why: '' },
+  { _tag: 'Transient', why: '' },
+  { _tag: 'Unknown', why: '' },
+  { _tag: 'NotSent', why: '' },
+  { _tag: 'Refused', status: 418, why: '' },
+];
+
+/** Answers after which there is no such pod. */
+const ENDS: ReadonlySet<EvictionOutcome['_tag'] | undefined> = new Set(['Gone', 'OtherPod']);
+
+/** The answer of an API server that has this meaning. */
+const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>> = {
+  Accepted: { status: 201, body: {} },
+  Gone: refusal(404, 'pods "p1" not found'),
+  OtherPod: refusal(409, 'the UID in the precondition (u1) does not match the UID in record (u2)', {
+    details: { kind: 'Pod' },
+  }),
+  PolicyRefused: refusal(403, 'admission webhook "guard" denied the request: no'),
+  Unauthenticated: refusal(401, 'Unauthorized'),
+  BudgetExhausted: refusal(429, 'Cannot evict pod', { cause: 'DisruptionBudget' }),
+  BudgetUnsettled: {
+    ...refusal(429, 'Cannot evict pod', { cause: 'DisruptionBudget' }),
+    retryAfterSeconds: 10,
+  },
+  Throttled: { ...refusal(429, 'Too many requests'), retryAfterSeconds: 1 },
+  TwoBudgets: refusal(500, 'This pod has more than one PodDisruptionBudget'),
+  NamespaceTerminating: refusal(403, 'is being terminated', { cause: 'NamespaceTerminating' }),
+  BudgetBroken: refusal(403, 'pdb disruptions allowed is negative'),
+  Forbidden: refusal(403, 'User "tidegate" cannot create resource "pods/eviction"'),
+  Transient: refusal(503, 'try again'),
+  Unknown: new AnswerLost({ why: 'cut' }),
+  NotSent: new NotSent({ why: 'refused' }),
+  Refused: refusal(418, 'a teapot'),
+};
+
+/** The statechart as it lives, down to the request that it sends. */
+const wire = (acts: Acts) => {
+  const layer = evictionsLayer(silentTelemetry).pipe(
+    Layer.provide(Layer.succeed(Writes, {
+      send: (_writeClass, call) =>
+        Effect.flatMap(
+          Effect.promise(() => acts.perform<EvictionOutcome>('evictPod', call)),
+          ({ _tag }) => {
+            const answer = ANSWERS[_tag];
+            return '_tag' in answer ? Effect.fail(answer) : Effect.succeed(answer);
+          },
+        ),
+    })),
+  );
+  const deaf = (): void => {};
+  return providePodEviction(ManagedRuntime.make(layer), {
+    joinQueue: deaf,
+    leaveQueue: deaf,
+    askToCall: deaf,
+    leaveCalls: deaf,
+    tellAnswer: deaf,
+    callOf: ({ uid }) => ({ namespace: 'ns', name: 'p1', uid, mayLeave: () => true }),
+    guarded: (act) => act,
+  });
+};
+
+/** Older news may come late; nothing brings a pod back that was deleted. */
+const seen = (world: World, now: PodFacts): PodFacts | null =>
+  world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
+
+/** What is still owed to the pod, from what anybody can see. */
+const owed = (world: World): string => {
+  if (world.facts === null) return 'nothing';
+  if (world.facts.terminating) return 'its end';
+  return world.wanted ? 'an eviction' : 'nothing';
+};
+
+describeModel('podEviction', {
+  machine: podEviction,
+  wire,
+  inputs: [inputOf(facts()), inputOf(facts({ need: ONE }))],
+  events: {
+    'pod.observed': [
+      { facts: facts() },
+      { facts: facts({ need: ONE }) },
+      { facts: facts({ need: { _tag: 'One', budget: 'ns/other' } }) },
+      { facts: facts({ terminating: true }) },
+      { facts: facts({ terminating: true, finalizers: true }) },
+      { facts: facts({ terminating: true, kubeletSilent: true }) },
+      { facts: facts({ kubeletSilent: true }) },
+      { facts: facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }) },
+      { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }) },
+      { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }) },
+    ],
+    'xstate.done.actor.evictPod': OUTCOMES.map((output) => ({ output })),
+  },
+  project: (context: PodEvictionContext) => ({
+    facts: context.facts,
+    released: context.released,
+    vanished: context.vanished,
+    accepted: context.accepted,
+    asked: context.asked,
+    gone: ENDS.has(context.outcome?._tag),
+  }),
+  invariant: (snapshot, acts) => {
+    const { facts: now, released, vanished } = snapshot.context;
+    const calls = acts.filter((act) => act === 'invoke:evictPod').length;
+    expect(calls, 'two calls for one pod at a time').toBeLessThanOrEqual(1);
+    if (calls === 1) {
+      expect(now.terminating, 'a terminating pod was asked').toBe(false);
+      expect(released, 'a released pod was asked').toBe(false);
+      expect(vanished, 'a pod that is gone was asked').toBe(false);
+      expect(now.need._tag, 'a pod under two budgets was asked').not.toBe('Blocked');
+    }
+    if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');
+    const begins = acts.includes('joinQueue') ? 1 : 0;
+    expect(begins === 1 && acts.includes('invoke:evictPod'), 'a slot was jumped').toBe(false);
+  },
+  crash: {
+    world: { facts: null, wanted: true } satisfies World,
+    record: (world: World, { event, after }): World => {
+      const now = after.context;
+      switch (event.type) {
+        case 'xstate.init':
+          return { ...world, facts: now.facts };
+        case 'pod.observed':
+          return { ...world, facts: after.status === 'done' ? null : seen(world, now.facts) };
+        case 'pod.vanished':
+          return { ...world, facts: null };
+        case 'eviction.wanted':
+          return { ...world, wanted: true };
+        case 'eviction.released':
+          return { ...world, wanted: false };
+        case 'xstate.done.actor.evictPod':
+          if (now.outcome?._tag === 'Accepted') {
+            return { ...world, facts: seen(world, facts({ terminating: true })) };
+          }
+          return ENDS.has(now.outcome?._tag) ? { ...world, facts: null } : world;
+        default:
+          return world;
+      }
+    },
+    restart: ({ facts: shown, wanted }) => ({
+      input: inputOf(shown ?? facts()),
+      events: [
+        ...(shown === null ? [{ type: 'pod.vanished' }] : []),
+        ...(wanted ? [] : [{ type: 'eviction.released' }]),
+      ],
+    }),
+    obligations: ({ context }) =>
+      owed({
+        facts: context.vanished || ENDS.has(context.outcome?._tag)
+          ? null
+          : { ...context.facts, terminating: context.facts.terminating || context.accepted },
+        wanted: !context.released,
+      }),
+  },
+  limit: 20_000,
+});
