@@ -1,0 +1,257 @@
+/** `drain status`: drains told from what the cluster shows. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { projectBudget } from '../../../src/domain/drain/budget.ts';
+import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
+import { projectPod } from '../../../src/domain/drain/pod.ts';
+import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
+import { drainMark, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
+import { drainStatus } from '../../../src/view/drain-status.ts';
+import { statusColumns } from '../../../src/view/drain-status-table.ts';
+import { explainNode } from '../../../src/view/explain-node.ts';
+import { explanationText } from '../../../src/view/explanation-text.ts';
+import { tableText } from '../../../src/view/table.ts';
+import { budgetOf, podOf } from '../../support/drain-facts.ts';
+import {
+  SCENE_NOW_MS,
+  sceneEvent,
+  sceneMachine,
+  sceneMark,
+  sceneNode,
+  sceneOfNode,
+} from '../../support/drain-scene.ts';
+
+const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
+const terminating = { deletion: '2026-03-01T12:00:20Z', deletionGraceSeconds: 30 };
+
+describe('the state of a node', () => {
+  test.each([
+    ['Draining', {}],
+    ['Paused', { paused: true }],
+    ['Overdue', { cordons: { reclaim: sceneMark({ deadlineMs: SCENE_NOW_MS - 1 }) } }],
+    ['Cancelling', { unschedulable: false }],
+    ['Drained', { cordons: { reclaim: sceneMark({ ended: 'Drained' as const }) } }],
+    ['Failed', { cordons: { reclaim: sceneMark({ ended: 'Failed' as const }) } }],
+    ['Cancelled', { cordons: { reclaim: sceneMark({ ended: 'Cancelled' as const }) } }],
+    ['Cordoned', { cordons: { person: sceneMark() } }],
+    ['Cordoned', { cordons: {} }],
+    ['Schedulable', { cordons: {}, unschedulable: false }],
+  ])('is %s: %j', (state, node) => {
+    expect(drainStatus(sceneOfNode({ node })).state).toBe(state);
+  });
+
+  test('an owner that still drains comes before one that is done', () => {
+    const node = sceneNode({
+      cordons: {
+        person: sceneMark(),
+        reclaim: sceneMark({ ended: 'Drained' }),
+        'maintenance-0123456789ab': sceneMark({ ids: ['m-1'] }),
+      },
+    });
+    expect(drainMark(node)?.ids).toEqual(['m-1']);
+    expect(ownersOf(node)).toEqual(['reclaim', 'maintenance-0123456789ab', 'person']);
+  });
+
+  test('DR-01: a key of another version counts as a drain and is not read', () => {
+    const node = sceneNode({ cordons: { reclaim: '{"v":2}' } });
+    expect(hasDrain(node)).toBe(true);
+    expect(drainMark(node)).toBeUndefined();
+    expect(ownersOf(node)).toEqual(['reclaim']);
+  });
+
+  test('a cordon of a person alone is no drain', () => {
+    expect(hasDrain(sceneNode({ cordons: { person: sceneMark() } }))).toBe(false);
+  });
+});
+
+describe('the pods of a drain', () => {
+  test('DR-43: what terminates counts as evicted', () => {
+    const pods = [podOf({ name: 'a', ...terminating }), podOf({ name: 'b' })];
+    expect(drainStatus(sceneOfNode({ pods })).pods).toEqual({ left: 2, leaving: 1, blocked: 0 });
+  });
+
+  test('DR-20: pods that stay and pods that have finished are not counted', () => {
+    const pods = [
+      podOf({ name: 'ds', controller: { kind: 'DaemonSet', name: 'log' } }),
+      podOf({ name: 'job', phase: 'Succeeded' }),
+      podOf({ name: 'mirror', annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+    ];
+    expect(drainStatus(sceneOfNode({ pods })).pods.left).toBe(0);
+  });
+
+  test('pods that one budget holds up are one blocker, with who can act', () => {
+    const pods = [podOf({ name: 'a' }), podOf({ name: 'b' })];
+    const status = drainStatus(sceneOfNode({ pods, budgets: [CLOSED] }));
+    expect(status.blockers).toEqual([{
+      reason: 'BlockedByBudget',
+      text: 'budget ns/db allows no eviction: 2 of 2 healthy',
+      canAct: 'application',
+      runbook: 'blocked-by-budget',
+      pods: ['ns/a', 'ns/b'],
+    }]);
+    expect(status.budgets).toEqual([
+      { budget: 'ns/db', allowed: 0, healthy: 2, desired: 2, waiting: 2 },
+    ]);
+  });
+
+  test('DR-21: a tier waits for the one before it, and says so', () => {
+    const pods = [podOf({ name: 'low', ...terminating }), podOf({ name: 'high', priority: 9 })];
+    const { tiers } = drainStatus(sceneOfNode({ pods }));
+    expect(tiers).toEqual([
+      { priority: 0, started: true, left: 1, leaving: 1, blocked: 0 },
+      { priority: 9, started: false, left: 1, leaving: 0, blocked: 0 },
+    ]);
+  });
+
+  test('DR-21: a tier that was quiet for the tier wait lets the next one start', () => {
+    const pods = [podOf({ name: 'low' }), podOf({ name: 'high', priority: 9 })];
+    const { tiers } = drainStatus(sceneOfNode({ pods, budgets: [CLOSED] }));
+    expect(tiers.map(({ started }) => started)).toEqual([true, true]);
+  });
+
+  test('DR-20: the own pod of the operator is the last tier', () => {
+    const pods = [podOf({ name: 'me' }), podOf({ name: 'other', priority: 9 })];
+    const own = { namespace: 'ns', name: 'me' };
+    expect(drainStatus(sceneOfNode({ pods, own })).tiers.map(({ priority }) => priority))
+      .toEqual([9, null]);
+  });
+
+  test('DR-44: a kubelet that does not answer holds every pod up', () => {
+    const pods = [podOf({ name: 'a' }), podOf({ name: 'b', ...terminating })];
+    const status = drainStatus(sceneOfNode({ pods, node: { ready: 'Unknown' } }));
+    expect(status.blockers).toMatchObject([{
+      reason: 'KubeletSilent',
+      pods: ['ns/a', 'ns/b'],
+      canAct: 'provider',
+    }]);
+  });
+
+  test('DR-45: a paused drain says so', () => {
+    const status = drainStatus(sceneOfNode({ pods: [podOf()], node: { paused: true } }));
+    expect(status).toMatchObject({ state: 'Paused', blockers: [{ reason: 'DrainPaused' }] });
+  });
+
+  test('a pod whose namespace goes leaves by itself', () => {
+    const status = drainStatus(
+      sceneOfNode({ pods: [podOf()], budgets: [CLOSED], terminatingNamespaces: ['ns'] }),
+    );
+    expect(status.pods).toEqual({ left: 1, leaving: 0, blocked: 0 });
+  });
+});
+
+describe('what only the operator was told', () => {
+  const told = (note: string, secondsAgo?: number) =>
+    drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'web-1' })],
+      events: [sceneEvent('PolicyRefused', note, secondsAgo)],
+    })).blockers;
+
+  test('DR-43: the newest Event that names a pod says why it is there', () => {
+    expect(told('ns/web-1 (refused by guard: no)')).toMatchObject([{
+      reason: 'PolicyRefused',
+      text: 'ns/web-1 (refused by guard: no)',
+      pods: ['ns/web-1'],
+    }]);
+  });
+
+  test('an Event about a pod with a longer name says nothing', () => {
+    expect(told('ns/web-12 (refused by guard: no)')).toEqual([]);
+    expect(told('other-ns/web-1 (refused by guard: no)')).toEqual([]);
+  });
+
+  test('an Event from before the cordon says nothing', () => {
+    expect(told('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
+  });
+
+  test('a pod that the cluster explains needs no Event', () => {
+    const status = drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'web-1' })],
+      budgets: [CLOSED],
+      events: [sceneEvent('PolicyRefused', 'ns/web-1 (refused by guard: no)')],
+    }));
+    expect(status.blockers).toMatchObject([{ reason: 'BlockedByBudget' }]);
+  });
+});
+
+describe('the table of drains', () => {
+  const rows = [
+    drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'a' }), podOf({ name: 'b' }), podOf({ name: 'c', priority: 1000 })],
+      budgets: [CLOSED],
+    })),
+    drainStatus(sceneOfNode({
+      node: { name: 'n2', cordons: { reclaim: sceneMark({ ids: ['i-8', 'i-9'] }) } },
+      pods: [podOf({ name: 'd', node: 'n2', ...terminating })],
+    })),
+    drainStatus(sceneOfNode({
+      node: { cordons: { reclaim: sceneMark({ ended: 'Failed' }), person: sceneMark() } },
+      machines: [sceneMachine('1 pod remains: ns/x (two\nbudgets)')],
+    })),
+  ];
+
+  test('shows one line for each node', () => {
+    expect(tableText(statusColumns(SCENE_NOW_MS, false), rows)).toBe(
+      `NODE   STATE      OWNER            INSTRUCTION   SINCE   LEFT   PODS(LEFT/LEAVING/BLOCKED)   BLOCKER
+n1     Draining   reclaim          i-7           2m      8m     3/0/3                        BlockedByBudget ns/a+2: budget ns/db allows no eviction: 2 of 2 healthy
+n2     Draining   reclaim          i-8+1         2m      8m     1/1/0                        -
+n1     Failed     reclaim,person   i-7           2m      -      0/0/0                        1 pod remains: ns/x (two budgets)
+`,
+    );
+  });
+
+  test('-o wide adds the deadline, tiers and budgets', () => {
+    const lines = tableText(statusColumns(SCENE_NOW_MS, true), rows).split('\n');
+    expect(lines[0]).toContain(
+      'DEADLINE               TIERS(LEFT/LEAVING/BLOCKED)   BUDGETS(FREE/WAITING)   BLOCKER',
+    );
+    expect(lines[1]).toContain('2026-03-01T12:08:00Z   0:2/0/2,1000:1/0/1');
+    expect(lines[1]).toContain(' ns/db:0/3 ');
+  });
+
+  test('time that is over has a minus', () => {
+    const node = { cordons: { reclaim: sceneMark({ deadlineMs: SCENE_NOW_MS - 75_000 }) } };
+    const text = tableText(statusColumns(SCENE_NOW_MS, false), [
+      drainStatus(sceneOfNode({ node })),
+    ]);
+    expect(text).toContain(' -1m15s ');
+  });
+});
+
+test('any JSON has a status, a line and an explanation', () => {
+  const object = fc.record({
+    metadata: fc.record({
+      name: fc.constant('n1'),
+      namespace: fc.constantFrom('ns', 'other'),
+      uid: fc.string(),
+      resourceVersion: fc.string(),
+      annotations: fc.dictionary(
+        fc.constantFrom('cordon.tidegate.dev/reclaim', 'tidegate.dev/pause'),
+        fc.oneof(fc.string(), fc.constantFrom('{"v":1}', '{"v":1,"deadline":"2026-03-01"}')),
+      ),
+    }),
+    spec: fc.jsonValue(),
+    status: fc.jsonValue(),
+    regarding: fc.jsonValue(),
+  });
+  const some = fc.array(object, { maxLength: 3 });
+  fc.assert(
+    fc.property(some, some, some, some, (nodes, pods, budgets, events) => {
+      const scene = {
+        nodes: nodes.flatMap((raw) => projectDrainedNode(raw) ?? []),
+        pods: pods.flatMap((raw) => projectPod(raw) ?? []).map((pod) => ({ ...pod, node: 'n1' })),
+        budgets: budgets.flatMap((raw) => projectBudget(raw) ?? []),
+        events: events.flatMap((raw) => projectNodeEvent(raw) ?? []),
+        machines: [],
+        terminatingNamespaces: [],
+        own: null,
+        nowMs: SCENE_NOW_MS,
+      };
+      const facts = nodeFactsOf(scene);
+      tableText(statusColumns(SCENE_NOW_MS, true), facts.map(drainStatus));
+      for (const one of facts) {
+        explanationText(explainNode(one), { nowMs: SCENE_NOW_MS, colors: false });
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
