@@ -5,10 +5,14 @@
  * it knows, so that waking never begins from an older truth; one that ends by a defect is started
  * again.
  */
+import { Effect } from 'effect';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../api/event-note.ts';
+import { configuredPatch } from '../domain/drain/cordon-patch.ts';
 import { isOlder } from '../domain/revisions.ts';
+import { nodeLinkOf, sameNodeLink } from '../domain/node-link.ts';
 import {
+  drainShown,
   owedWrite,
   readinessUntold,
   standingOf,
@@ -16,13 +20,18 @@ import {
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
+import { Cordons } from '../effects/cordons.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
-import type { upcomingNode, UpcomingNodeContext } from '../machines/upcoming-node.ts';
+import type {
+  ReleaseOutcome,
+  upcomingNode,
+  UpcomingNodeContext,
+} from '../machines/upcoming-node.ts';
 import type { Member, Roster } from './machine-roster.ts';
 import { quietActors } from './quiet-actors.ts';
 import { innermostState, stateCounts } from './state-counts.ts';
 import { startTurns } from './turns.ts';
-import { provideUpcomingNode } from './upcoming-node-acts.ts';
+import { provideUpcomingNode, type ReleaseNode } from './upcoming-node-acts.ts';
 import { upcomingNodeVoice } from './upcoming-node-voice.ts';
 import type { World } from './world.ts';
 import { writeDoor } from './write-door.ts';
@@ -57,12 +66,35 @@ export interface Population {
   readonly stop: () => Promise<void>;
 }
 
-const sameNode = (left: UpcomingNodeFacts['node'], right: UpcomingNodeFacts['node']): boolean =>
-  left?.uid === right?.uid && left?.ready === right?.ready;
+/** Takes the `reclaim` key off a Node, as far as that is still owed on what it shows by then. */
+const releasing = (roster: Roster<MachineActor>): ReleaseNode => (name) =>
+  Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, never, Cordons> {
+    const { patch } = yield* Cordons;
+    const node = roster.nodeNamed(name);
+    const body = node === undefined ? undefined : configuredPatch(node);
+    if (node === undefined || body === undefined) {
+      return { _tag: 'Landed', node: node === undefined ? null : nodeLinkOf(node) };
+    }
+    const outcome = yield* patch({ node: name, purpose: 'release', body });
+    switch (outcome._tag) {
+      case 'Written': {
+        const released = { ...node, ...outcome.node };
+        roster.nodeSeen(released);
+        return { _tag: 'Landed', node: nodeLinkOf(released) };
+      }
+      case 'Gone':
+        return { _tag: 'Landed', node: null };
+      case 'Conflict':
+        return { _tag: 'Fault', why: 'the Node changed meanwhile' };
+      case 'Refused':
+      case 'Fault':
+        return outcome;
+    }
+  });
 
 /** Nobody is awake at first. */
 export const makePopulation = (
-  world: World<UpcomingNodes>,
+  world: World<UpcomingNodes | Cordons>,
   { roster, object, record }: PopulationOptions,
 ): Population => {
   const { telemetry, time } = world;
@@ -101,6 +133,13 @@ export const makePopulation = (
     sleep(machine);
     return true;
   });
+  const answerDrain = (machine: Machine): void => {
+    if (machine.awaiting.length === 0) return;
+    const facts = machine.actor?.getSnapshot().context.facts ?? roster.facts(machine);
+    const isTold = facts.drain === (machine.drain ?? null);
+    if (!isTold || !drainShown(machine.machineId, facts)) return;
+    for (const resolve of machine.awaiting.splice(0)) resolve();
+  };
   const measure = (machine: Machine, facts: UpcomingNodeFacts): void => {
     if (machine.owedSinceMs === undefined) return;
     const seconds = (time.monotonic() - machine.owedSinceMs) / 1000;
@@ -110,6 +149,7 @@ export const makePopulation = (
   };
   const moved = (machine: Machine, snapshot: SnapshotFrom<typeof upcomingNode>): void => {
     showState(machine, innermostState(snapshot.value));
+    answerDrain(machine);
     if (!snapshot.hasTag('settled')) return quiet.stir(machine);
     measure(machine, snapshot.context.facts);
     if (snapshot.matches('gone') && cacheCaughtUp(machine, snapshot.context)) sleep(machine);
@@ -161,7 +201,7 @@ export const makePopulation = (
       if (machine !== undefined) machine.toldReady = context.facts.node?.uid ?? '';
       voice.tellNodeReady(context);
     },
-  }, door.through);
+  }, { through: door.through, releaseNode: releasing(roster) });
 
   const considerAsleep = (machine: Machine): void => {
     const facts = roster.facts(machine);
@@ -177,8 +217,10 @@ export const makePopulation = (
     else if (said !== undefined && said !== facts.said) {
       actor.send({ type: 'machine.observed', said });
     }
+    const drain = machine.drain ?? null;
+    if (drain !== facts.drain) actor.send({ type: 'drain.observed', drain });
     const node = roster.node(machine);
-    if (!sameNode(node, facts.node)) actor.send({ type: 'node.observed', node });
+    if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
     const shown = object(machine.key);
     if (shown !== undefined && shown.revision !== newest) {
       actor.send({ type: 'object.observed', shown });
@@ -188,6 +230,7 @@ export const makePopulation = (
     if (stopped) return;
     if (machine.actor === undefined) considerAsleep(machine);
     else considerAwake(machine, machine.actor);
+    answerDrain(machine);
   };
 
   return {
@@ -202,6 +245,10 @@ export const makePopulation = (
       renouncing = true;
       for (const machine of [...roster.members()]) {
         machine.said = undefined;
+        machine.drain = undefined;
+        machine.outlivedDrain = false;
+        // Whoever waits leads no longer either.
+        machine.awaiting = [];
         sleep(machine);
       }
       renouncing = false;

@@ -1,6 +1,6 @@
 /**
- * What is known of every machine, awake or asleep: what the shard said, which object and Node are
- * its, and in which stream it was last seen.
+ * What is known of every machine, awake or asleep: what the shard said and its drain, which object
+ * and Node are its, and in which stream it was last seen.
  *
  * Promises: each frame is taken in when it comes, so that a machine's last standing is never lost
  * to a newer frame; nothing here waits, writes or costs a scan for one frame.
@@ -11,10 +11,11 @@ import type { MachineObservation } from '../domain/frames.ts';
 import { machineId, type ObjectKey, objectKey } from '../domain/ids.ts';
 import { endsObject, isKnownTransition } from '../domain/machine-phase.ts';
 import { upcomingNodeName } from '../domain/names.ts';
+import { type NodeLink, nodeLinkOf } from '../domain/node-link.ts';
 import { type NodeMatch, nodeMatching } from '../domain/node-matching.ts';
+import type { DrainFact, HoldingFact } from '../domain/shown-phase.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import {
-  type NodeLink,
   sight,
   type Sighting,
   standingOf,
@@ -33,6 +34,12 @@ export interface Member<Actor> {
   readonly machineId: string;
   readonly key: ObjectKey;
   said: Sighting | undefined;
+  /** What its drain last said, while that holds the phase. */
+  drain: HoldingFact | undefined;
+  /** It began anew while its drain went on: the end of that drain is not its own any more. */
+  outlivedDrain: boolean;
+  /** Those who wait until the object shows what the drain said. */
+  awaiting: (() => void)[];
   /** The stream that last spoke of it. */
   stream: number;
   /** The UID of the Node whose readiness was told; empty when none was. */
@@ -62,6 +69,8 @@ export interface Roster<Actor> {
     stream: number,
     nowMs: number,
   ) => Member<Actor> | undefined;
+  /** Takes in what a drain says. `undefined` when there is nobody whom it concerns. */
+  readonly drained: (machineId: string, fact: DrainFact) => Member<Actor> | undefined;
   /** A frame about the machine could not be read: it is ours all the same, as it last was. */
   readonly mention: (machineId: string, stream: number) => void;
   /** The machine of an object of ours; others are nobody's business. */
@@ -69,6 +78,8 @@ export interface Roster<Actor> {
   /** The machines that a Node concerns, now that it is as it is. */
   readonly nodeSeen: (node: NodeProjection) => readonly Member<Actor>[];
   readonly nodeGone: (name: string) => readonly Member<Actor>[];
+  /** The Node as it was last seen. */
+  readonly nodeNamed: (name: string) => NodeProjection | undefined;
   /** Members that `stream` did not show, now known to be no longer ours. */
   readonly unbind: (stream: number) => readonly Member<Actor>[];
   readonly facts: (member: Member<Actor>) => UpcomingNodeFacts;
@@ -83,8 +94,35 @@ export interface Roster<Actor> {
 
 const sameSighting = (left: Sighting | undefined, right: Sighting): boolean =>
   left !== undefined && left.state === right.state && left.standing === right.standing &&
+  left.servesAgain === right.servesAgain &&
   left.spec === right.spec && left.providerId === right.providerId &&
   left.lastError === right.lastError && left.nodeName === right.nodeName;
+
+/** True when nothing of a Node differs that an UpcomingNode depends on. */
+const sameNode = (before: NodeProjection | undefined, seen: NodeProjection): boolean =>
+  before !== undefined && before.uid === seen.uid && before.ready === seen.ready &&
+  before.providerId === seen.providerId && before.machineLabel === seen.machineLabel &&
+  before.unschedulable === seen.unschedulable &&
+  before.cordons['reclaim'] === seen.cordons['reclaim'];
+
+/** What a frame leaves of a drain's last word: an end was told of the life that it ended. */
+const afterFrame = <Actor>(
+  member: Member<Actor>,
+  { before, shown }: {
+    readonly before: Sighting | undefined;
+    readonly shown: UpcomingNodeProjection | undefined;
+  },
+): void => {
+  const { said, drain } = member;
+  if (drain === undefined || said === undefined) return;
+  if (before?.standing && endsObject(before.standing) && !endsObject(said.standing ?? 'Gone')) {
+    member.outlivedDrain = drain._tag === 'Draining';
+    member.drain = undefined;
+    return;
+  }
+  const isOver = drain._tag !== 'Draining' && shown?.phase === drain._tag;
+  if (isOver && said.state !== 'Draining' && said.state !== 'Failed') member.drain = undefined;
+};
 
 /** An empty roster. */
 export const makeRoster = <Actor>(
@@ -102,7 +140,7 @@ export const makeRoster = <Actor>(
   });
   const node = (member: Member<Actor>): NodeLink | null => {
     const found = matching.resolve(traitsOf(member))?.node;
-    return found === undefined ? null : { name: found.name, uid: found.uid, ready: found.ready };
+    return found === undefined ? null : nodeLinkOf(found);
   };
   const join = (id: string): Member<Actor> => {
     const known = members.get(id);
@@ -111,6 +149,9 @@ export const makeRoster = <Actor>(
       machineId: id,
       key: objectKey(upcomingNodeName(machineId(id))),
       said: undefined,
+      drain: undefined,
+      outlivedDrain: false,
+      awaiting: [],
       stream: NEVER,
       toldReady: '',
       actor: undefined,
@@ -119,6 +160,13 @@ export const makeRoster = <Actor>(
     };
     members.set(id, member);
     return member;
+  };
+  /** A frame that says CONFIGURED after a drain has ended: the machine serves again (DR-04). */
+  const revived = (member: Member<Actor>, said: Sighting): Sighting => {
+    if (said.state !== 'Configured' || said.servesAgain) return said;
+    const link = matching.resolve(traitsOf({ ...member, said }))?.node;
+    if (link === undefined || !nodeLinkOf(link).ended) return said;
+    return { ...said, servesAgain: true };
   };
   const noteUnknown = (id: string, before: Sighting | undefined, frame: MachineObservation) => {
     if (before === undefined || isKnownTransition(before.state, frame.state)) return;
@@ -155,11 +203,21 @@ export const makeRoster = <Actor>(
       const member = join(frame.machineId);
       member.stream = stream;
       const before = member.said;
-      const said = sight(before, frame, nowMs);
+      const said = revived(member, sight(before, frame, nowMs));
       noteUnknown(frame.machineId, before, frame);
       if (sameSighting(before, said)) return undefined;
       member.said = { ...said, spec: intern(said.spec) };
+      afterFrame(member, { before, shown: object(member.key) });
       matching.putMachine(traitsOf(member));
+      return member;
+    },
+    drained: (id, fact) => {
+      const member = fact._tag === 'Draining' ? join(id) : members.get(id);
+      if (member === undefined) return undefined;
+      const isForeign = member.outlivedDrain && fact._tag !== 'Draining';
+      member.outlivedDrain = false;
+      if (isForeign) return member;
+      member.drain = fact._tag === 'Cancelled' ? undefined : fact;
       return member;
     },
     mention: (id, stream) => {
@@ -181,15 +239,14 @@ export const makeRoster = <Actor>(
     },
     nodeSeen: (seen) => {
       const before = matching.nodeNamed(seen.name);
-      const unchanged = before !== undefined && before.uid === seen.uid &&
-        before.ready === seen.ready && before.providerId === seen.providerId &&
-        before.machineLabel === seen.machineLabel;
+      const unchanged = sameNode(before, seen);
       const concerned = known(matching.putNode(seen));
       if (unchanged) return [];
       if (before === undefined) { for (const member of concerned) presumeTold(member); }
       return concerned;
     },
     nodeGone: (name) => known(matching.removeNode(name)),
+    nodeNamed: matching.nodeNamed,
     unbind: (stream) => {
       const stale: Member<Actor>[] = [];
       for (const member of members.values()) {
@@ -204,12 +261,13 @@ export const makeRoster = <Actor>(
       said: member.said ?? null,
       shown: object(member.key) ?? null,
       node: node(member),
+      drain: member.drain ?? null,
     }),
     forget: (member) => {
       const shown = object(member.key) ?? null;
       const standing = standingOf({ said: member.said ?? null, shown });
       const over = standing === null || endsObject(standing);
-      if (shown !== null || !over) return false;
+      if (shown !== null || !over || member.drain?._tag === 'Draining') return false;
       members.delete(member.machineId);
       matching.removeMachine(member.machineId);
       return true;

@@ -19,6 +19,7 @@ import {
   type AvailableCapacities,
 } from '../effects/available-capacities.ts';
 import type { CapacityRequests } from '../effects/capacity-requests.ts';
+import type { Cordons } from '../effects/cordons.ts';
 import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
 import type { Events } from '../effects/events.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
@@ -44,6 +45,7 @@ export type OperatorServices =
   | WriteGate
   | CapacityRequests
   | UpcomingNodes
+  | Cordons
   | AvailableCapacities
   | Events
   | ShardCalls

@@ -2,13 +2,16 @@
 import { Effect, type ManagedRuntime } from 'effect';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
+import type { Cordons } from '../effects/cordons.ts';
 import { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import {
+  type ReleaseOutcome,
   upcomingNode,
   type UpcomingNodeAct,
   type UpcomingNodeContext,
 } from '../machines/upcoming-node.ts';
 import { fromEffect } from './seams.ts';
+import type { WriteDoor } from './write-door.ts';
 
 /** What the registry hears from its statecharts. */
 export interface UpcomingNodeVoice {
@@ -18,20 +21,29 @@ export interface UpcomingNodeVoice {
   readonly tellFailing: (context: UpcomingNodeContext) => void;
 }
 
-type Outcome = WriteOutcome<UpcomingNodeProjection>;
-type Guarded = (act: Effect.Effect<Outcome>) => Effect.Effect<Outcome>;
+/** Takes the `reclaim` key off the Node of that name, if that is still owed. */
+export type ReleaseNode = (node: string) => Effect.Effect<ReleaseOutcome, never, Cordons>;
 
-/** `guarded` wraps each write, so that the registry can count them and close the door. */
+type Outcome = WriteOutcome<UpcomingNodeProjection>;
+type Guarded = WriteDoor['through'];
+
+/** How the statechart writes: `through` lets each write out while the registry's door is open. */
+export interface UpcomingNodeDoings {
+  readonly through: Guarded;
+  readonly releaseNode: ReleaseNode;
+}
+
+/** The statechart with its acts. */
 export const provideUpcomingNode = (
-  runtime: ManagedRuntime.ManagedRuntime<UpcomingNodes, never>,
+  runtime: ManagedRuntime.ManagedRuntime<UpcomingNodes | Cordons, never>,
   voice: UpcomingNodeVoice,
-  guarded: Guarded = (act) => act,
+  { through, releaseNode }: UpcomingNodeDoings,
 ): typeof upcomingNode => {
   const act = (verb: keyof UpcomingNodes['Service']) =>
     fromEffect(runtime, (input: UpcomingNodeAct) =>
       Effect.gen(function* () {
         const upcomingNodes = yield* UpcomingNodes;
-        return yield* guarded(upcomingNodes[verb](input));
+        return yield* through(upcomingNodes[verb](input));
       }));
   return upcomingNode.provide({
     actors: {
@@ -39,6 +51,10 @@ export const provideUpcomingNode = (
       patchStatus: act('patchStatus'),
       patchSpec: act('patchSpec'),
       deleteObject: act('remove'),
+      releaseNode: fromEffect(
+        runtime,
+        ({ facts }) => through(releaseNode(facts.node?.name ?? '')),
+      ),
     },
     actions: {
       askForTurn: ({ context }) => voice.askForTurn(context),

@@ -1,10 +1,10 @@
 /**
  * The registry of machines: one root actor each, woken when something is owed and asleep when not.
  *
- * Promises: each UpcomingNode has one writer; frames act only when the list of objects is complete,
- * and until then the last of each machine is kept; 32 machines write at once; an object is called
- * stale only by the end of a proven replay. What was said in one term of leadership is not true in
- * the next: `renounce` at its end.
+ * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
+ * and Nodes are complete, and until then the last of each machine is kept; 32 machines write at
+ * once; an object is called stale only by the end of a proven replay. What was said in one term of
+ * leadership is not true in the next: `renounce` at its end.
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../api/event-note.ts';
@@ -12,8 +12,10 @@ import type { NodeProjection } from '../domain/cluster-node.ts';
 import type { Fact } from '../domain/facts.ts';
 import type { MachineObservation, SessionNews } from '../domain/frames.ts';
 import type { NodeMatch } from '../domain/node-matching.ts';
+import type { DrainFact } from '../domain/shown-phase.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
+import type { Cordons } from '../effects/cordons.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import { type MachineActor, makePopulation } from './machine-population.ts';
 import { makeRoster } from './machine-roster.ts';
@@ -41,6 +43,11 @@ export interface UpcomingNodeRegistry {
   /** The Node of a machine, known or not; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
   /**
+   * What the drain of a machine says; resolves when the object shows it, or there is none to show
+   * it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost first.
+   */
+  readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
+  /**
    * Forgets what the shard said: for the end of a term of leadership, because another process has
    * its own session from then on. The next session's replay says it again.
    */
@@ -59,7 +66,7 @@ interface Replay {
 
 /** Starts the registry. */
 export const startUpcomingNodes = (
-  world: World<UpcomingNodes>,
+  world: World<UpcomingNodes | Cordons>,
   { news, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
 ): UpcomingNodeRegistry => {
   const { telemetry, time } = world;
@@ -67,6 +74,8 @@ export const startUpcomingNodes = (
   const roster = makeRoster<MachineActor>({ object, telemetry, intern });
   const population = makePopulation(world, { roster, object, record });
   const replay: Replay = { stream: 0, resynced: undefined };
+  let nodesKnown = false;
+  let objectsKnown = false;
   let oriented = false;
 
   const consider: typeof population.consider = (machine) => {
@@ -77,7 +86,7 @@ export const startUpcomingNodes = (
     roster.unbind(replay.stream).forEach(consider);
   };
   const orient = (): void => {
-    if (oriented) return;
+    if (oriented || !nodesKnown || !objectsKnown) return;
     oriented = true;
     [...roster.members()].forEach(consider);
     collect();
@@ -122,6 +131,7 @@ export const startUpcomingNodes = (
     if (fact._tag === 'Present') return onObject(fact.object);
     if (fact._tag === 'Listed') {
       fact.objects.forEach(onObject);
+      objectsKnown = true;
       return orient();
     }
     const machine = roster.owner(fact.last);
@@ -131,6 +141,8 @@ export const startUpcomingNodes = (
     if (fact._tag === 'Absent') return roster.nodeGone(fact.key).forEach(consider);
     const seen = fact._tag === 'Listed' ? fact.objects : [fact.object];
     for (const node of seen) roster.nodeSeen(node).forEach(consider);
+    if (fact._tag === 'Listed') nodesKnown = true;
+    orient();
   };
 
   const subscription = new Subscription();
@@ -145,6 +157,13 @@ export const startUpcomingNodes = (
     get: (machineId) => roster.get(machineId)?.actor,
     counts: population.counts,
     nodeOf: roster.nodeOf,
+    drain: (machineId, fact) =>
+      new Promise((resolve) => {
+        const machine = roster.drained(machineId, fact);
+        if (machine === undefined) return resolve();
+        machine.awaiting.push(resolve);
+        consider(machine);
+      }),
     renounce: population.renounce,
     idle: population.idle,
     stop: () => {

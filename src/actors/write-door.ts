@@ -1,13 +1,18 @@
 /** A door that lets writes of a registry out, knows how many are outside, and can be closed. */
 import { Effect } from 'effect';
-import type { WriteOutcome } from '../domain/object-write.ts';
+
+/** What a write comes to when the door is closed. */
+export interface Closed {
+  readonly _tag: 'Fault';
+  readonly why: string;
+}
 
 /** The door of one registry. */
 export interface WriteDoor {
   /** The write, unless the door is closed by the time it would start. */
-  readonly through: <Shown>(
-    act: Effect.Effect<WriteOutcome<Shown>>,
-  ) => Effect.Effect<WriteOutcome<Shown>>;
+  readonly through: <Outcome, Services = never>(
+    act: Effect.Effect<Outcome, never, Services>,
+  ) => Effect.Effect<Outcome | Closed, never, Services>;
   /** Lets nothing more out; resolves when all that is outside has come back. */
   readonly close: () => Promise<void>;
 }
@@ -24,8 +29,8 @@ export const writeDoor = (): WriteDoor => {
     whenEmpty = [];
   });
   return {
-    through: <Shown>(act: Effect.Effect<WriteOutcome<Shown>>) =>
-      Effect.suspend((): Effect.Effect<WriteOutcome<Shown>> => {
+    through: <Outcome, Services = never>(act: Effect.Effect<Outcome, never, Services>) =>
+      Effect.suspend((): Effect.Effect<Outcome | Closed, never, Services> => {
         if (closed) return Effect.succeed({ _tag: 'Fault', why: 'this process stops writing' });
         outside += 1;
         return Effect.ensuring(act, comeBack);

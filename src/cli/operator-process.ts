@@ -12,6 +12,7 @@ import type { LogLevel, Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
 import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
+import { cordonsLayer } from '../effects/cordons.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { eventsLayer } from '../effects/events.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
@@ -64,6 +65,7 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
     upcomingNodesLayer({ telemetry, intern }),
     availableCapacitiesLayer({ telemetry }),
     eventsLayer,
+    cordonsLayer(telemetry),
   );
   return Layer.mergeAll(
     Layer.provideMerge(objects, writes),

@@ -1,32 +1,33 @@
-/** A Node as the operator needs it: who it is, which machine it may be, whether it is Ready. */
-import type { Identity } from './facts.ts';
+/**
+ * A Node as the operator needs it: who it is, which machine it may be, whether it is Ready, and
+ * what decides about draining it.
+ */
+import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
-import { identityOf, labelsOf } from './object-meta.ts';
+import { isDeleting, labelsOf } from './object-meta.ts';
 import { MACHINE_ID_KEY } from './upcoming-node.ts';
 
 /** What the cache keeps of a Node. Empty text stands for fields that are not there. */
-export interface NodeProjection extends Identity {
-  readonly name: string;
+export interface NodeProjection extends DrainedNode {
   readonly providerId: string;
   /** The label that a bootstrap template may set to the machine's id. */
   readonly machineLabel: string;
   readonly ready: boolean;
-  /** Its kubelet does not answer: Ready is `Unknown`. */
-  readonly kubeletSilent: boolean;
+  /** It was deleted and waits for its finalizers. */
+  readonly deleting: boolean;
 }
 
 /** Reads a Node as the API server gives it. Total. */
 export const projectNode = (raw: unknown): NodeProjection | undefined => {
-  const identity = identityOf(raw);
-  if (identity === undefined) return undefined;
+  const drained = projectDrainedNode(raw);
+  if (drained === undefined) return undefined;
   const ready = listOrEmptyAt(raw, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'Ready');
   return {
-    ...identity,
-    name: identity.key,
+    ...drained,
     providerId: textAt(raw, 'spec', 'providerID') ?? '',
     machineLabel: labelsOf(raw)[MACHINE_ID_KEY] ?? '',
     ready: textAt(ready, 'status') === 'True',
-    kubeletSilent: textAt(ready, 'status') === 'Unknown',
+    deleting: isDeleting(raw),
   };
 };

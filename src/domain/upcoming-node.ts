@@ -1,17 +1,26 @@
 /**
  * What an UpcomingNode is to look like and which single write brings it nearer: the shard's last
- * word, the object as the cluster shows it and the matched Node in, one write or none out.
+ * word, the drain's, the object as the cluster shows it and the matched Node in, one write or none
+ * out.
  *
  * Promises: nothing is owed when nothing changed; patches are JSON merge patches of what changed
  * and no more; everything here is small plain data, because a hundred thousand of them are kept.
  */
-import { annotationsOf, identityOf } from './object-meta.ts';
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
 import { parseJson, textAt, valueAt } from './json.ts';
 import { endsObject, follow, type Phase, phaseNamed, type Standing } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
+import type { NodeLink } from './node-link.ts';
+import { annotationsOf, identityOf } from './object-meta.ts';
+import {
+  endsUndrained,
+  errorToShow,
+  type HoldingFact,
+  type PhaseFacts,
+  phaseToShow,
+} from './shown-phase.ts';
 import { rfc3339Seconds } from './time.ts';
 
 /** Holds the machine's id: hashed names cannot be read back. */
@@ -29,6 +38,8 @@ export interface Sighting {
   readonly providerId: string;
   readonly lastError: string;
   readonly nodeName: string;
+  /** It was called CONFIGURED after the end of its last drain was seen: the Node may be given back. */
+  readonly servesAgain: boolean;
   /** When this life of the machine was first heard of, RFC 3339. */
   readonly since: string;
 }
@@ -45,22 +56,19 @@ export interface UpcomingNodeProjection extends Identity {
   readonly spec: SpecText;
 }
 
-/** The Node that belongs to the machine, as far as an UpcomingNode shows it. */
-export interface NodeLink {
-  readonly name: string;
-  readonly uid: string;
-  readonly ready: boolean;
-}
-
 /** Everything that decides about one UpcomingNode. */
 export interface UpcomingNodeFacts {
   readonly said: Sighting | null;
   readonly shown: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
+  /** The drain's last word; null when none holds the phase. */
+  readonly drain: HoldingFact | null;
 }
 
-/** The one write that is owed next. */
-export type OwedWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
+/** A write of the object itself, as metrics call it. */
+export type ObjectWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
+/** The one write that is owed next; `node_release` takes the `reclaim` key off the Node. */
+export type OwedWrite = ObjectWrite | 'node_release';
 
 /** Reads an UpcomingNode as the API server gives it. Total. */
 export const projectUpcomingNode = (
@@ -97,6 +105,7 @@ export const sight = (
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,
     lastError: frame.state === 'Failed' ? frame.lastError.slice(0, LAST_ERROR_CHARS_MAX) : '',
     nodeName: frame.nodeName,
+    servesAgain: frame.state === 'Configured' && previous?.servesAgain === true,
     since: reborn ? rfc3339Seconds(nowMs) : previous.since,
   };
 };
@@ -109,6 +118,7 @@ export const UNBOUND: Sighting = {
   providerId: '',
   lastError: '',
   nodeName: '',
+  servesAgain: false,
   since: '',
 };
 
@@ -116,12 +126,21 @@ export const UNBOUND: Sighting = {
 const PHASE_UNWRITTEN: Phase = 'Registered';
 
 /** Where the machine stands: what its frames led to, or led to from what its object shows. */
-export const standingOf = ({ said, shown }: Omit<UpcomingNodeFacts, 'node'>): Standing | null => {
+export const standingOf = (
+  { said, shown }: Pick<UpcomingNodeFacts, 'said' | 'shown'>,
+): Standing | null => {
   if (said === null) return null;
   if (said.standing !== null) return said.standing;
   if (shown === null) return null;
   return follow(shown.phase ?? PHASE_UNWRITTEN, said.state) ?? null;
 };
+
+const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
+  standing: standingOf(facts),
+  shown: facts.shown,
+  node: facts.node,
+  drain: facts.drain,
+});
 
 interface StatusFields {
   readonly phase: Phase;
@@ -146,26 +165,24 @@ const shownStatus = (shown: UpcomingNodeProjection): Partial<StatusFields> => ({
 });
 
 /** A reference to a Node that is gone stays: it says which one it was. */
-const wantedStatus = (
-  phase: Phase,
-  said: Sighting,
-  { shown, node }: UpcomingNodeFacts,
-): StatusFields => ({
-  phase,
-  ...nodeRefOf(node?.name ?? shown?.nodeName ?? '', node?.uid ?? shown?.nodeUid ?? ''),
-  ...present('providerID', said.providerId === '' ? shown?.providerId ?? '' : said.providerId),
-  ...present('lastError', said.lastError),
-  ...present('provisioningStartTime', shown?.startedAt ? shown.startedAt : said.since),
-});
+const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
+  const { said, shown, node } = facts;
+  const lastError = errorToShow(phaseFacts(facts), phase, said?.lastError ?? '');
+  return {
+    phase,
+    ...nodeRefOf(node?.name ?? shown?.nodeName ?? '', node?.uid ?? shown?.nodeUid ?? ''),
+    ...present('providerID', said?.providerId ? said.providerId : shown?.providerId ?? ''),
+    ...present('lastError', lastError.slice(0, LAST_ERROR_CHARS_MAX)),
+    ...present('provisioningStartTime', shown?.startedAt ? shown.startedAt : said?.since ?? ''),
+  };
+};
 
 /** The merge patch for `/status`; `undefined` when the status is as it should be. */
 export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
-  const standing = standingOf(facts);
-  if (standing === null || standing === 'Gone' || facts.said === null || facts.shown === null) {
-    return undefined;
-  }
-  const wanted = wantedStatus(standing, facts.said, facts);
-  const status = mergePatchOf(shownStatus(facts.shown), wanted);
+  if (facts.shown === null) return undefined;
+  const phase = phaseToShow(phaseFacts(facts));
+  if (phase === null || phase === 'Gone') return undefined;
+  const status = mergePatchOf(shownStatus(facts.shown), wantedStatus(phase, facts));
   return status === undefined ? undefined : { status };
 };
 
@@ -192,19 +209,29 @@ export const newUpcomingNode = (machineId: string, name: string, spec: SpecText)
   spec: parseJson(spec),
 });
 
-/** The next write that is owed; `undefined` when the object shows what the shard said. */
+const owedAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
+  const isFarewell = standing === 'Drained' && facts.shown?.phase !== 'Drained' &&
+    !endsUndrained(phaseFacts(facts));
+  return isFarewell ? 'status_update' : 'delete';
+};
+
+/** The next write that is owed; `undefined` when the object shows what shard and drain said. */
 export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrite | undefined => {
+  const { said, shown, node } = facts;
   const standing = standingOf(facts);
-  const { shown } = facts;
-  if (standing === null) return undefined;
-  if (endsObject(standing)) {
-    if (shown === null) return undefined;
-    const farewell = standing === 'Drained' && shown.phase !== 'Drained';
-    return farewell ? 'status_update' : 'delete';
+  if (standing !== null && endsObject(standing)) {
+    return shown === null ? undefined : owedAtEnd(standing, facts);
   }
-  if (shown === null) return 'create';
+  if (shown === null) return standing === null ? undefined : 'create';
   if (statusPatch(facts) !== undefined) return 'status_update';
-  return specPatch(machineId, facts) === undefined ? undefined : 'spec_update';
+  if (specPatch(machineId, facts) !== undefined) return 'spec_update';
+  return said?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
+};
+
+/** True when the object shows the drain's last word, or there is none that could. */
+export const drainShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
+  const owed = owedWrite(machineId, facts);
+  return owed !== 'create' && owed !== 'status_update';
 };
 
 /** True when the Node of an object is Ready and nobody was told; `told` is the last Node's UID. */

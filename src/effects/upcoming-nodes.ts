@@ -8,7 +8,7 @@ import type { SpecText } from '../domain/machine-spec.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import {
   newUpcomingNode,
-  type OwedWrite,
+  type ObjectWrite,
   projectUpcomingNode,
   specPatch,
   statusPatch,
@@ -65,7 +65,7 @@ export const upcomingNodesLayer = (
         project: (raw) => projectUpcomingNode(raw, intern),
       });
       const counted = (
-        op: OwedWrite,
+        op: ObjectWrite,
         act: Effect.Effect<CountedOutcome<UpcomingNodeProjection>>,
       ): Effect.Effect<WriteOutcome<UpcomingNodeProjection>> =>
         Effect.map(act, ({ outcome, result }) => {

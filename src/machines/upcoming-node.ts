@@ -1,7 +1,8 @@
 /**
  * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
  *
- * Promises: whatever comes when, the object ends as the shard last said; one write is in flight at
+ * Promises: whatever comes when, the object ends as the shard and the machine's drain last said, and
+ * frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at
  * a time and only in a turn; facts replace what is wanted and never restart a write that is under
  * way; a write that fails is tried again until it lands or is not owed any more; nothing is written
  * when nothing changed. All that a restart must know is in the object.
@@ -14,8 +15,9 @@ import { endsObject } from '../domain/machine-phase.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
+import type { NodeLink } from '../domain/node-link.ts';
+import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
-  type NodeLink,
   type OwedWrite,
   owedWrite,
   readinessUntold,
@@ -41,6 +43,13 @@ export interface UpcomingNodeAct {
   readonly name: string;
   readonly facts: UpcomingNodeFacts;
 }
+
+/** What became of taking the `reclaim` key off a Node; `node` is what the Node shows then. */
+export type ReleaseOutcome =
+  | { readonly _tag: 'Landed'; readonly node: NodeLink | null }
+  | { readonly _tag: 'Refused'; readonly why: string }
+  /** A conflict, too: it is decided again on what the Node shows by then. */
+  | { readonly _tag: 'Fault'; readonly why: string };
 
 export interface UpcomingNodeInput extends UpcomingNodeAct {
   /** The UID of the Node whose readiness was told before; empty when none was. */
@@ -68,6 +77,8 @@ export type UpcomingNodeEvent =
   /** `last` is the object as it was when it went, or as it was last seen. */
   | { readonly type: 'object.vanished'; readonly last: Pick<Shown, 'uid' | 'revision'> }
   | { readonly type: 'node.observed'; readonly node: NodeLink | null }
+  /** Null when no drain holds the phase any more. */
+  | { readonly type: 'drain.observed'; readonly drain: HoldingFact | null }
   | { readonly type: 'turn.granted' };
 
 const owed = (context: UpcomingNodeContext): OwedWrite | undefined =>
@@ -131,6 +142,7 @@ export const upcomingNode = setup({
     patchStatus: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchStatus'),
     patchSpec: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchSpec'),
     deleteObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('deleteObject'),
+    releaseNode: required<ReleaseOutcome, UpcomingNodeAct>('releaseNode'),
   },
   actions: {
     askForTurn: () => {},
@@ -149,6 +161,16 @@ export const upcomingNode = setup({
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
+    takeRelease: assign(({ context }, outcome: ReleaseOutcome) => {
+      const landed = outcome._tag === 'Landed';
+      return {
+        facts: landed ? { ...context.facts, node: outcome.node } : context.facts,
+        verdict: landed ? 'Landed' : outcome._tag === 'Refused' ? 'Refused' : 'Failed',
+        problem: landed ? '' : outcome.why,
+        attempt: landed ? 0 : context.attempt + 1,
+        seed: landed ? context.seed : nextSeed(context.seed),
+      } as const;
+    }),
     tryAgain: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -158,6 +180,7 @@ export const upcomingNode = setup({
     statusOwed: ({ context }) => owed(context) === 'status_update',
     specOwed: ({ context }) => owed(context) === 'spec_update',
     deletionOwed: ({ context }) => owed(context) === 'delete',
+    releaseOwed: ({ context }) => owed(context) === 'node_release',
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
     readinessUntold: ({ context }) => readinessUntold(context.facts, context.toldReady),
@@ -166,6 +189,8 @@ export const upcomingNode = setup({
     turnSpent: ({ context }) => context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
     saysOtherwise: ({ context }, said: Sighting) =>
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
+    drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
+      JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
     isNews: ({ context: { newest } }, { revision }: Shown) =>
       newest === null || (revision !== newest && !isOlder(revision, newest)),
     isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
@@ -211,10 +236,15 @@ export const upcomingNode = setup({
     'node.observed': {
       actions: assign({ facts: ({ context, event }) => ({ ...context.facts, node: event.node }) }),
     },
+    'drain.observed': {
+      actions: assign({
+        facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
+      }),
+    },
   },
   states: {
     settled: {
-      description: 'The object shows what the shard last said.',
+      description: 'The object shows what shard and drain last said.',
       tags: 'settled',
       always: [
         { guard: 'anythingOwed', target: 'waiting' },
@@ -253,6 +283,7 @@ export const upcomingNode = setup({
             { guard: 'statusOwed', target: 'patchingStatus' },
             { guard: 'specOwed', target: 'patchingSpec' },
             { guard: 'deletionOwed', target: 'deleting' },
+            { guard: 'releaseOwed', target: 'releasingNode' },
             { target: '#upcomingNode.settled' },
           ],
         },
@@ -296,6 +327,25 @@ export const upcomingNode = setup({
             onError: broke,
           },
         },
+        releasingNode: {
+          description: 'Takes the reclaim key off the Node: the machine serves again.',
+          invoke: {
+            id: 'releaseNode',
+            src: 'releaseNode',
+            input: actOf,
+            onDone: {
+              target: 'deciding',
+              actions: { type: 'takeRelease', params: ({ event }) => event.output },
+            },
+            onError: {
+              target: 'deciding',
+              actions: {
+                type: 'takeRelease',
+                params: ({ event }) => ({ _tag: 'Fault' as const, why: String(event.error) }),
+              },
+            },
+          },
+        },
         backingOff: {
           description: 'The last write failed; tries again shortly, in the same turn.',
           always: { guard: 'nothingOwed', target: '#upcomingNode.settled' },
@@ -317,6 +367,13 @@ export const upcomingNode = setup({
             facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
           }),
         },
+        'drain.observed': {
+          guard: { type: 'drainSaysOtherwise', params: ({ event }) => event.drain },
+          target: 'waiting',
+          actions: assign({
+            facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
+          }),
+        },
       },
       after: { turnBackoff: 'waiting' },
     },
@@ -332,6 +389,13 @@ export const upcomingNode = setup({
           target: 'waiting',
           actions: assign({
             facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
+          }),
+        },
+        'drain.observed': {
+          guard: { type: 'drainSaysOtherwise', params: ({ event }) => event.drain },
+          target: 'waiting',
+          actions: assign({
+            facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
           }),
         },
       },

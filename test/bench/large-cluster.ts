@@ -95,8 +95,15 @@ const upcomingNodeOf = (index: number): JsonRecord => {
   };
   const object = { ...made, metadata };
   const shown = projectUpcomingNode(object) ?? null;
-  const node = { name: `node-${index}`, uid: uidOf('00000001', index), ready: true };
-  return { ...object, ...statusPatch({ said, shown, node }) };
+  const node = {
+    name: `node-${index}`,
+    uid: uidOf('00000001', index),
+    ready: true,
+    held: false,
+    ended: false,
+    releasable: false,
+  };
+  return { ...object, ...statusPatch({ said, shown, node, drain: null }) };
 };
 
 /** The pages of a list, ready to be sent. */

@@ -22,6 +22,7 @@ import {
   AVAILABLE_CAPACITIES_PATH,
   availableCapacitiesLayer,
 } from '../../src/effects/available-capacities.ts';
+import { cordonsLayer } from '../../src/effects/cordons.ts';
 import { eventsLayer } from '../../src/effects/events.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
@@ -51,6 +52,7 @@ const start = async (bed: Testbed) => {
       upcomingNodesLayer({ telemetry, intern }),
       availableCapacitiesLayer({ telemetry }),
       eventsLayer,
+      cordonsLayer(telemetry),
     ).pipe(
       Layer.provideMerge(writeBudget({ qps: 2000, burst: 2000, telemetry })),
       Layer.provideMerge(Layer.orDie(kubeConnection({

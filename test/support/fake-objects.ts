@@ -29,6 +29,26 @@ const status = (code: number, message: string): KubeAnswer => ({
   body: { kind: 'Status', message },
 });
 
+/** Kinds of objects that one API server serves together. */
+type Served = {
+  readonly path: string;
+  readonly call: (request: KubeCall) => Effect.Effect<KubeAnswer, NotSent>;
+};
+
+/** An API server of several kinds of objects, without a write budget. */
+export const fakeApi = (kinds: readonly Served[]): Layer.Layer<KubeApi | Writes> => {
+  const call = (request: KubeCall): Effect.Effect<KubeAnswer, NotSent> =>
+    kinds.find(({ path }) => request.path.startsWith(path))?.call(request) ??
+      Effect.succeed(status(404, 'no such path'));
+  return Layer.mergeAll(
+    Layer.succeed(KubeApi, {
+      call,
+      watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+    }),
+    Layer.succeed(Writes, { send: (_writeClass, request) => call(request) }),
+  );
+};
+
 /** A small API server for the objects under `path`. */
 export const fakeObjects = <T extends Identity>(
   path: string,
@@ -90,6 +110,10 @@ export const fakeObjects = <T extends Identity>(
   const patch = (name: string, part: string | undefined, body: unknown): KubeAnswer => {
     const known = objects.get(name);
     if (known === undefined) return status(404, 'not found');
+    const wanted = textAt(body, 'metadata', 'resourceVersion');
+    if (wanted !== undefined && wanted !== textAt(known, 'metadata', 'resourceVersion')) {
+      return status(409, 'the object has been modified');
+    }
     const patched = asRecord(applyMergePatch(known, body)) ?? {};
     const next = part === 'status'
       ? { ...known, status: patched['status'] }
@@ -131,18 +155,14 @@ export const fakeObjects = <T extends Identity>(
 
   return {
     calls,
+    path,
+    call,
     /** Calls that change something, as `METHOD name/part`. */
     writes: () =>
       calls.filter(({ method }) => method !== 'GET').map(({ method, path: target }) =>
         `${method} ${target.slice(path.length + 1)}`.trim()
       ),
-    layer: Layer.mergeAll(
-      Layer.succeed(KubeApi, {
-        call,
-        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
-      }),
-      Layer.succeed(Writes, { send: (_writeClass, request) => call(request) }),
-    ),
+    layer: fakeApi([{ path, call }]),
     /** The cache: empty until `list`. */
     reflector: {
       get: (key: ObjectKey) => shown.get(key),

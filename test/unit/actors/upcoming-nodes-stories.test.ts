@@ -17,9 +17,10 @@ import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
+import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { fakeObjects } from '../../support/fake-objects.ts';
+import { fakeApi, fakeObjects } from '../../support/fake-objects.ts';
 
 const PHASES: Readonly<Partial<Record<MachineState, string>>> = {
   Configuring: 'Registered',
@@ -58,8 +59,11 @@ const makeStage = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
-  const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
-    Layer.provideMerge(cluster.layer),
+  const layer = Layer.mergeAll(
+    upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }),
+    cordonsLayer(silentTelemetry),
+  ).pipe(
+    Layer.provideMerge(fakeApi([cluster, nodes])),
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);

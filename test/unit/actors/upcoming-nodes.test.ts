@@ -14,9 +14,10 @@ import { textAt, valueAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
+import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { fakeObjects } from '../../support/fake-objects.ts';
+import { fakeApi, fakeObjects } from '../../support/fake-objects.ts';
 
 const ID_KEY = 'bigfleet.lucy.sh/machine-id';
 
@@ -40,8 +41,11 @@ const rig = ({ synced = true } = {}) => {
       counted.set(key, (counted.get(key) ?? 0) + by);
     },
   };
-  const layer = upcomingNodesLayer({ telemetry, intern: (text) => text }).pipe(
-    Layer.provideMerge(cluster.layer),
+  const layer = Layer.mergeAll(
+    upcomingNodesLayer({ telemetry, intern: (text) => text }),
+    cordonsLayer(telemetry),
+  ).pipe(
+    Layer.provideMerge(fakeApi([cluster, nodes])),
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);

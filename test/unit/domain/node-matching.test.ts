@@ -14,6 +14,10 @@ const node = (name: string, more: Partial<NodeProjection> = {}): NodeProjection 
   machineLabel: '',
   ready: false,
   kubeletSilent: false,
+  unschedulable: false,
+  cordons: {},
+  paused: false,
+  deleting: false,
   ...more,
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { MachineObservation, MachineState } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
+import type { NodeLink } from '../../../src/domain/node-link.ts';
 import {
   owedWrite,
   projectUpcomingNode,
@@ -51,11 +52,25 @@ const object = (status: object | undefined, spec: object = {
   ...(status === undefined ? {} : { status }),
 });
 
-const facts = (sighting: Sighting | null, raw?: object, node?: UpcomingNodeFacts['node']) => ({
+const facts = (
+  sighting: Sighting | null,
+  raw?: object,
+  node?: UpcomingNodeFacts['node'],
+): UpcomingNodeFacts => ({
   said: sighting,
   shown: raw === undefined ? null : projectUpcomingNode(raw) ?? null,
   node: node ?? null,
+  drain: null,
 });
+
+const NODE: NodeLink = {
+  name: 'n1',
+  uid: 'nu1',
+  ready: false,
+  held: false,
+  ended: false,
+  releasable: false,
+};
 
 const READY = {
   phase: 'Ready',
@@ -119,7 +134,7 @@ describe('upcoming node', () => {
   });
 
   test('upcomingNodes: fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
-    const node = { name: 'n1', uid: 'nu1', ready: true };
+    const node = { ...NODE, ready: true };
     expect(statusPatch(facts(said('Configured'), object(READY), node))).toEqual({
       status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
     });

@@ -1,0 +1,72 @@
+/**
+ * Which phase an UpcomingNode shows when frames and a drain both have a say (drain rules: DR-40).
+ *
+ * Promises: while the Node has a `reclaim` key that was not cancelled, frames never move the phase
+ * back from Draining, Drained or Failed; a machine that the fleet calls FAILED is shown so; a
+ * machine that is no longer ours ends, whatever the drain says. What a restart needs to know of it
+ * stands in the object and on the Node.
+ */
+import { endsObject, type Phase, type Standing } from './machine-phase.ts';
+import type { NodeLink } from './node-link.ts';
+
+/** What a drain says of the machine that it drains. */
+export type DrainFact =
+  | { readonly _tag: 'Draining' }
+  | { readonly _tag: 'Drained' }
+  /** How many pods remain, and why (DR-41). */
+  | { readonly _tag: 'Failed'; readonly lastError: string }
+  /** It holds the phase no longer. */
+  | { readonly _tag: 'Cancelled' };
+
+/** What the drain says while it holds the phase. */
+export type HoldingFact = Exclude<DrainFact, { readonly _tag: 'Cancelled' }>;
+
+/** What the object shows; `nodeName` is empty when no Node was ever seen. */
+export interface ShownPhase {
+  readonly phase: Phase | null;
+  readonly lastError: string;
+  readonly nodeName: string;
+}
+
+/** What decides about the phase. */
+export interface PhaseFacts {
+  /** What the frames lead to; null while the shard has said nothing. */
+  readonly standing: Standing | null;
+  readonly shown: ShownPhase | null;
+  readonly node: NodeLink | null;
+  readonly drain: HoldingFact | null;
+}
+
+const OF_DRAINS: ReadonlySet<Phase> = new Set(['Draining', 'Drained', 'Failed']);
+
+/**
+ * True when the phase that is shown stands against what the frames say. Where the Node is gone there
+ * is no key to tell it: what was drained until then stays so until the machine begins anew (DR-06).
+ */
+const stands = ({ shown, node, standing }: PhaseFacts): boolean => {
+  if (shown === null || shown.phase === null || !OF_DRAINS.has(shown.phase)) return false;
+  if (node !== null) return node.held;
+  const isNodeGone = shown.nodeName !== '';
+  return isNodeGone && shown.phase === 'Drained' &&
+    (standing === 'Draining' || standing === 'Ready');
+};
+
+/** The phase to show, or `Gone`; null when nobody has said anything. */
+export const phaseToShow = (facts: PhaseFacts): Standing | null => {
+  const { standing, shown, drain } = facts;
+  if (standing !== null && (endsObject(standing) || standing === 'Failed')) return standing;
+  if (drain !== null) return drain._tag;
+  if (standing !== null && stands(facts)) return shown?.phase ?? standing;
+  return standing;
+};
+
+/** True when a machine that ends was not drained to its end, and that is what its object shows. */
+export const endsUndrained = (facts: PhaseFacts): boolean =>
+  facts.drain?._tag === 'Failed' || (facts.shown?.phase === 'Failed' && stands(facts));
+
+/** `lastError` beside the phase; `said` is what the fleet's own frame gave. */
+export const errorToShow = (facts: PhaseFacts, phase: Phase, said: string): string => {
+  if (said !== '' || phase !== 'Failed') return said;
+  if (facts.drain?._tag === 'Failed') return facts.drain.lastError;
+  return stands(facts) ? facts.shown?.lastError ?? '' : '';
+};
