@@ -197,14 +197,19 @@ export interface RemainingPod {
 }
 
 /**
- * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by
- * name and why each. Pods without words are `unknown`.
+ * The first five pods by name and why each, and how many more there are. Pods without words are
+ * `unknown`.
  */
+export const namedPods = (pods: readonly RemainingPod[]): string => {
+  const named = pods.slice(0, NAMED_MAX)
+    .map(({ key, text }) => `${key} (${text === '' ? 'unknown' : text})`);
+  const more = pods.length - named.length;
+  return `${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+};
+
+/** What `lastError` says of a drain that failed (DR-41). */
 export const remainingSentence = (remaining: readonly RemainingPod[]): string => {
   if (remaining.length === 0) return 'no pods remain';
-  const named = remaining.slice(0, NAMED_MAX)
-    .map(({ key, text }) => `${key} (${text === '' ? 'unknown' : text})`);
-  const more = remaining.length - named.length;
   const count = remaining.length === 1 ? '1 pod remains' : `${remaining.length} pods remain`;
-  return `${count}: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+  return `${count}: ${namedPods(remaining)}`;
 };
