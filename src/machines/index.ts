@@ -5,6 +5,7 @@ import { evictionPermit } from './eviction-permit.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
+import { nodeDrain } from './node-drain.ts';
 import { operator } from './operator.ts';
 import { podEviction } from './pod-eviction.ts';
 import { upcomingNode } from './upcoming-node.ts';
@@ -17,6 +18,7 @@ export const MACHINES = {
   fleetSession,
   leadership,
   listWatch,
+  nodeDrain,
   operator,
   podEviction,
   upcomingNode,

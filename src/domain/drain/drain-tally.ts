@@ -1,0 +1,40 @@
+/**
+ * What a drain counts on its node, and which tiers follow from it without a look at a clock.
+ *
+ * Promises: plain data, fit for the context of a statechart, which knows of time only that a wait
+ * is over (`quiet`) or that the last quarter of the grace has begun.
+ */
+import type { TierKey, TierProgress } from './plan.ts';
+import { startTiers } from './tiers.ts';
+
+/** The pods that must leave, by tier; those that are terminating are counted until they are gone. */
+export interface DrainTally {
+  readonly left: number;
+  /** Lowest priority first. */
+  readonly tiers: readonly Pick<TierProgress, 'key' | 'left'>[];
+}
+
+/** What opens a tier besides the tiers themselves. */
+export interface TierOpening {
+  /** Nothing of the started tiers has moved for the tier wait. */
+  readonly quiet: boolean;
+  readonly lastQuarter: boolean;
+}
+
+const WAIT_MS = 1;
+
+/** The tier up to which all have started now (DR-21). */
+export const startedTo = (
+  before: TierKey | null,
+  { tiers }: DrainTally,
+  { quiet, lastQuarter }: TierOpening,
+): TierKey | null =>
+  startTiers({ startedTo: before, quietSinceMs: 0 }, tiers, {
+    nowMs: quiet ? WAIT_MS : 0,
+    waitMs: WAIT_MS,
+    lastQuarterMs: lastQuarter ? 0 : Number.POSITIVE_INFINITY,
+  }).startedTo;
+
+/** True while a tier has pods and has not started. */
+export const tiersWait = (started: TierKey | null, { tiers }: DrainTally): boolean =>
+  tiers.some(({ key, left }) => left > 0 && (started === null || key > started));
