@@ -1,0 +1,209 @@
+/**
+ * `drain plan`: a drain before anything is done.
+ *
+ * `UPDATE_GOLDEN=1` records the text anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
+import type { Uid } from '../../../src/domain/ids.ts';
+import type { DrainScene } from '../../../src/view/drain-facts.ts';
+import { drainPlan, evictable } from '../../../src/view/drain-plan.ts';
+import { drainPlanText } from '../../../src/view/drain-plan-text.ts';
+import { budgetOf, podOf } from '../../support/drain-facts.ts';
+import { type SceneNode, sceneOfNode } from '../../support/drain-scene.ts';
+
+const GOLDEN = new URL('golden/drain-plan.txt', import.meta.url);
+const FREE: SceneNode = { unschedulable: false, cordons: {} };
+
+const plan = (
+  parts: Partial<Omit<DrainScene, 'nodes'>> & { readonly node?: SceneNode },
+  answers?: ReadonlyMap<Uid, EvictionOutcome>,
+) => drainPlan(sceneOfNode({ node: FREE, ...parts }), { graceSeconds: 120, answers });
+
+const open = budgetOf({
+  status: { disruptionsAllowed: 1, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3 },
+});
+const closed = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
+
+/** A node with something of everything. */
+const everything = {
+  pods: [
+    podOf({ name: 'web-1' }),
+    podOf({ name: 'web-2' }),
+    podOf({ name: 'alone', controller: null, labels: { app: 'x' } }),
+    podOf({ name: 'cache-0', labels: { app: 'cache' }, volumes: [{ name: 'a', emptyDir: {} }] }),
+    podOf({ name: 'db-0', priority: 1000, labels: { app: 'db' }, namespace: 'data' }),
+    podOf({ name: 'held', labels: {}, finalizers: ['example.com/hold'] }),
+    podOf({ name: 'twice', labels: { app: 'two' } }),
+    podOf({
+      name: 'going',
+      labels: {},
+      deletion: '2026-03-01T12:00:20Z',
+      deletionGraceSeconds: 30,
+    }),
+    podOf({
+      name: 'stubborn',
+      labels: {},
+      tolerations: [{ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }],
+    }),
+    podOf({ name: 'tidegate-0', namespace: 'tidegate', labels: {} }),
+    podOf({ name: 'logs', labels: {}, controller: { kind: 'DaemonSet', name: 'logs' } }),
+    podOf({ name: 'done', labels: {}, phase: 'Succeeded' }),
+    podOf({ name: 'etcd', labels: {}, annotations: { 'kubernetes.io/config.mirror': 'x' } }),
+  ],
+  budgets: [
+    open,
+    budgetOf({
+      name: 'db',
+      namespace: 'data',
+      selector: { matchLabels: { app: 'db' } },
+      status: { currentHealthy: 1, desiredHealthy: 1 },
+    }),
+    ...['one', 'two'].map((name) =>
+      budgetOf({
+        name,
+        selector: { matchLabels: { app: 'two' } },
+        status: { disruptionsAllowed: 1 },
+      })
+    ),
+  ],
+  own: { namespace: 'tidegate', name: 'tidegate-0' },
+};
+
+describe('the plan of a drain', () => {
+  test('DR-43: for people is as it was recorded', () => {
+    const text = drainPlanText(plan(everything));
+    if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(GOLDEN, text);
+    expect(text).toBe(readFileSync(GOLDEN, 'utf8'));
+  });
+
+  test('DR-20: says what stays, what will not come back and what loses data', () => {
+    expect(plan(everything)).toMatchObject({
+      staying: [
+        { pod: 'ns/done', role: 'Finished' },
+        { pod: 'ns/etcd', role: 'Mirror' },
+        { pod: 'ns/logs', role: 'DaemonSet' },
+      ],
+      willNotComeBack: ['ns/alone'],
+      losesData: ['ns/cache-0'],
+    });
+  });
+
+  test('DR-21: orders pods by tiers, the own pod of the operator last', () => {
+    const tiers = plan(everything).tiers;
+    expect(tiers.map(({ priority }) => priority)).toEqual([0, 1000, null]);
+    expect(tiers.at(-1)?.pods.map(({ pod }) => pod)).toEqual(['tidegate/tidegate-0']);
+  });
+
+  test('DR-43: names each blocker with who can act', () => {
+    expect(plan(everything).blockers.map(({ reason, pods, canAct }) => [reason, pods, canAct]))
+      .toEqual([
+        ['Finalizer', ['ns/held'], 'storage'],
+        ['TwoBudgets', ['ns/twice'], 'application'],
+        ['BlockedByBudget', ['data/db-0'], 'application'],
+      ]);
+  });
+
+  test('DR-43: lists what cannot be known: webhooks, finalizers to come, budgets that open', () => {
+    const unknown = plan(everything).unknown.join('\n');
+    expect(unknown).toContain('webhook');
+    expect(unknown).toContain('finalizers, pods and budgets are added');
+    expect(unknown).toContain('budget that is closed now opens');
+    expect(unknown).toContain('give slots back to ns/db (1 now)');
+    expect(unknown).toContain('come back to this node, where they then stay: ns/stubborn');
+  });
+
+  test('a node without pods that leave has nothing unknown', () => {
+    const empty = plan({ pods: [podOf({ phase: 'Failed' })] });
+    expect(empty).toMatchObject({ tiers: [], blockers: [], unknown: [] });
+    expect(drainPlanText(empty)).toContain('0 pods must leave, none would be blocked; 1 pod stays');
+  });
+
+  test('DR-44: a kubelet that does not answer blocks every pod', () => {
+    const silent = plan({ pods: [podOf()], node: { ...FREE, ready: 'Unknown' } });
+    expect(silent.blockers).toMatchObject([{ reason: 'KubeletSilent', canAct: 'provider' }]);
+  });
+
+  test('DR-45: a pause blocks every pod', () => {
+    const paused = plan({ pods: [podOf()], node: { ...FREE, paused: true } });
+    expect(paused.blockers).toMatchObject([{ reason: 'DrainPaused' }]);
+  });
+
+  test('DR-21: tells how long a tier waits: the smaller of 30 s and a quarter of the grace', () => {
+    expect(plan({}).tierWaitSeconds).toBe(30);
+    const short = drainPlan(sceneOfNode(), { graceSeconds: 40, answers: undefined });
+    expect(short.tierWaitSeconds).toBe(10);
+  });
+});
+
+describe('a dry run', () => {
+  const pod = podOf({ name: 'guarded', labels: {} });
+  const answers = new Map<Uid, EvictionOutcome>([
+    [pod.uid, { _tag: 'PolicyRefused', policy: 'guard.example.com', why: 'not today' }],
+  ]);
+
+  test('DR-43: tells what an admission webhook or policy answers', () => {
+    const { blockers, dryRun } = plan({ pods: [pod] }, answers);
+    expect(dryRun).toBe(true);
+    expect(blockers).toMatchObject([{
+      reason: 'PolicyRefused',
+      text: 'refused by guard.example.com: not today',
+      canAct: 'platform',
+    }]);
+  });
+
+  test('asks about pods that leave and are not on their way', () => {
+    const asked = evictable(sceneOfNode({ ...everything, node: FREE })).map(({ name }) => name);
+    expect(asked).not.toContain('going');
+    expect(asked).not.toContain('logs');
+    expect(asked).toContain('web-1');
+  });
+});
+
+describe('foresight', () => {
+  const blockersOf = (parts: Parameters<typeof plan>[0]) =>
+    plan(parts).blockers.map(({ reason, pods }) => [reason, ...pods]);
+
+  test('pods of a controller give their slot back, one after another', () => {
+    const pods = ['a', 'b', 'c'].map((name) => podOf({ name }));
+    const { tiers, blockers } = plan({ pods, budgets: [open] });
+    expect(blockers).toEqual([]);
+    expect(tiers[0]?.pods.map(({ budget }) => budget)).toEqual(['ns/db', 'ns/db', 'ns/db']);
+  });
+
+  test('bare pods use a budget up', () => {
+    const pods = ['a', 'b', 'c'].map((name) => podOf({ name, controller: null }));
+    expect(blockersOf({ pods, budgets: [open] })).toEqual([['BlockedByBudget', 'ns/b', 'ns/c']]);
+  });
+
+  test('DR-31: an unready pod leaves without a slot, and its replacement opens the budget', () => {
+    const pods = [podOf({ name: 'sick', ready: false }), podOf({ name: 'well' })];
+    const budget = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2, expectedPods: 3 } });
+    expect(blockersOf({ pods, budgets: [budget] })).toEqual([]);
+    expect(blockersOf({ pods: pods.slice(1), budgets: [closed] }))
+      .toEqual([['BlockedByBudget', 'ns/well']]);
+  });
+
+  test('DR-31: a budget that expects no pods never allows an eviction', () => {
+    const budget = budgetOf({
+      spec: { minAvailable: undefined, maxUnavailable: 1 },
+      status: { expectedPods: 0 },
+    });
+    expect(blockersOf({ pods: [podOf({ controller: null })], budgets: [budget] }))
+      .toEqual([['BudgetNeverAllows', 'ns/a']]);
+  });
+
+  test('a budget that is being worked out is uncertain, and said to be unknown', () => {
+    const budget = budgetOf({ generation: 2, status: { observedGeneration: 1 } });
+    const { blockers, tiers, unknown } = plan({ pods: [podOf()], budgets: [budget] });
+    expect(blockers).toEqual([]);
+    expect(tiers[0]?.pods[0]).toMatchObject({ verdict: 'Uncertain', reason: 'BudgetUnsettled' });
+    expect(unknown.at(-1)).toBe('What becomes of ns/a: budget ns/db is being worked out');
+  });
+
+  test('a pod whose namespace goes leaves with it', () => {
+    expect(blockersOf({ pods: [podOf()], budgets: [closed], terminatingNamespaces: ['ns'] }))
+      .toEqual([]);
+  });
+});
