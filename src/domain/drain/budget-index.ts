@@ -51,7 +51,7 @@ const sameSelector = (left: Budget, right: Budget): boolean =>
 
 /** A key that pods and budgets of one namespace share; no namespace or label has a NUL. */
 const labelKey = (namespace: string, label: string, value: string): string =>
-  `${namespace}\0${label}\0${value}`;
+  [namespace, label, value].join('\0');
 
 /** Where to look for the budget: under the labels that it wants, or under its whole namespace. */
 const placesOf = ({ namespace, selector }: Budget): readonly string[] => {
