@@ -8,6 +8,7 @@ import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
 import { operator } from './operator.ts';
 import { podEviction } from './pod-eviction.ts';
+import { reclaimInstruction } from './reclaim-instruction.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
 /** Every statechart by its name. */
@@ -21,5 +22,6 @@ export const MACHINES = {
   nodeDrain,
   operator,
   podEviction,
+  reclaimInstruction,
   upcomingNode,
 } as const;

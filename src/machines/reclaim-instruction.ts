@@ -1,0 +1,196 @@
+/**
+ * One reclaim instruction: its nodes are cordoned together, then the shard is told, then they
+ * drain.
+ *
+ * Promises: evictions and ack wait until every Node that is known is cordoned or two seconds have
+ * passed (drain rules: DR-11); the ack is owed until the outbox has taken it, across reconnects
+ * (DR-12); a machine whose Node nobody has seen is waited for until the deadline (DR-10). Nothing
+ * here outlives the process: the keys on the Nodes say which instructions are owed.
+ */
+import { assign, setup } from 'xstate';
+import type { ReasonName } from '../api/reasons.ts';
+import { timerStepMs } from '../domain/drain/deadline.ts';
+import {
+  anyAt,
+  giveUpUnseen,
+  nodesStarted,
+  type ReclaimEntry,
+  withEntry,
+} from '../domain/drain/reclaim-entry.ts';
+import { required } from './required.ts';
+
+const BARRIER_MS = 2000;
+/** The outbox is full for a moment, or there is no stream and its opening was missed. */
+const ACK_RETRY_MS = 1000;
+
+export interface ReclaimInstructionInput {
+  readonly id: string;
+  readonly entries: readonly ReclaimEntry[];
+  /** False for what no shard ordered. */
+  readonly ackOwed: boolean;
+  /** Until the deadline. */
+  readonly leftMs: number;
+}
+
+export interface ReclaimInstructionContext extends ReclaimInstructionInput {
+  /** What the ack says; null before there is one to send. */
+  readonly started: number | null;
+}
+
+export type ReclaimInstructionEvent =
+  | { readonly type: 'machine.observed'; readonly entry: ReclaimEntry }
+  | { readonly type: 'stream.opened' }
+  /** The shard said it again. */
+  | { readonly type: 'instruction.repeated' };
+
+/** What the shard is told. */
+export interface ReclaimAck {
+  readonly id: string;
+  readonly nodesStarted: number;
+}
+
+const stepMs = ({ leftMs }: ReclaimInstructionContext): number => timerStepMs(leftMs);
+
+/** The statechart of an instruction; `src/actors/reclaims.ts` provides its acts. */
+export const reclaimInstruction = setup({
+  types: {
+    context: {} as ReclaimInstructionContext,
+    events: {} as ReclaimInstructionEvent,
+    input: {} as ReclaimInstructionInput,
+    meta: {} as { readonly reason: ReasonName },
+    tags: {} as 'waiting' | 'acting' | 'settled',
+  },
+  actors: {
+    /** True when the outbox took it. */
+    queueAck: required<boolean, ReclaimAck>('queueAck'),
+  },
+  actions: {
+    /** Pods of its nodes may be asked to leave from now on, also of those that come later. */
+    releaseEvictions: () => {},
+    tellUnseen: () => {},
+    tellNeverSeen: () => {},
+    takeEntry: assign(({ context }, entry: ReclaimEntry) => ({
+      entries: withEntry(context.entries, entry),
+    })),
+    countStarted: assign(({ context }) => ({ started: nodesStarted(context.entries) })),
+    noteAck: assign({ ackOwed: false }),
+    noteRepetition: assign({ ackOwed: true }),
+    noteStep: assign(({ context }) => ({ leftMs: context.leftMs - stepMs(context) })),
+    giveUpUnseen: assign(({ context }) => ({ entries: giveUpUnseen(context.entries) })),
+  },
+  guards: {
+    allCordoned: ({ context }) => !anyAt(context.entries, 'Cordoning'),
+    ackOwed: ({ context }) => context.ackOwed,
+    taken: (_, taken: boolean) => taken,
+    anyUnseen: ({ context }) => anyAt(context.entries, 'Unseen'),
+    allSeen: ({ context }) => !anyAt(context.entries, 'Unseen'),
+    timeUp: ({ context }) => context.leftMs <= 0,
+    allOver: ({ context }) =>
+      !context.ackOwed && context.started !== null &&
+      context.entries.every(({ stage }) => stage === 'Ended'),
+  },
+  delays: {
+    barrier: BARRIER_MS,
+    ackRetry: ACK_RETRY_MS,
+    searchStep: ({ context }) => stepMs(context),
+  },
+}).createMachine({
+  id: 'reclaimInstruction',
+  description: 'One reclaim instruction.',
+  context: ({ input }) => ({ ...input, started: null }),
+  initial: 'underway',
+  on: {
+    'machine.observed': { actions: { type: 'takeEntry', params: ({ event }) => event.entry } },
+  },
+  states: {
+    underway: {
+      description: 'Nodes are being given back, or the shard does not know of it yet.',
+      type: 'parallel',
+      always: { guard: 'allOver', target: 'settled' },
+      on: { 'instruction.repeated': { actions: 'noteRepetition' } },
+      states: {
+        answer: {
+          description: 'What the shard is told.',
+          initial: 'cordoning',
+          states: {
+            cordoning: {
+              description: 'The Nodes that are known are being cordoned, all at once.',
+              tags: 'acting',
+              always: { guard: 'allCordoned', target: 'counting' },
+              after: { barrier: 'counting' },
+            },
+            counting: {
+              description: 'Evictions may begin; what is cordoned by now is what the ack says.',
+              entry: ['countStarted', 'releaseEvictions'],
+              always: [{ guard: 'ackOwed', target: 'acking' }, { target: 'acked' }],
+            },
+            acking: {
+              description: 'The ack is offered to the outbox of the session.',
+              tags: 'acting',
+              invoke: {
+                id: 'queueAck',
+                src: 'queueAck',
+                input: ({ context }) => ({
+                  id: context.id,
+                  nodesStarted: context.started ?? 0,
+                }),
+                onDone: [
+                  {
+                    guard: { type: 'taken', params: ({ event }) => event.output },
+                    target: 'acked',
+                    actions: 'noteAck',
+                  },
+                  { target: 'ackHeld' },
+                ],
+                onError: 'ackHeld',
+              },
+            },
+            ackHeld: {
+              description: 'No stream, or no room in the outbox: the ack is kept.',
+              tags: 'waiting',
+              on: { 'stream.opened': 'acking' },
+              after: { ackRetry: 'acking' },
+            },
+            acked: {
+              description: 'The outbox has the ack, or nobody waits for one.',
+              always: { guard: 'ackOwed', target: 'counting' },
+            },
+          },
+        },
+        nodes: {
+          description: 'Where the nodes are.',
+          initial: 'looking',
+          states: {
+            looking: {
+              description: 'The first look.',
+              always: [
+                { guard: 'anyUnseen', target: 'awaitingNodes', actions: 'tellUnseen' },
+                { target: 'draining' },
+              ],
+            },
+            awaitingNodes: {
+              description: 'Some machine has no Node that anybody has seen; one may still join.',
+              meta: { reason: 'MachineWithoutNode' },
+              tags: 'waiting',
+              always: [
+                { guard: 'allSeen', target: 'draining' },
+                { guard: 'timeUp', target: 'draining', actions: ['tellNeverSeen', 'giveUpUnseen'] },
+              ],
+              after: {
+                searchStep: { target: 'awaitingNodes', reenter: true, actions: 'noteStep' },
+              },
+            },
+            draining: {
+              description: 'No machine is waited for any more; each node drains on its own.',
+              tags: 'waiting',
+            },
+          },
+        },
+      },
+    },
+    settled: {
+      description: 'The shard knows, and every node has come to its end.',
+      tags: 'settled',
+    },
+  },
+});
