@@ -1,0 +1,257 @@
+/** The commands about drains against a scripted API server: what they ask, print and end with. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { runDrainPlan } from '../../../src/cli/drain-plan.ts';
+import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
+import { runDrainStatus } from '../../../src/cli/drain-status.ts';
+import { runExplain } from '../../../src/cli/explain.ts';
+import { rawBudget, rawPod } from '../../support/drain-facts.ts';
+import { rawSceneNode, SCENE_NOW_MS } from '../../support/drain-scene.ts';
+import { type Handle, json, startStubApi, type StubApi } from '../../support/stub-api.ts';
+
+const apis: StubApi[] = [];
+
+afterEach(async () => {
+  for (const api of apis.splice(0)) await api.stop();
+});
+
+const NODES = [rawSceneNode(), rawSceneNode({ name: 'free', unschedulable: false, cordons: {} })];
+const PODS = ['a', 'b', 'c'].map((name) => rawPod({ name }));
+
+/** What the cluster has; anything may be refused. */
+interface Cluster {
+  readonly refused?: Readonly<Record<string, number>>;
+  readonly evictions?: number;
+}
+
+const listOf = (path: string): readonly object[] => {
+  if (path === '/api/v1/nodes') return NODES;
+  if (path === '/api/v1/pods') return PODS;
+  if (path.endsWith('/poddisruptionbudgets')) {
+    return [rawBudget({ status: { currentHealthy: 2, desiredHealthy: 2 } })];
+  }
+  return [];
+};
+
+const serving = ({ refused = {}, evictions = 201 }: Cluster): Handle => (request, response) => {
+  const { path, method, query } = request;
+  const code = refused[path];
+  if (code !== undefined) {
+    return json(response, code, { kind: 'Status', message: `${path} is not for you` });
+  }
+  if (method === 'POST') {
+    const message = 'admission webhook "guard.example.com" denied the request: not today';
+    return json(response, evictions, { kind: 'Status', message });
+  }
+  const name = /^\/api\/v1\/nodes\/(.+)$/.exec(path)?.[1];
+  if (name !== undefined) {
+    const node = NODES.find((raw) => JSON.stringify(raw).includes(`"name":"${name}"`));
+    return node === undefined
+      ? json(response, 404, { kind: 'Status', details: { name } })
+      : json(response, 200, node);
+  }
+  const items = listOf(path);
+  const from = Number(query.get('continue') ?? 0);
+  // Pages of two, whatever is asked for.
+  json(response, 200, {
+    metadata: {
+      resourceVersion: '1',
+      ...(from + 2 < items.length ? { continue: `${from + 2}` } : {}),
+    },
+    items: items.slice(from, from + 2),
+  });
+};
+
+const cluster = async (traits: Cluster = {}): Promise<StubApi> => {
+  const api = await startStubApi(serving(traits));
+  apis.push(api);
+  return api;
+};
+
+const output = () => {
+  let stdout = '';
+  let stderr = '';
+  return {
+    terminal: {
+      print: (text: string) => void (stdout += text),
+      say: (line: string) => void (stderr += `${line}\n`),
+      colors: false,
+      interactive: false,
+    },
+    ended: (code: number) => ({ code, stdout, stderr }),
+  };
+};
+
+const pathOf = ({ source }: StubApi): string => source._tag === 'File' ? source.path : '';
+const time = { now: () => SCENE_NOW_MS };
+
+const status = async (api: StubApi, asked: Partial<DrainStatusRequest> = {}) => {
+  const { terminal, ended } = output();
+  const request = { nodes: [], format: 'table', watch: false, context: undefined, ...asked };
+  const follow = () => Promise.resolve(0 as const);
+  return ended(
+    await runDrainStatus({ ...request, kubeconfig: pathOf(api) }, { terminal, time, follow }),
+  );
+};
+
+const plan = async (api: StubApi, asked: Partial<DrainPlanRequest> = {}) => {
+  const { terminal, ended } = output();
+  const request = {
+    node: 'free',
+    format: 'table',
+    grace: undefined,
+    dryRun: 'none',
+    context: undefined,
+    ...asked,
+  };
+  return ended(await runDrainPlan({ ...request, kubeconfig: pathOf(api) }, terminal, time));
+};
+
+describe('drain status', () => {
+  test('DR-43: shows every drain, from pages, and reads only', async () => {
+    const api = await cluster();
+    const { code, stdout, stderr } = await status(api);
+    expect([code, stderr]).toEqual([0, '']);
+    const [, line, ...more] = stdout.trimEnd().split('\n');
+    expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +2m +8m +3\/0\/3 +BlockedByBudget ns\/a\+2:/);
+    expect(more).toEqual([]);
+    expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+
+  test('asks for the pods of the nodes that are meant, and of no others', async () => {
+    const api = await cluster();
+    await status(api, { nodes: ['n1'] });
+    const asked = api.requests.filter(({ path }) => path === '/api/v1/pods')
+      .map(({ query }) => query.get('fieldSelector'));
+    expect(new Set(asked)).toEqual(new Set(['spec.nodeName=n1']));
+  });
+
+  test('a node that is named is shown whether it is drained or not', async () => {
+    const { stdout } = await status(await cluster(), { nodes: ['free'], format: 'json' });
+    expect(JSON.parse(stdout).items).toMatchObject([{ node: 'free', state: 'Schedulable' }]);
+  });
+
+  test('exit code 3: a node that is not there is named, the others are shown', async () => {
+    const ended = await status(await cluster(), { nodes: ['n1', 'n9'] });
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toBe('Cannot find Node "n9": it does not exist\n');
+    expect(ended.stdout).toContain('\nn1 ');
+  });
+
+  test('exit code 1: budgets that may not be read are said', async () => {
+    const path = '/apis/policy/v1/poddisruptionbudgets';
+    const ended = await status(await cluster({ refused: { [path]: 403 } }));
+    expect(ended).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `Cannot list PodDisruptionBudgets: ${path} is not for you\n`,
+    });
+  });
+
+  test('Events, UpcomingNodes and Leases may be refused', async () => {
+    const ended = await status(
+      await cluster({
+        refused: {
+          '/apis/events.k8s.io/v1/namespaces/default/events': 403,
+          '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes': 404,
+          '/apis/coordination.k8s.io/v1/leases': 403,
+          '/api/v1/namespaces': 403,
+        },
+      }),
+    );
+    expect(ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('exit code 2: a format that is unknown', async () => {
+    const ended = await status(await cluster(), { format: 'xml' });
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'Cannot use --output "xml": it is unknown; write one of table, wide, json, yaml\n',
+    });
+  });
+
+  test('exit code 4: a cluster that cannot be reached', async () => {
+    const api = await cluster();
+    api.cut();
+    api.script((request) => request.socket.destroy());
+    expect(await status(api)).toMatchObject({ code: 4, stdout: '' });
+  });
+});
+
+describe('drain plan', () => {
+  const node = 'n1';
+
+  test('DR-43: foresees a drain and asks for no eviction', async () => {
+    const api = await cluster();
+    const { code, stdout } = await plan(api, { node });
+    expect(code).toBe(0);
+    expect(stdout).toContain('Node n1: 3 pods must leave in 1 tier, 3 would be blocked');
+    expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  test('DR-43: --dry-run=server asks as a dry run, with the UID of each pod', async () => {
+    const api = await cluster({ evictions: 403 });
+    const { stdout } = await plan(api, { node, dryRun: 'server', format: 'json' });
+    const asked = api.requests.filter(({ method }) => method === 'POST');
+    expect(asked.map(({ query }) => query.get('dryRun'))).toEqual(['All', 'All', 'All']);
+    const options = asked.map(({ body }) => JSON.parse(body).deleteOptions);
+    expect(options.map(({ preconditions }) => preconditions.uid).toSorted())
+      .toEqual(['uid-a', 'uid-b', 'uid-c']);
+    expect(options.map(({ dryRun }) => dryRun)).toEqual([['All'], ['All'], ['All']]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      dryRun: true,
+      blockers: [{ reason: 'PolicyRefused', pods: ['ns/a', 'ns/b', 'ns/c'] }],
+    });
+  });
+
+  test('exit code 3: a node that is not there', async () => {
+    expect(await plan(await cluster(), { node: 'n9' })).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: 'Cannot find Node "n9": it does not exist\n',
+    });
+  });
+
+  test.each([
+    [{ grace: '10' }, /^Cannot use --grace "10": it is no duration/],
+    [{ grace: '-5s' }, /^Cannot use --grace "-5s"/],
+    [{ dryRun: 'client' }, /^Cannot use --dry-run "client": .*none, server\n$/],
+    [{ format: 'wide' }, /^Cannot use --output "wide"/],
+  ])('exit code 2: %j', async (asked, line) => {
+    const ended = await plan(await cluster(), asked);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(line);
+  });
+});
+
+describe('explain', () => {
+  const explain = async (kind: string, name: string | undefined) => {
+    const { terminal, ended } = output();
+    const question = { kind, name, namespace: undefined, format: 'text', context: undefined };
+    const kubeconfig = pathOf(await cluster());
+    return ended(await runExplain({ ...question, kubeconfig }, terminal, SCENE_NOW_MS));
+  };
+
+  test.each([['node', 'n1'], ['no', 'n1'], ['n1', undefined]])(
+    'DR-43: explain %s %s tells the drain of a node',
+    async (kind, name) => {
+      const { code, stdout } = await explain(kind, name);
+      expect(code).toBe(0);
+      expect(stdout).toContain('Node n1: Draining');
+    },
+  );
+
+  test('exit code 3: a node that is not there', async () => {
+    expect(await explain('n9', undefined)).toMatchObject({
+      code: 3,
+      stderr: 'Cannot find Node "n9": it does not exist\n',
+    });
+  });
+
+  test('exit code 2: a kind alone names nothing', async () => {
+    expect(await explain('cr', undefined)).toMatchObject({
+      code: 2,
+      stderr: 'Cannot start without <name>: it is required; see "tidegate explain --help"\n',
+    });
+  });
+});

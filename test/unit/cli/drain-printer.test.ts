@@ -1,0 +1,93 @@
+/** Drains that change, on a terminal and down a pipe. */
+import { describe, expect, test } from 'vitest';
+import { drainPrinter } from '../../../src/cli/drain-printer.ts';
+import type { StatusFormat } from '../../../src/cli/drain-request.ts';
+import type { DrainStatus } from '../../../src/view/drain-status.ts';
+import { drainStatus } from '../../../src/view/drain-status.ts';
+import { podOf } from '../../support/drain-facts.ts';
+import { SCENE_NOW_MS, sceneOfNode } from '../../support/drain-scene.ts';
+
+const drain = (name: string, pods: number, laterMs = 0): DrainStatus =>
+  drainStatus(sceneOfNode({
+    node: { name },
+    pods: Array.from({ length: pods }, (_, at) => podOf({ name: `p${at}`, node: name })),
+    nowMs: SCENE_NOW_MS + laterMs,
+  }));
+
+const printing = (format: StatusFormat, interactive: boolean) => {
+  const printed: string[] = [];
+  const print = drainPrinter({
+    print: (text) => void printed.push(text),
+    say: () => {},
+    colors: interactive,
+    interactive,
+  }, format);
+  return {
+    show: (drains: readonly DrainStatus[]) => print(drains, SCENE_NOW_MS),
+    text: () => printed.splice(0).join(''),
+  };
+};
+
+describe('down a pipe', () => {
+  test('every drain is one line, below one line of headings', () => {
+    const { show, text } = printing('table', false);
+    show([drain('n1', 2), drain('n2', 1)]);
+    const lines = text().trimEnd().split('\n').map((line) => line.split(/ {2,}/)[0]);
+    expect(lines).toEqual(['NODE', 'n1', 'n2']);
+  });
+
+  test('only what changed is printed again, without headings', () => {
+    const { show, text } = printing('table', false);
+    show([drain('n1', 2), drain('n2', 1)]);
+    text();
+    show([drain('n1', 1), drain('n2', 1)]);
+    expect(text()).toMatch(/^n1 .* 1\/0\/0 .*\n$/);
+  });
+
+  test('time that passes is no change', () => {
+    const { show, text } = printing('json', false);
+    show([drain('n1', 2)]);
+    text();
+    show([drain('n1', 2, 1000)]);
+    expect(text()).toBe('');
+  });
+
+  test('a node that is gone is said once', () => {
+    const { show, text } = printing('json', false);
+    show([drain('n1', 2)]);
+    text();
+    show([]);
+    expect(JSON.parse(text())).toMatchObject({ node: 'n1', state: 'Gone', secondsLeft: null });
+    show([]);
+    expect(text()).toBe('');
+  });
+
+  test('JSON is one document a line, YAML one document each', () => {
+    const json = printing('json', false);
+    json.show([drain('n1', 1), drain('n2', 1)]);
+    expect(json.text().trimEnd().split('\n').map((line) => JSON.parse(line).node))
+      .toEqual(['n1', 'n2']);
+    const yaml = printing('yaml', false);
+    yaml.show([drain('n1', 1), drain('n2', 1)]);
+    expect(yaml.text().match(/^---$/gm)).toHaveLength(2);
+  });
+});
+
+describe('on a terminal', () => {
+  test('the whole table is drawn over the one before', () => {
+    const { show, text } = printing('table', true);
+    show([drain('n1', 2), drain('n2', 1)]);
+    text();
+    show([drain('n1', 1), drain('n2', 1)]);
+    const drawn = text();
+    expect(drawn.startsWith('\u001b[H')).toBe(true);
+    expect(drawn).toContain('NODE');
+    expect(drawn).toContain('\nn2');
+  });
+
+  test('no drain at all is said in words', () => {
+    const { show, text } = printing('table', true);
+    show([]);
+    expect(text()).toContain('No node is drained\n');
+  });
+});
