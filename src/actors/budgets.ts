@@ -10,7 +10,7 @@ import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Budget } from '../domain/drain/budget.ts';
 import { nextInLine, type Petition } from '../domain/drain/queue.ts';
 import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../domain/ids.ts';
-import { budget as budgetChart, type SlotAnswer } from '../machines/budget.ts';
+import { budget as budgetChart, eligiblePods, type SlotAnswer } from '../machines/budget.ts';
 import type { Afterwards } from './afterwards.ts';
 import type { World } from './world.ts';
 
@@ -85,12 +85,13 @@ export const startBudgets = <Services>(
   /** Budgets that wait for their watch to pass a sighting. */
   const expectant = new Set<ObjectKey>();
 
-  const offer = (key: ObjectKey, pods: readonly Uid[]): void => {
+  const offer = (key: ObjectKey): void => {
     const desk = desks.get(key);
     const snapshot = desk?.actor.getSnapshot();
     // Something came between that took the offer back.
     if (desk === undefined || snapshot?.hasTag('offering') !== true) return;
     const nowMs = time.monotonic();
+    const pods = eligiblePods(snapshot.context, snapshot.matches('probing'));
     const petitions = pods.flatMap((pod) => {
       const seeker = desk.seekers.get(pod);
       return seeker?.isWaiting() === true ? [seeker.petition()] : [];
@@ -132,7 +133,7 @@ export const startBudgets = <Services>(
   const open = (budget: Budget): Desk => {
     const { key } = budget;
     const logic = budgetChart.provide({
-      actions: { offerSlot: (_, pods) => later(() => offer(key, pods)) },
+      actions: { offerSlot: () => later(() => offer(key)) },
     });
     const actor = world.actor(logic, `budget/${key}`, {
       budget,

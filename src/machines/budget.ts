@@ -91,6 +91,10 @@ const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
 const inheritors = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
   queue.filter((pod) => reservations.some((reservation) => reservation.pod === pod));
 
+/** The pods that may be given the slot that is offered. */
+export const eligiblePods = (context: BudgetContext, isProbe: boolean): readonly Uid[] =>
+  isProbe || free(context) > 0 ? context.queue : inheritors(context);
+
 /** What of the context a newer view leaves. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
   reservations: standingReservations(context.reservations, context),
@@ -149,8 +153,8 @@ export const budget = setup({
     tags: {} as 'waiting' | 'acting' | 'settled' | 'offering',
   },
   actions: {
-    /** To one of these; answered by `slot.taken` or `offer.declined`. */
-    offerSlot: (_, _pods: readonly Uid[]) => {},
+    /** To one of `eligiblePods`; answered by `slot.taken` or `offer.declined`. */
+    offerSlot: () => {},
     takeOffer: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
       queue: context.queue.filter((uid) => uid !== pod.uid),
@@ -256,10 +260,7 @@ export const budget = setup({
     offering: {
       description: 'A slot is free: it goes to the pod that comes first.',
       tags: ['acting', 'offering'],
-      entry: {
-        type: 'offerSlot',
-        params: ({ context }) => free(context) > 0 ? context.queue : inheritors(context),
-      },
+      entry: 'offerSlot',
       on: { 'slot.taken': taken, 'offer.declined': declined },
     },
     occupied: {
@@ -276,10 +277,7 @@ export const budget = setup({
     probing: {
       description: 'The watch has been silent for long: one call asks in spite of the status.',
       tags: ['acting', 'offering'],
-      entry: [
-        { type: 'offerSlot', params: ({ context }) => context.queue },
-        assign({ silent: false }),
-      ],
+      entry: ['offerSlot', assign({ silent: false })],
       on: { 'slot.taken': taken, 'offer.declined': declined },
     },
   },
