@@ -228,6 +228,7 @@ export const makePopulation = (
   };
   const consider = (machine: Machine): void => {
     if (stopped) return;
+    roster.settleDrain(machine);
     if (machine.actor === undefined) considerAsleep(machine);
     else considerAwake(machine, machine.actor);
     answerDrain(machine);

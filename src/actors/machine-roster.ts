@@ -71,6 +71,8 @@ export interface Roster<Actor> {
   ) => Member<Actor> | undefined;
   /** Takes in what a drain says. `undefined` when there is nobody whom it concerns. */
   readonly drained: (machineId: string, fact: DrainFact) => Member<Actor> | undefined;
+  /** Forgets an end of a drain that the object shows, once the Node itself holds or is gone. */
+  readonly settleDrain: (member: Member<Actor>) => void;
   /** A frame about the machine could not be read: it is ours all the same, as it last was. */
   readonly mention: (machineId: string, stream: number) => void;
   /** The machine of an object of ours; others are nobody's business. */
@@ -105,23 +107,10 @@ const sameNode = (before: NodeProjection | undefined, seen: NodeProjection): boo
   before.unschedulable === seen.unschedulable &&
   before.cordons['reclaim'] === seen.cordons['reclaim'];
 
-/** What a frame leaves of a drain's last word: an end was told of the life that it ended. */
-const afterFrame = <Actor>(
-  member: Member<Actor>,
-  { before, shown }: {
-    readonly before: Sighting | undefined;
-    readonly shown: UpcomingNodeProjection | undefined;
-  },
-): void => {
-  const { said, drain } = member;
-  if (drain === undefined || said === undefined) return;
-  if (before?.standing && endsObject(before.standing) && !endsObject(said.standing ?? 'Gone')) {
-    member.outlivedDrain = drain._tag === 'Draining';
-    member.drain = undefined;
-    return;
-  }
-  const isOver = drain._tag !== 'Draining' && shown?.phase === drain._tag;
-  if (isOver && said.state !== 'Draining' && said.state !== 'Failed') member.drain = undefined;
+/** True when the machine had ended, and this frame begins another life of it. */
+const isReborn = (before: Sighting | undefined, { standing }: Sighting): boolean => {
+  const had = before?.standing ?? null;
+  return had !== null && endsObject(had) && standing !== null && !endsObject(standing);
 };
 
 /** An empty roster. */
@@ -196,6 +185,11 @@ export const makeRoster = <Actor>(
         : traitsOf(member);
       return matching.resolve({ ...traits, nodeName: named ?? traits.nodeName });
     },
+    settleDrain: (member) => {
+      if (member.drain === undefined || member.drain._tag === 'Draining') return;
+      if (object(member.key)?.phase !== member.drain._tag) return;
+      if (node(member)?.ended !== false) member.drain = undefined;
+    },
     members: () => members.values(),
     size: () => members.size,
     get: (id) => members.get(id),
@@ -207,7 +201,10 @@ export const makeRoster = <Actor>(
       noteUnknown(frame.machineId, before, frame);
       if (sameSighting(before, said)) return undefined;
       member.said = { ...said, spec: intern(said.spec) };
-      afterFrame(member, { before, shown: object(member.key) });
+      if (member.drain !== undefined && isReborn(before, said)) {
+        member.outlivedDrain = member.drain._tag === 'Draining';
+        member.drain = undefined;
+      }
       matching.putMachine(traitsOf(member));
       return member;
     },

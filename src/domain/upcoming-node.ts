@@ -142,6 +142,10 @@ const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
   drain: facts.drain,
 });
 
+/** The phase that the object is to show, or `Gone`; null when nobody has said anything. */
+export const phaseOf = (facts: UpcomingNodeFacts): Standing | null =>
+  phaseToShow(phaseFacts(facts));
+
 interface StatusFields {
   readonly phase: Phase;
   readonly nodeRef?: { readonly [field: string]: string };
@@ -180,7 +184,7 @@ const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
 /** The merge patch for `/status`; `undefined` when the status is as it should be. */
 export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
   if (facts.shown === null) return undefined;
-  const phase = phaseToShow(phaseFacts(facts));
+  const phase = phaseOf(facts);
   if (phase === null || phase === 'Gone') return undefined;
   const status = mergePatchOf(shownStatus(facts.shown), wantedStatus(phase, facts));
   return status === undefined ? undefined : { status };

@@ -7,10 +7,12 @@ import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { MachineObservation, MachineState } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
 import { endsObject } from '../../src/domain/machine-phase.ts';
+import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
+import type { HoldingFact } from '../../src/domain/shown-phase.ts';
 import {
-  type NodeLink,
   owedWrite,
+  phaseOf,
   projectUpcomingNode,
   sight,
   type Sighting,
@@ -18,10 +20,15 @@ import {
   UNBOUND,
   type UpcomingNodeProjection,
 } from '../../src/domain/upcoming-node.ts';
+import { Cordons } from '../../src/effects/cordons.ts';
 import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import { Writes } from '../../src/effects/writes.ts';
-import { upcomingNode, type UpcomingNodeContext } from '../../src/machines/upcoming-node.ts';
+import {
+  type ReleaseOutcome,
+  upcomingNode,
+  type UpcomingNodeContext,
+} from '../../src/machines/upcoming-node.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -68,25 +75,42 @@ const shown = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjection 
   return projection;
 };
 
-const node: NodeLink = { name: 'n1', uid: 'nu1', ready: true };
-const readyOnNode = shown('Ready', '1', 'n1');
+const node: NodeLink = {
+  name: 'n1',
+  uid: 'nu1',
+  ready: true,
+  held: false,
+  ended: false,
+  releasable: false,
+};
+/** With the key of a reclaim that ended. */
+const held: NodeLink = { ...node, held: true, ended: true };
+/** And somebody made it schedulable. */
+const releasable: NodeLink = { ...held, releasable: true };
+const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
+const failedOnNode = shown('Failed', '1', 'n1');
 const CONFIGURED = said('Configured');
+const SERVES_AGAIN: Sighting = { ...CONFIGURED, servesAgain: true };
 
 /** What outlives the process: the object, the Node, and what the shard would replay. */
 interface World {
   readonly shown: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
   /** `Unbound` machines are not replayed; the end of the replay says so. */
-  readonly shard: 'Silent' | 'Unbound' | 'Configured';
+  readonly shard: 'Silent' | 'Unbound' | 'Configured' | 'ServesAgain';
+  /** What the drain of the Node goes on to say until its end stands on the Node. */
+  readonly drain: HoldingFact | null;
 }
 
-const shardAfter = ({ standing }: Sighting): World['shard'] =>
-  standing === null || endsObject(standing) ? 'Unbound' : 'Configured';
+const shardAfter = ({ standing, servesAgain }: Sighting): World['shard'] => {
+  if (standing === null || endsObject(standing)) return 'Unbound';
+  return servesAgain ? 'ServesAgain' : 'Configured';
+};
 
 const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | null = null) => ({
   machineId: 'm1',
   name: 'un-m1',
-  facts: { said: sighting, shown: object, node: null },
+  facts: { said: sighting, shown: object, node: null, drain: null },
   toldReady: '',
   seed: 1,
 });
@@ -111,6 +135,10 @@ const actIn = ({ method, path }: KubeCall): string => {
   return method === 'POST' ? 'createObject' : 'deleteObject';
 };
 
+const NO_CORDONS = Layer.succeed(Cordons, {
+  patch: () => Effect.succeed({ _tag: 'Fault', why: 'nobody patches Nodes here' }),
+});
+
 /** The statechart as it lives, down to the requests that it sends. */
 const wire = (acts: Acts) => {
   const perform = (call: KubeCall) =>
@@ -126,9 +154,13 @@ const wire = (acts: Acts) => {
   );
   const deaf = () => {};
   return provideUpcomingNode(
-    ManagedRuntime.make(layer),
+    ManagedRuntime.make(Layer.merge(layer, NO_CORDONS)),
     { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
-    writeDoor().through,
+    {
+      through: writeDoor().through,
+      releaseNode: (name) =>
+        Effect.promise(() => acts.perform<ReleaseOutcome>('releaseNode', name)),
+    },
   );
 };
 
@@ -141,16 +173,17 @@ describeModel('upcomingNode', {
   events: {
     'machine.observed': [
       { said: CONFIGURED },
+      { said: SERVES_AGAIN },
       { said: said('Configuring', 'Draining', 'Idle') },
       { said: said('Idle') },
     ],
     'object.observed': [
       { shown: shown('Ready') },
       { shown: shown('Ready', '2') },
-      { shown: shown('Draining') },
     ],
     'object.vanished': [{ last: shown('Ready') }, { last: { uid: 'another', revision: 'r' } }],
-    'node.observed': [{ node }],
+    'node.observed': [{ node: held }, { node: releasable }],
+    'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
       { output: { _tag: 'Written', shown: shown('') } },
       { output: { _tag: 'Fault', why: 'planted' } },
@@ -159,16 +192,22 @@ describeModel('upcomingNode', {
     'xstate.done.actor.patchStatus': [
       { output: { _tag: 'Written', shown: shown('Ready') } },
       { output: { _tag: 'Written', shown: shown('Drained') } },
-      { output: { _tag: 'Written', shown: readyOnNode } },
+      { output: { _tag: 'Written', shown: failedOnNode } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.patchSpec': [{ output: { _tag: 'Written', shown: shown('Ready') } }],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
+    'xstate.done.actor.releaseNode': [
+      { output: { _tag: 'Landed', node } },
+      { output: { _tag: 'Fault', why: 'planted' } },
+      { output: { _tag: 'Refused', why: 'planted' } },
+    ],
   },
   project: ({ facts, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
-    said: facts.said === null ? null : [facts.said.standing, facts.said.state],
+    said: facts.said && [facts.said.standing, facts.said.state, facts.said.servesAgain],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
-    node: facts.node?.name,
+    node: facts.node && [facts.node.held, facts.node.releasable],
+    drain: facts.drain,
     newest,
     toldReady,
     attempt: Math.min(attempt, 5),
@@ -184,10 +223,19 @@ describeModel('upcomingNode', {
     if (acts.includes('invoke:deleteObject')) {
       expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
     }
+    if (acts.includes('invoke:releaseNode')) {
+      expect(facts.node, 'only who ended and serves again').toMatchObject({ releasable: true });
+      expect(facts.said?.servesAgain).toBe(true);
+    }
+    const { shown: object, node: link } = facts;
+    if (link?.held === true && object?.phase === 'Failed') {
+      const back = ['Ready', 'Registered', 'Draining'];
+      if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
+    }
     if (acts.includes('tellNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
-    world: { shown: null, node: null, shard: 'Silent' } satisfies World,
+    world: { shown: null, node: null, shard: 'Silent', drain: null } satisfies World as World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
       switch (event.type) {
@@ -195,27 +243,35 @@ describeModel('upcomingNode', {
           return { ...world, shard: facts.said === null ? 'Silent' : shardAfter(facts.said) };
         case 'machine.unbound':
           return { ...world, shard: 'Unbound' };
-        case 'node.observed':
-          return { ...world, node: facts.node };
+        case 'drain.observed':
+          return { ...world, drain: facts.drain };
         default:
-          return before === after ? world : { ...world, shown: facts.shown };
+          return before === after ? world : { ...world, shown: facts.shown, node: facts.node };
       }
     },
     restart: (world) => ({
       input: inputOf(world.shown),
       events: [
         ...(world.shard === 'Configured' ? [{ type: 'machine.observed', said: CONFIGURED }] : []),
+        ...(world.shard === 'ServesAgain'
+          ? [{ type: 'machine.observed', said: SERVES_AGAIN }]
+          : []),
+        ...(world.drain === null ? [] : [{ type: 'drain.observed', drain: world.drain }]),
         ...(world.shard === 'Unbound' ? [{ type: 'machine.unbound' }] : []),
         ...(world.node === null ? [] : [{ type: 'node.observed', node: world.node }]),
       ],
     }),
     obligations: ({ context }: { context: UpcomingNodeContext }) => {
-      const standing = standingOf(context.facts);
-      if (context.facts.said === null) return 'nothing';
-      return standing === null || endsObject(standing)
-        ? { object: context.facts.shown === null ? 'absent' : 'to be deleted' }
-        : { phase: standing, spec: context.facts.said.spec, node: context.facts.node };
+      const { facts } = context;
+      const standing = standingOf(facts);
+      const phase = phaseOf(facts);
+      if (facts.said === null) return facts.shown === null ? 'nothing' : { phase };
+      if (standing === null || endsObject(standing)) {
+        return { object: facts.shown === null ? 'absent' : 'to be deleted' };
+      }
+      const release = facts.said.servesAgain && facts.node?.releasable === true;
+      return { phase, spec: facts.said.spec, node: facts.node, release };
     },
   },
-  limit: 20_000,
+  limit: 60_000,
 });
