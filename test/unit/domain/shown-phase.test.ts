@@ -1,0 +1,116 @@
+/** DR-40: which phase is shown when frames and a drain both have a say. */
+import { describe, expect, test } from 'vitest';
+import { type Phase, PHASES, type Standing } from '../../../src/domain/machine-phase.ts';
+import type { NodeLink } from '../../../src/domain/node-link.ts';
+import {
+  endsUndrained,
+  errorToShow,
+  type PhaseFacts,
+  phaseToShow,
+} from '../../../src/domain/shown-phase.ts';
+
+const node = (held: boolean): NodeLink => ({
+  name: 'n1',
+  uid: 'nu1',
+  ready: true,
+  held,
+  ended: false,
+  releasable: false,
+});
+
+const facts = (
+  standing: Standing | null,
+  phase: Phase | null,
+  more: Partial<PhaseFacts> = {},
+): PhaseFacts => ({
+  standing,
+  shown: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
+  node: node(false),
+  drain: null,
+  ...more,
+});
+
+const HELD = { node: node(true) };
+const OF_DRAINS = ['Draining', 'Drained', 'Failed'] as const;
+const EARLIER = ['Provisioning', 'Launched', 'Registered', 'Ready', 'Draining'] as const;
+
+describe('phaseToShow', () => {
+  test.each(OF_DRAINS)('DR-40: no frame moves a held machine back from %s', (shown) => {
+    for (const standing of EARLIER) {
+      expect(phaseToShow(facts(standing, shown, HELD)), standing).toBe(shown);
+    }
+  });
+
+  test('DR-40: frames decide while nothing of a drain is shown', () => {
+    for (const standing of PHASES) {
+      expect(phaseToShow(facts(standing, 'Ready', HELD))).toBe(standing);
+    }
+  });
+
+  test('DR-40: frames decide when no key holds the Node', () => {
+    for (const standing of EARLIER) {
+      for (const shown of OF_DRAINS) expect(phaseToShow(facts(standing, shown))).toBe(standing);
+    }
+  });
+
+  test('DR-40: what the drain says last is shown, whatever was shown before', () => {
+    for (const shown of PHASES) {
+      for (const drain of [{ _tag: 'Draining' }, { _tag: 'Drained' }] as const) {
+        expect(phaseToShow(facts('Ready', shown, { ...HELD, drain }))).toBe(drain._tag);
+        expect(phaseToShow(facts(null, shown, { ...HELD, drain }))).toBe(drain._tag);
+      }
+    }
+  });
+
+  test('DR-40: a machine that the fleet calls FAILED is shown so, drained or not', () => {
+    for (const shown of PHASES) {
+      expect(phaseToShow(facts('Failed', shown, HELD))).toBe('Failed');
+      expect(phaseToShow(facts('Failed', shown, { ...HELD, drain: { _tag: 'Draining' } })))
+        .toBe('Failed');
+    }
+  });
+
+  test('DR-40: a machine that is no longer ours ends whatever its drain says', () => {
+    for (const standing of ['Gone', 'Drained'] as const) {
+      expect(phaseToShow(facts(standing, 'Draining', { ...HELD, drain: { _tag: 'Draining' } })))
+        .toBe(standing);
+    }
+  });
+
+  test('DR-06: what was drained until its Node went stays Drained until it begins anew', () => {
+    const gone = { node: null };
+    expect(phaseToShow(facts('Draining', 'Drained', gone))).toBe('Drained');
+    expect(phaseToShow(facts('Ready', 'Drained', gone))).toBe('Drained');
+    expect(phaseToShow(facts('Registered', 'Drained', gone))).toBe('Registered');
+    expect(phaseToShow(facts('Ready', 'Drained'))).toBe('Ready');
+  });
+
+  test('DR-40: a Drained that somebody else wrote where no Node ever was is written over', () => {
+    const shown = { phase: 'Drained', lastError: '', nodeName: '' } as const;
+    expect(phaseToShow(facts('Ready', null, { shown, node: null }))).toBe('Ready');
+  });
+});
+
+describe('errorToShow', () => {
+  test('DR-41: the sentence of a drain that failed is shown, and stays while the key holds', () => {
+    const drain = { _tag: 'Failed', lastError: '1 pod remains: ns/a (two budgets)' } as const;
+    expect(errorToShow(facts('Draining', 'Draining', { ...HELD, drain }), 'Failed', ''))
+      .toBe(drain.lastError);
+    expect(errorToShow(facts('Draining', 'Failed', HELD), 'Failed', '')).toBe('what it said');
+    expect(errorToShow(facts('Failed', 'Failed'), 'Failed', '')).toBe('');
+  });
+
+  test('DR-41: the error of a FAILED frame goes before it', () => {
+    expect(errorToShow(facts('Failed', 'Failed', HELD), 'Failed', 'no disk')).toBe('no disk');
+  });
+
+  test('DR-41: a phase other than Failed has no error of a drain', () => {
+    expect(errorToShow(facts('Draining', 'Failed', HELD), 'Draining', '')).toBe('');
+  });
+});
+
+test('DR-40: a machine whose drain failed is not called Drained when the fleet takes it', () => {
+  expect(endsUndrained(facts('Drained', 'Failed', HELD))).toBe(true);
+  expect(endsUndrained(facts('Drained', 'Draining', HELD))).toBe(false);
+  expect(endsUndrained(facts('Drained', 'Failed'))).toBe(false);
+});
