@@ -173,9 +173,10 @@ export const makePopulation = (
   const considerAwake = (machine: Machine, actor: MachineActor): void => {
     const { facts, newest } = actor.getSnapshot().context;
     const { said } = machine;
-    if (said === UNBOUND) actor.send({ type: 'machine.unbound' });
-    else if (said !== undefined && said !== facts.said) {
-      actor.send({ type: 'machine.observed', said });
+    if (said !== undefined && said !== facts.said) {
+      actor.send(
+        said === UNBOUND ? { type: 'machine.unbound' } : { type: 'machine.observed', said },
+      );
     }
     const node = roster.node(machine);
     if (!sameNode(node, facts.node)) actor.send({ type: 'node.observed', node });

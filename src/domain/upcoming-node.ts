@@ -82,6 +82,9 @@ export const projectUpcomingNode = (
   };
 };
 
+/** A cut may split a character: what is left of it would come back as another one, and differ. */
+const cut = (text: string): string => text.slice(0, LAST_ERROR_CHARS_MAX).toWellFormed();
+
 /** A frame on top of what was said before; `nowMs` is the wall clock when it came. */
 export const sight = (
   previous: Sighting | undefined,
@@ -95,7 +98,7 @@ export const sight = (
     state: frame.state,
     spec: specText(frame),
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,
-    lastError: frame.state === 'Failed' ? frame.lastError.slice(0, LAST_ERROR_CHARS_MAX) : '',
+    lastError: frame.state === 'Failed' ? cut(frame.lastError) : '',
     nodeName: frame.nodeName,
     since: reborn ? rfc3339Seconds(nowMs) : previous.since,
   };

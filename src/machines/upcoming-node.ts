@@ -11,7 +11,12 @@ import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
 import { endsObject } from '../domain/machine-phase.ts';
-import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import {
+  problemOf,
+  verdictOf,
+  type WriteOutcome,
+  type WriteVerdict,
+} from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
 import {
@@ -51,6 +56,8 @@ export interface UpcomingNodeInput extends UpcomingNodeAct {
 export interface UpcomingNodeContext extends UpcomingNodeInput {
   /** The newest revision that was seen of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
+  /** The revision that the write under way set out from; none for a creation. */
+  readonly base: Revision | null;
   /** Failures since a write last landed. */
   readonly attempt: number;
   readonly verdict: WriteVerdict;
@@ -139,16 +146,17 @@ export const upcomingNode = setup({
     tellFailing: () => {},
     rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
-      const verdict = verdictOf(outcome);
+      const verdict = verdictOf(outcome, context.base);
       const landed = verdict === 'Landed';
       return {
         ...afterAnswer(context, outcome),
         verdict,
-        problem: 'why' in outcome ? outcome.why : '',
+        problem: landed ? '' : problemOf(outcome),
         attempt: landed ? 0 : context.attempt + 1,
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
+    noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
     tryAgain: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -182,6 +190,7 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     newest: input.facts.shown?.revision ?? null,
+    base: null,
     attempt: 0,
     verdict: 'Untried',
     problem: '',
@@ -258,6 +267,7 @@ export const upcomingNode = setup({
         },
         creating: {
           description: 'Creates the object; its status follows.',
+          entry: 'noteBase',
           invoke: {
             id: 'createObject',
             src: 'createObject',
@@ -268,6 +278,7 @@ export const upcomingNode = setup({
         },
         patchingStatus: {
           description: 'Writes phase, nodeRef, providerID or lastError.',
+          entry: 'noteBase',
           invoke: {
             id: 'patchStatus',
             src: 'patchStatus',
@@ -278,6 +289,7 @@ export const upcomingNode = setup({
         },
         patchingSpec: {
           description: 'Writes labels, resources or taints, and whose object it is.',
+          entry: 'noteBase',
           invoke: {
             id: 'patchSpec',
             src: 'patchSpec',
@@ -288,6 +300,7 @@ export const upcomingNode = setup({
         },
         deleting: {
           description: 'Deletes the object: the machine is no longer ours.',
+          entry: 'noteBase',
           invoke: {
             id: 'deleteObject',
             src: 'deleteObject',

@@ -109,7 +109,8 @@ describeModel('availableCapacity', {
     ],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, newest, attempt, verdict }: AvailableCapacityContext) => ({
+  project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
+    base,
     said: facts.said,
     shown: facts.shown?.revision,
     newest,

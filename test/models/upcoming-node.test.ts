@@ -165,7 +165,8 @@ describeModel('upcomingNode', {
     'xstate.done.actor.patchSpec': [{ output: { _tag: 'Written', shown: shown('Ready') } }],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+  project: ({ facts, base, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+    base,
     said: facts.said === null ? null : [facts.said.standing, facts.said.state],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
     node: facts.node?.name,

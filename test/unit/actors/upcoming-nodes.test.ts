@@ -423,6 +423,20 @@ describe('writes that fail', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
+  test('upcomingNodes: an API server that keeps nothing of a write is not written to in a hot loop', async () => {
+    const { frames, cluster, time, notes } = rig();
+    await frames('m1', 'Configuring');
+    cluster.intercept(({ method }) =>
+      Effect.succeed(method === 'PATCH' ? { status: 200, body: cluster.get('un-m1') } : undefined)
+    );
+    const before = cluster.calls.length;
+    await frames('m1', 'Configured');
+    await time.advance(60_000);
+    expect(cluster.calls.length - before).toBeLessThan(15);
+    expect(notes[0]).toMatchObject({ reason: 'WriteFailing' });
+    expect(notes[0]?.note).toContain('did not keep what was written');
+  });
+
   test('upcomingNodes: an object that keeps failing does not keep others from their turn', async () => {
     const { frame, cluster, phase, time } = rig();
     cluster.intercept(({ path, body }) =>
