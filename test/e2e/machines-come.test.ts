@@ -24,6 +24,8 @@ import { startTidegate } from '../support/tidegate-process.ts';
 import { wantedMachines } from '../support/wanted-capacity.ts';
 
 const MACHINES = 6;
+/** Slowly enough that no phase is replaced before it was written. */
+const UNHURRIED = { 'joining-time': '2s' };
 const STANDARD_8_COST = '0.39';
 
 const TEMPLATE = `#cloud-config
@@ -81,7 +83,10 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
   it('answers bootstrap pulls and takes machines to Ready with their Nodes', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);
-    const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
+    const fleet = await startFleet({
+      kubeconfig: bed().kubeconfigFor('fleet'),
+      flags: UNHURRIED,
+    });
     await startOperator({
       bed: bed(),
       shardAddress: fleet.address,
@@ -93,6 +98,8 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
       count: MACHINES,
       each: isReady,
     });
+
+    await seen.machines.upTo(ready);
 
     const bound = await boundMachines(fleet, 'test');
     expect(ready.map(nameOf).sort()).toEqual(bound.map(({ id }) => objectName(id)).sort());
@@ -124,6 +131,7 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
       count: MACHINES,
       each: (one) => phaseOf(one) === 'Acknowledged',
     });
+    await seen.requests.upTo(requests);
     for (const request of requests) {
       const versions = seen.requests.of(nameOf(request));
       // Phase and time come in the same patch, and there is one.
