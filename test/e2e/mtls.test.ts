@@ -174,6 +174,37 @@ certificate, or it does not know who signed that of the shard',
   );
 
   it(
+    'wire 8: that a shard refuses says so once, and dials again when the key pair has \
+changed',
+    async () => {
+      await bed().installCrds();
+      const cluster = await clusterClient(bed());
+      const { fleets, operators } = authorities();
+      const fleet = await securedFleet(fleets, operators);
+      const counter = await countDials(fleet.ports.shard);
+      const keys = await writeKeyFiles(clusterPair(operators, 'refused'), [fleets]);
+      const { address } = counter;
+      const operator = await securedOperator({ bed: bed(), address, keys, clusterId: 'refused' });
+      const { number } = await untilSession(fleet);
+      await fleet.script('POST', '/sessions/end', {
+        cluster: 'refused',
+        status: 'PERMISSION_DENIED',
+        message: 'not on the list',
+      });
+      const { detail } = await operator.untilLog(says('Session refused'), { what: 'a refusal' });
+      expect(detail).toBe('PERMISSION_DENIED: not on the list');
+      await eventually(async () => (await refusalEvents(cluster, 'refused')).length === 1, {
+        what: 'an Event on the Lease',
+      });
+      expect(counter.dials()).toBe(1);
+      await keys.rotate(clusterPair(operators, 'refused'));
+      await untilSession(fleet, { after: number });
+      expect(counter.dials()).toBe(2);
+      expect(told(operator, 'Session refused')).toHaveLength(1);
+    },
+  );
+
+  it(
     'wire 8: keeps its session while the key pair is rotated under load, and dials with the new \
 one',
     async () => {
