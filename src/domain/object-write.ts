@@ -16,8 +16,8 @@ export type WriteOutcome<Shown> =
 export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
 
 /**
- * The verdict that an outcome leads to. `base` is the revision that the write set out from: when the
- * answer still has it, the API server took the write and kept nothing of it, and will next time.
+ * The verdict that an outcome leads to. `base` is the revision that the write set out from: when
+ * the answer still has it, the API server kept nothing of the write, and will not next time.
  */
 export const verdictOf = <Shown extends Pick<Identity, 'revision'>>(
   outcome: WriteOutcome<Shown>,
