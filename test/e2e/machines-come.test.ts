@@ -15,12 +15,12 @@ import {
   untilAll,
 } from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { explained } from '../support/explained.ts';
 import { startFleet } from '../support/fleet-process.ts';
 import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { startTidegate } from '../support/tidegate-process.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
 import { wantedMachines } from '../support/wanted-capacity.ts';
 
 const MACHINES = 6;
@@ -61,15 +61,6 @@ const expectOneStartTime = (versions: readonly JsonRecord[]): void => {
   const withPhase = versions.filter((one) => phaseOf(one) !== '');
   expect(withPhase.filter((one) => textAt(one, 'status', 'provisioningStartTime') === undefined))
     .toEqual([]);
-};
-
-const explained = async (bed: Testbed, ...asked: readonly string[]): Promise<string> => {
-  const explain = startTidegate({
-    name: 'explain',
-    args: ['explain', ...asked, `--kubeconfig=${bed.kubeconfig}`],
-  });
-  expect(await explain.exited).toBe(0);
-  return explain.logs().map(({ msg }) => msg).join('\n');
 };
 
 const histories = async (
