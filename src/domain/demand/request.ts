@@ -7,9 +7,10 @@
  * being right: what finds no copy keeps its own.
  */
 import type { Identity } from '../facts.ts';
-import { textAt } from '../json.ts';
+import { textAt, valueAt } from '../json.ts';
 import { identityOf } from '../object-meta.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
+import type { Amounts, Terms } from './terms.ts';
 
 /** What is kept of one CapacityRequest. */
 export interface CapacityRequestProjection extends Identity {
@@ -18,18 +19,21 @@ export interface CapacityRequestProjection extends Identity {
   readonly reading: Reading;
 }
 
-/** Different terms, and different amounts, of which one copy is kept for sharing. */
+/** Different readings, terms and amounts of which one copy is kept for sharing. */
 const SHARED_MAX = 20_000;
+/** Longer specs are rare, and their texts are not kept. */
+const SHARED_WORDS_MAX = 2_000;
 
 /** One value per key; starts anew when it is full, so that it never outgrows its limit. */
-const sharing = <Value extends { readonly key: string }>(): (value: Value) => Value => {
+const sharing = <Value>(): (key: string, make: () => Value) => Value => {
   const known = new Map<string, Value>();
-  return (value) => {
-    const first = known.get(value.key);
+  return (key, make) => {
+    const first = known.get(key);
     if (first !== undefined) return first;
     if (known.size >= SHARED_MAX) known.clear();
-    known.set(value.key, value);
-    return value;
+    const made = make();
+    known.set(key, made);
+    return made;
   };
 };
 
@@ -40,16 +44,30 @@ const sharing = <Value extends { readonly key: string }>(): (value: Value) => Va
 export const capacityRequestProjector = (): (
   raw: unknown,
 ) => CapacityRequestProjection | undefined => {
-  const sharedTerms = sharing<Extract<Reading, { _tag: 'Readable' }>['terms']>();
-  const sharedAmounts = sharing<Extract<Reading, { _tag: 'Readable' }>['amounts']>();
+  const sharedReading = sharing<Reading>();
+  const sharedTerms = sharing<Terms>();
+  const sharedAmounts = sharing<Amounts>();
+  const read = (raw: unknown): Reading => {
+    const reading = readCapacityRequest(raw);
+    if (reading._tag === 'Unreadable') return reading;
+    const { terms, amounts } = reading;
+    return {
+      _tag: 'Readable',
+      terms: sharedTerms(terms.key, () => terms),
+      amounts: sharedAmounts(amounts.key, () => amounts),
+    };
+  };
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
     const phase = textAt(raw, 'status', 'phase') ?? '';
-    const reading = readCapacityRequest(raw);
-    if (reading._tag === 'Unreadable') return { ...identity, phase, reading };
-    const terms = sharedTerms(reading.terms);
-    const amounts = sharedAmounts(reading.amounts);
-    return { ...identity, phase, reading: { _tag: 'Readable', terms, amounts } };
+    // All that a reading depends on: what was read once in these words is not read again.
+    const words = JSON.stringify([textAt(raw, 'metadata', 'namespace'), valueAt(raw, 'spec')]);
+    const isShort = words.length <= SHARED_WORDS_MAX;
+    return {
+      ...identity,
+      phase,
+      reading: isShort ? sharedReading(words, () => read(raw)) : read(raw),
+    };
   };
 };
