@@ -51,7 +51,8 @@ export const makeCollectionCache = <T extends Identity>(
 
   const read = (raw: unknown): T | undefined => {
     try {
-      if (identityOf(raw) !== undefined) return project(raw);
+      const object = project(raw);
+      if (object !== undefined || identityOf(raw) !== undefined) return object;
       telemetry.log('warn', 'An object without identity is left out', { resource });
     } catch (cause) {
       const object = textAt(raw, 'metadata', 'name');

@@ -1,7 +1,7 @@
 /** A Node as the operator needs it: who it is, which machine it may be, whether it is Ready. */
 import type { Identity } from './facts.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
-import { identityOf, labelsOf } from './object-meta.ts';
+import { identityOf } from './object-meta.ts';
 import { MACHINE_ID_KEY } from './upcoming-node.ts';
 
 /** What the cache keeps of a Node. Empty text stands for fields that are not there. */
@@ -23,7 +23,7 @@ export const projectNode = (raw: unknown): NodeProjection | undefined => {
     ...identity,
     name: identity.key,
     providerId: textAt(raw, 'spec', 'providerID') ?? '',
-    machineLabel: labelsOf(raw)[MACHINE_ID_KEY] ?? '',
+    machineLabel: textAt(raw, 'metadata', 'labels', MACHINE_ID_KEY) ?? '',
     ready: textAt(ready, 'status') === 'True',
   };
 };

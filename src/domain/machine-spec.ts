@@ -11,8 +11,12 @@ import type { Taint } from './resources.ts';
  */
 export type SpecText = string;
 
-const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const names = Object.keys(record);
+  // As the API server gives them.
+  if (names.every((name, at) => (names[at - 1] ?? '') <= name)) return record;
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+};
 
 const plainTaint = ({ key, value, effect }: Taint): Taint =>
   value === undefined || value === '' ? { effect, key } : { effect, key, value };

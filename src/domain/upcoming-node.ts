@@ -5,7 +5,7 @@
  * Promises: nothing is owed when nothing changed; patches are JSON merge patches of what changed
  * and no more; everything here is small plain data, because a hundred thousand of them are kept.
  */
-import { annotationsOf, identityOf } from './object-meta.ts';
+import { identityOf } from './object-meta.ts';
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
 import { parseJson, textAt, valueAt } from './json.ts';
@@ -71,7 +71,7 @@ export const projectUpcomingNode = (
   if (identity === undefined) return undefined;
   return {
     ...identity,
-    machineId: annotationsOf(raw)[MACHINE_ID_KEY] ?? '',
+    machineId: textAt(raw, 'metadata', 'annotations', MACHINE_ID_KEY) ?? '',
     phase: phaseNamed(textAt(raw, 'status', 'phase')) ?? null,
     nodeName: textAt(raw, 'status', 'nodeRef', 'name') ?? '',
     nodeUid: textAt(raw, 'status', 'nodeRef', 'uid') ?? '',
