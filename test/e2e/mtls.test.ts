@@ -85,8 +85,8 @@ const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<rea
 
 describeWithTestbed('operator with mTLS', { say: () => {} }, (bed) => {
   it(
-    'wire 8: with a certificate that is not for its cluster alone dials nobody, says why, and \
-goes on once it has a right one',
+    'wire 8: an operator whose certificate is not for its cluster alone dials nobody, says why, \
+and goes on once it has a right one',
     async () => {
       await bed().installCrds();
       const cluster = await clusterClient(bed());
@@ -144,8 +144,8 @@ goes on once it has a right one',
   );
 
   it(
-    'wire 7: dials once for each ending when the shard does not know who signed its \
-certificate, or it does not know who signed that of the shard',
+    'wire 7: an operator dials once for each ending when one side does not know who signed the \
+certificate of the other',
     async () => {
       await bed().installCrds();
       const { fleets, operators } = authorities();
@@ -174,8 +174,8 @@ certificate, or it does not know who signed that of the shard',
   );
 
   it(
-    'wire 8: that a shard refuses says so once, and dials again when the key pair has \
-changed',
+    'wire 8: an operator that the shard refuses says so once, and dials again when its key pair \
+has changed',
     async () => {
       await bed().installCrds();
       const cluster = await clusterClient(bed());
@@ -205,8 +205,8 @@ changed',
   );
 
   it(
-    'wire 8: keeps its session while the key pair is rotated under load, and dials with the new \
-one',
+    'wire 8: an operator keeps its session while its key pair is rotated under load, and dials \
+with the new one',
     async () => {
       await bed().installCrds();
       const cluster = await clusterClient(bed());
@@ -250,8 +250,8 @@ one',
   );
 
   it(
-    'wire 8: goes on with the pair before while a rotation is half-written, and says so \
-once',
+    'wire 8: an operator goes on with the pair before while a rotation is half-written, and says \
+so once',
     async () => {
       await bed().installCrds();
       const { fleets, operators } = authorities();
