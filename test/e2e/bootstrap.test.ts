@@ -1,8 +1,6 @@
 /** What a new machine is told: a template that is good, bad, changed, or fails for one machine. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, untilAll } from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -10,18 +8,11 @@ import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
 import { pullsAt, type PullSeen } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
+import { templateFile } from '../support/template-file.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 import { wantedMachines } from '../support/wanted-capacity.ts';
 
 const FAILURE = 1;
-
-const templateFile = async (text: string): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'user-data');
-  await writeFile(path, text);
-  return path;
-};
 
 /** Asks for a blob now and waits for the answer. */
 const pulled = async (fleet: FleetProcess): Promise<PullSeen> => {

@@ -1,8 +1,5 @@
 /** Demand goes up, machines come: every step that a person would see. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import {
   type ClusterClient,
@@ -20,6 +17,7 @@ import { startFleet } from '../support/fleet-process.ts';
 import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
+import { templateFile } from '../support/template-file.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 import { wantedMachines } from '../support/wanted-capacity.ts';
 
@@ -37,14 +35,6 @@ const USER_DATA = `#cloud-config
 # joins test
 label: node.kubernetes.io/instance-type In standard-8
 `;
-
-const templateFile = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'user-data');
-  await writeFile(path, TEMPLATE);
-  return path;
-};
 
 const isReady = (one: JsonRecord): boolean =>
   phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined;
@@ -81,7 +71,7 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
     await startOperator({
       bed: bed(),
       shardAddress: fleet.address,
-      flags: { 'bootstrap-template-file': await templateFile() },
+      flags: { 'bootstrap-template-file': await templateFile(TEMPLATE) },
     });
     await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
