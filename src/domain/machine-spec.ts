@@ -26,9 +26,9 @@ export const specText = (
   { labels, resources, taints }: Pick<MachineObservation, 'labels' | 'resources' | 'taints'>,
 ): SpecText =>
   JSON.stringify({
-    ...(Object.keys(labels).length === 0 ? {} : { labels: sorted(labels) }),
+    labels: Object.keys(labels).length === 0 ? undefined : sorted(labels),
     resources: sorted(resources),
-    ...(taints.length === 0 ? {} : { taints: taints.map(plainTaint) }),
+    taints: taints.length === 0 ? undefined : taints.map(plainTaint),
   });
 
 /** Quantities may be numbers in an object that somebody else wrote. */

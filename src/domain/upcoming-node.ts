@@ -8,7 +8,7 @@
 import { identityOf } from './object-meta.ts';
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
-import { parseJson, textAt, valueAt } from './json.ts';
+import { parseJson, recordAt, textAt, valueAt } from './json.ts';
 import { endsObject, follow, type Phase, phaseNamed, type Standing } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
@@ -69,15 +69,16 @@ export const projectUpcomingNode = (
 ): UpcomingNodeProjection | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
+  const status = recordAt(raw, 'status');
   return {
     ...identity,
     machineId: textAt(raw, 'metadata', 'annotations', MACHINE_ID_KEY) ?? '',
-    phase: phaseNamed(textAt(raw, 'status', 'phase')) ?? null,
-    nodeName: textAt(raw, 'status', 'nodeRef', 'name') ?? '',
-    nodeUid: textAt(raw, 'status', 'nodeRef', 'uid') ?? '',
-    providerId: textAt(raw, 'status', 'providerID') ?? '',
-    lastError: textAt(raw, 'status', 'lastError') ?? '',
-    startedAt: textAt(raw, 'status', 'provisioningStartTime') ?? '',
+    phase: phaseNamed(textAt(status, 'phase')) ?? null,
+    nodeName: textAt(status, 'nodeRef', 'name') ?? '',
+    nodeUid: textAt(status, 'nodeRef', 'uid') ?? '',
+    providerId: textAt(status, 'providerID') ?? '',
+    lastError: textAt(status, 'lastError') ?? '',
+    startedAt: textAt(status, 'provisioningStartTime') ?? '',
     spec: intern(specOf(valueAt(raw, 'spec'))),
   };
 };
