@@ -188,6 +188,20 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
+  test('wire resync: an object that the cache shows only after the resync is collected', async () => {
+    const { frames, cluster, news, settle } = machineRig();
+    open(news, 1);
+    await frames('m1', 'Configured');
+    resynced(news, 1);
+    cluster.put('un-m2', {
+      metadata: { name: 'un-m2', uid: 'm2', annotations: { [ID_KEY]: 'm2' } },
+      spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+      status: { phase: 'Ready' },
+    });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
   test('wire resync: a resync before the object list is complete collects after it', async () => {
     const { frames, cluster, news, settle } = machineRig({ synced: false });
     for (const id of ['m1', 'm2']) {
