@@ -7,7 +7,7 @@
  * being right: what finds no copy keeps its own.
  */
 import type { Identity } from '../facts.ts';
-import { textAt, valueAt } from '../json.ts';
+import { recordAt, textAt } from '../json.ts';
 import { identityOf } from '../object-meta.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
 import type { Amounts, Terms } from './terms.ts';
@@ -19,21 +19,57 @@ export interface CapacityRequestProjection extends Identity {
   readonly reading: Reading;
 }
 
-/** Different readings, terms and amounts of which one copy is kept for sharing. */
+/** Different terms, and different amounts, of which one copy is kept for sharing. */
 const SHARED_MAX = 20_000;
-/** Longer specs are rare, and their texts are not kept. */
+/** Longer specs are rare, and their words are not kept. */
 const SHARED_WORDS_MAX = 2_000;
 
-/** One value per key; starts anew when it is full, so that it never outgrows its limit. */
-const sharing = <Value>(): (key: string, make: () => Value) => Value => {
-  const known = new Map<string, Value>();
-  return (key, make) => {
-    const first = known.get(key);
-    if (first !== undefined) return first;
-    if (known.size >= SHARED_MAX) known.clear();
-    const made = make();
-    known.set(key, made);
-    return made;
+/** A map that starts anew when it is full, so that it never outgrows its limit. */
+const put = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+  if (map.has(key)) return;
+  if (map.size >= SHARED_MAX) map.clear();
+  map.set(key, value);
+};
+
+/** One copy of equal values, found again by the words that they were read from. */
+const sharing = <Value extends { readonly key: string }>() => {
+  const byWords = new Map<string, Value>();
+  const byKey = new Map<string, Value>();
+  return {
+    get: (words: string): Value | undefined => byWords.get(words),
+    keep: (words: string, value: Value): Value => {
+      const first = byKey.get(value.key) ?? value;
+      put(byKey, first.key, first);
+      if (words.length <= SHARED_WORDS_MAX) put(byWords, words, first);
+      return first;
+    },
+  };
+};
+
+/** All that terms, and all that amounts, depend on, as texts. */
+const wordsOf = (raw: unknown): readonly [terms: string, amounts: string] => {
+  const { resources, ...rest } = recordAt(raw, 'spec') ?? {};
+  const namespace = textAt(raw, 'metadata', 'namespace');
+  return [JSON.stringify([namespace, rest]), JSON.stringify(resources ?? null)];
+};
+
+/** Reads requests; of what was found good once, the same words are not read again. */
+const sharingReader = (): (raw: unknown) => Reading => {
+  const terms = sharing<Terms>();
+  const amounts = sharing<Amounts>();
+  return (raw) => {
+    const [termsWords, amountsWords] = wordsOf(raw);
+    const [knownTerms, knownAmounts] = [terms.get(termsWords), amounts.get(amountsWords)];
+    if (knownTerms !== undefined && knownAmounts !== undefined) {
+      return { _tag: 'Readable', terms: knownTerms, amounts: knownAmounts };
+    }
+    const reading = readCapacityRequest(raw);
+    if (reading._tag === 'Unreadable') return reading;
+    return {
+      _tag: 'Readable',
+      terms: terms.keep(termsWords, reading.terms),
+      amounts: amounts.keep(amountsWords, reading.amounts),
+    };
   };
 };
 
@@ -44,30 +80,10 @@ const sharing = <Value>(): (key: string, make: () => Value) => Value => {
 export const capacityRequestProjector = (): (
   raw: unknown,
 ) => CapacityRequestProjection | undefined => {
-  const sharedReading = sharing<Reading>();
-  const sharedTerms = sharing<Terms>();
-  const sharedAmounts = sharing<Amounts>();
-  const read = (raw: unknown): Reading => {
-    const reading = readCapacityRequest(raw);
-    if (reading._tag === 'Unreadable') return reading;
-    const { terms, amounts } = reading;
-    return {
-      _tag: 'Readable',
-      terms: sharedTerms(terms.key, () => terms),
-      amounts: sharedAmounts(amounts.key, () => amounts),
-    };
-  };
+  const read = sharingReader();
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
-    const phase = textAt(raw, 'status', 'phase') ?? '';
-    // All that a reading depends on: what was read once in these words is not read again.
-    const words = JSON.stringify([textAt(raw, 'metadata', 'namespace'), valueAt(raw, 'spec')]);
-    const isShort = words.length <= SHARED_WORDS_MAX;
-    return {
-      ...identity,
-      phase,
-      reading: isShort ? sharedReading(words, () => read(raw)) : read(raw),
-    };
+    return { ...identity, phase: textAt(raw, 'status', 'phase') ?? '', reading: read(raw) };
   };
 };
