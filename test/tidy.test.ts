@@ -10,6 +10,7 @@ import { describe, expect, test } from 'vitest';
 import { fleetMachine } from '../src/embedded/fleet/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { blanked } from './tidy/blanking.ts';
+import { brokenLinks, pages } from './tidy/links.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
 import { SHAPE_RULES } from './tidy/shape.ts';
 import { PROJECT, projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
@@ -90,6 +91,22 @@ describe('tidy statecharts', () => {
       'invoke "fetchAll" has id "0.other.Waiting"',
       'delay 1000 is a literal',
       'its reason "NobodyKnows" is not registered',
+    ]);
+  });
+});
+
+describe('tidy documentation', () => {
+  test('every link leads to a page and a heading that exist', () => {
+    expect(pages().flatMap(brokenLinks).map(violationText)).toEqual([]);
+  });
+
+  test('a planted link that leads nowhere is caught', () => {
+    const text = '# Page\n[a](none.md) [b](#page) [c](#nowhere) [d](../README.md#nowhere)\n';
+    const caught = brokenLinks({ path: 'docs/planted.md', text }).map(({ problem }) => problem);
+    expect(caught).toEqual([
+      'A link leads nowhere: "docs/none.md" does not exist',
+      'A link leads nowhere: "docs/planted.md" has no heading "nowhere"',
+      'A link leads nowhere: "README.md" has no heading "nowhere"',
     ]);
   });
 });

@@ -5,24 +5,19 @@
  * profile is kept; the number of profiles is bounded, and one beyond it is refused, counted and
  * said.
  */
-import { Effect } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
-import type { EventNote, RecordEvent } from '../api/event-note.ts';
+import type { RecordEvent } from '../api/event-note.ts';
 import { type AvailableCapacityProjection, capacitySaid } from '../domain/available-capacity.ts';
 import type { CapacitySaid } from '../domain/available-capacity.ts';
 import type { Fact } from '../domain/facts.ts';
 import type { SessionNews } from '../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../domain/ids.ts';
 import { availableCapacityName } from '../domain/names.ts';
-import { AvailableCapacities } from '../effects/available-capacities.ts';
-import {
-  availableCapacity,
-  type AvailableCapacityAct,
-  type AvailableCapacityContext,
-} from '../machines/available-capacity.ts';
+import type { AvailableCapacities } from '../effects/available-capacities.ts';
+import type { availableCapacity } from '../machines/available-capacity.ts';
+import { provideAvailableCapacity } from './available-capacity-acts.ts';
 import type { Reflector } from './reflector.ts';
-import { fromEffect } from './seams.ts';
 import { innermostState, stateCounts } from './state-counts.ts';
 import { startTurns } from './turns.ts';
 import type { World } from './world.ts';
@@ -61,35 +56,6 @@ export interface AvailableCapacityRegistry {
   /** Begins no more writes and resolves when those under way have their answers. */
   readonly stop: () => Promise<void>;
 }
-
-/** The statechart with its acts on the API server. */
-export const provideAvailableCapacity = (
-  runtime: World<AvailableCapacities>['runtime'],
-  voice: {
-    readonly askForTurn: (context: AvailableCapacityContext) => void;
-    readonly complain: (reason: EventNote['reason'], context: AvailableCapacityContext) => void;
-  },
-  door = writeDoor(),
-): typeof availableCapacity => {
-  const act = (verb: keyof AvailableCapacities['Service']) =>
-    fromEffect(runtime, (input: AvailableCapacityAct) =>
-      Effect.gen(function* () {
-        const capacities = yield* AvailableCapacities;
-        return yield* door.through(capacities[verb](input));
-      }));
-  return availableCapacity.provide({
-    actors: {
-      createObject: act('create'),
-      patchObject: act('patch'),
-      deleteObject: act('remove'),
-    },
-    actions: {
-      askForTurn: ({ context }) => voice.askForTurn(context),
-      tellRefused: ({ context }) => voice.complain('WriteRefused', context),
-      tellFailing: ({ context }) => voice.complain('WriteFailing', context),
-    },
-  });
-};
 
 /** Starts the registry. */
 export const startAvailableCapacities = (

@@ -2,8 +2,9 @@
  * The objects of one collection as projections, and the facts about them.
  *
  * Promises: a list is shown when it is complete, never half of it; the absences that follow from it
- * come after it; the cache is changed before anybody is told; an object that cannot be read is left
- * out, counted and logged, and harms no other; a subscriber's exception harms nobody.
+ * come after it; the cache is changed before anybody is told; an object that cannot be read by
+ * a defect keeps what was known of it, is counted and logged, and harms no other, but a list of
+ * mostly such objects is none; a subscriber's exception harms nobody.
  */
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -39,6 +40,12 @@ export interface Projection<T extends Identity> {
   readonly project: (raw: unknown) => T | undefined;
 }
 
+/**
+ * A list of which more than this could not be read shows a defect of ours and not the cluster;
+ * shown, it would say that the rest is gone.
+ */
+const BROKEN_SHARE_MAX = 0.5;
+
 /** An empty cache. */
 export const makeCollectionCache = <T extends Identity>(
   { resource, project }: Projection<T>,
@@ -48,22 +55,33 @@ export const makeCollectionCache = <T extends Identity>(
   let objects = new Map<ObjectKey, T>();
   let pages = new Map<ObjectKey, T>();
   let synced = false;
+  let listedCount = 0;
+  let brokenCount = 0;
 
-  const read = (raw: unknown): T | undefined => {
+  const read = (raw: unknown): T | 'broken' | undefined => {
     try {
-      if (identityOf(raw) !== undefined) return project(raw);
+      const object = project(raw);
+      if (object !== undefined || identityOf(raw) !== undefined) return object;
       telemetry.log('warn', 'An object without identity is left out', { resource });
+      telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return undefined;
     } catch (cause) {
       const object = textAt(raw, 'metadata', 'name');
       const problem = String(cause);
-      telemetry.log('warn', 'An object that cannot be read is left out', {
+      telemetry.log('error', 'An object could not be read by a defect', {
         resource,
         object,
         problem,
       });
+      telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return 'broken';
     }
-    telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
-    return undefined;
+  };
+  /** What was known of an object before it could not be read: better than its absence. */
+  const knownOf = (raw: unknown): T | undefined => {
+    const identity = identityOf(raw);
+    const known = identity && objects.get(identity.key);
+    return known?.uid === identity?.uid ? known : undefined;
   };
   const showSize = (): void =>
     telemetry.gauge('tidegate_watch_objects', objects.size, { resource });
@@ -77,13 +95,17 @@ export const makeCollectionCache = <T extends Identity>(
   };
   const put = (raw: unknown): void => {
     const object = read(raw);
+    if (object === 'broken') return;
     if (object === undefined) return remove(raw, undefined);
     objects.set(object.key, object);
     told.next({ _tag: 'Present', object });
   };
   const takeLine = ({ type, object }: WatchLine): void => {
     if (type === 'ADDED' || type === 'MODIFIED') put(object);
-    else if (type === 'DELETED') remove(object, read(object));
+    else if (type === 'DELETED') {
+      const last = read(object);
+      remove(object, last === 'broken' ? undefined : last);
+    }
   };
 
   return {
@@ -97,8 +119,11 @@ export const makeCollectionCache = <T extends Identity>(
     values: () => objects.values(),
     facts: defer(() => (synced ? concat(of(listed()), told) : told)),
     takePage: (raws) => {
+      listedCount += raws.length;
       for (const raw of raws) {
-        const object = read(raw);
+        const seen = read(raw);
+        if (seen === 'broken') brokenCount += 1;
+        const object = seen === 'broken' ? knownOf(raw) : seen;
         if (object === undefined) continue;
         const known = objects.get(object.key);
         const same = known?.revision === object.revision && known.uid === object.uid;
@@ -107,8 +132,15 @@ export const makeCollectionCache = <T extends Identity>(
     },
     dropPages: () => {
       pages = new Map();
+      listedCount = 0;
+      brokenCount = 0;
     },
     adoptPages: () => {
+      if (brokenCount > listedCount * BROKEN_SHARE_MAX) {
+        throw new Error(
+          `${brokenCount} of ${listedCount} ${resource} could not be read: no list is shown`,
+        );
+      }
       const before = objects;
       objects = pages;
       pages = new Map();

@@ -8,33 +8,14 @@
 import { distinctUntilChanged, Observable } from 'rxjs';
 import type { Actor } from 'xstate';
 import type { SessionNews } from '../domain/frames.ts';
-import type { ClusterId } from '../domain/ids.ts';
 import type { Reply, Rollup } from '../domain/session.ts';
-import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
-import type { ShardCalls } from '../effects/shard-call.ts';
 import type { fleetSession, FleetSessionEvent } from '../machines/fleet-session.ts';
 import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
-import type { RenderBootstrap } from './session-frames.ts';
-import { type RecordOnLease, showState } from './session-voice.ts';
+import { showState } from './session-voice.ts';
 import { sessionParts, sessionPort, type SessionSetting, wiredSession } from './session-wiring.ts';
+import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import { shardStream } from './shard-stream.ts';
 import type { World } from './world.ts';
-
-/** What the session uses of the world. */
-export type SessionServices = ShardCalls | Credentials;
-
-export interface FleetSessionOptions {
-  readonly clusterId: ClusterId;
-  /** `host:port` of the shard. */
-  readonly address: string;
-  readonly rollupIntervalMs: number;
-  /** Mutual TLS; plaintext without. */
-  readonly credentialFiles?: CredentialFiles;
-  /** How often the key files are read; default `CREDENTIALS_POLL_MS`. */
-  readonly credentialsPollMs?: number;
-  readonly render: RenderBootstrap;
-  readonly record: RecordOnLease;
-}
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
 export interface FleetSession {

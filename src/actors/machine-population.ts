@@ -213,9 +213,10 @@ export const makePopulation = (
   const considerAwake = (machine: Machine, actor: MachineActor): void => {
     const { facts, newest } = actor.getSnapshot().context;
     const { said } = machine;
-    if (said === UNBOUND) actor.send({ type: 'machine.unbound' });
-    else if (said !== undefined && said !== facts.said) {
-      actor.send({ type: 'machine.observed', said });
+    if (said !== undefined && said !== facts.said) {
+      actor.send(
+        said === UNBOUND ? { type: 'machine.unbound' } : { type: 'machine.observed', said },
+      );
     }
     const drain = machine.drain ?? null;
     if (drain !== facts.drain) actor.send({ type: 'drain.observed', drain });

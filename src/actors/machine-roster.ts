@@ -84,6 +84,8 @@ export interface Roster<Actor> {
   readonly nodeNamed: (name: string) => NodeProjection | undefined;
   /** Members that `stream` did not show, now known to be no longer ours. */
   readonly unbind: (stream: number) => readonly Member<Actor>[];
+  /** The same for one member; true when that is news. */
+  readonly unbindOne: (member: Member<Actor>, stream: number) => boolean;
   readonly facts: (member: Member<Actor>) => UpcomingNodeFacts;
   readonly node: (member: Member<Actor>) => NodeLink | null;
   /**
@@ -173,6 +175,12 @@ export const makeRoster = <Actor>(
       member.toldReady = link.uid;
     }
   };
+  const unbound = (member: Member<Actor>, stream: number): boolean => {
+    if (member.stream === stream || member.said?.standing === 'Gone') return false;
+    member.said = UNBOUND;
+    telemetry.count('tidegate_stale_machines_total', 1);
+    return true;
+  };
   const known = (ids: readonly string[]): readonly Member<Actor>[] =>
     ids.flatMap((id) => members.get(id) ?? []);
 
@@ -244,16 +252,8 @@ export const makeRoster = <Actor>(
     },
     nodeGone: (name) => known(matching.removeNode(name)),
     nodeNamed: matching.nodeNamed,
-    unbind: (stream) => {
-      const stale: Member<Actor>[] = [];
-      for (const member of members.values()) {
-        if (member.stream === stream || member.said?.standing === 'Gone') continue;
-        member.said = UNBOUND;
-        stale.push(member);
-      }
-      telemetry.count('tidegate_stale_machines_total', stale.length);
-      return stale;
-    },
+    unbind: (stream) => [...members.values()].filter((member) => unbound(member, stream)),
+    unbindOne: unbound,
     facts: (member) => ({
       said: member.said ?? null,
       shown: object(member.key) ?? null,

@@ -11,7 +11,7 @@ import type { Reply, Rollup } from '../domain/session.ts';
 import { rollupFrames } from '../effects/rollup-frame.ts';
 import { fleetSession, type FleetSessionEvent } from '../machines/fleet-session.ts';
 import { type ReplyOutbox, replyOutbox } from '../streams/reply-outbox.ts';
-import type { FleetSessionOptions, SessionServices } from './fleet-session.ts';
+import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import { fromEffect } from './seams.ts';
 import { type FrameDesk, takeFrame } from './session-frames.ts';
 import { endingTeller, sparing, tellTooLarge } from './session-voice.ts';

@@ -81,8 +81,9 @@ export const startUpcomingNodes = (
   const consider: typeof population.consider = (machine) => {
     if (oriented) population.consider(machine);
   };
+  const isProven = (): boolean => oriented && replay.resynced === replay.stream;
   const collect = (): void => {
-    if (!oriented || replay.resynced !== replay.stream) return;
+    if (!isProven()) return;
     roster.unbind(replay.stream).forEach(consider);
   };
   const orient = (): void => {
@@ -125,7 +126,10 @@ export const startUpcomingNodes = (
 
   const onObject = (shown: UpcomingNodeProjection): void => {
     const machine = roster.owner(shown);
-    if (machine !== undefined) consider(machine);
+    if (machine === undefined) return;
+    // The cache may show an object only after the replay that did not have its machine.
+    if (isProven()) roster.unbindOne(machine, replay.stream);
+    consider(machine);
   };
   const onObjects = (fact: Fact<UpcomingNodeProjection>): void => {
     if (fact._tag === 'Present') return onObject(fact.object);

@@ -4,7 +4,7 @@
  */
 import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
-import { isDeleting, labelsOf } from './object-meta.ts';
+import { isDeleting } from './object-meta.ts';
 import { MACHINE_ID_KEY } from './upcoming-node.ts';
 
 /** What the cache keeps of a Node. Empty text stands for fields that are not there. */
@@ -26,7 +26,7 @@ export const projectNode = (raw: unknown): NodeProjection | undefined => {
   return {
     ...drained,
     providerId: textAt(raw, 'spec', 'providerID') ?? '',
-    machineLabel: labelsOf(raw)[MACHINE_ID_KEY] ?? '',
+    machineLabel: textAt(raw, 'metadata', 'labels', MACHINE_ID_KEY) ?? '',
     ready: textAt(ready, 'status') === 'True',
     deleting: isDeleting(raw),
   };

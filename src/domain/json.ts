@@ -62,13 +62,21 @@ export const recordAt = (value: unknown, ...path: readonly string[]): JsonRecord
 export const listOrEmptyAt = (value: unknown, ...path: readonly string[]): readonly unknown[] =>
   asList(valueAt(value, ...path)) ?? [];
 
-/** The entries of an object whose values are text; others are left out. `{}` when it is none. */
+const isTextRecord = (record: JsonRecord): record is Readonly<Record<string, string>> =>
+  Object.values(record).every((entry) => typeof entry === 'string');
+
+/**
+ * The entries of an object whose values are text; others are left out. `{}` when it is none. When
+ * nothing is left out it is the object itself.
+ */
 export const textRecordOrEmptyAt = (
   value: unknown,
   ...path: readonly string[]
 ): Readonly<Record<string, string>> => {
+  const record = recordAt(value, ...path) ?? {};
+  if (isTextRecord(record)) return record;
   const texts: [string, string][] = [];
-  for (const [key, entry] of Object.entries(recordAt(value, ...path) ?? {})) {
+  for (const [key, entry] of Object.entries(record)) {
     if (typeof entry === 'string') texts.push([key, entry]);
   }
   return Object.fromEntries(texts);

@@ -11,8 +11,12 @@ import type { Taint } from './resources.ts';
  */
 export type SpecText = string;
 
-const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const names = Object.keys(record);
+  // As the API server gives them.
+  if (names.every((name, at) => (names[at - 1] ?? '') <= name)) return record;
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+};
 
 const plainTaint = ({ key, value, effect }: Taint): Taint =>
   value === undefined || value === '' ? { effect, key } : { effect, key, value };
@@ -22,9 +26,9 @@ export const specText = (
   { labels, resources, taints }: Pick<MachineObservation, 'labels' | 'resources' | 'taints'>,
 ): SpecText =>
   JSON.stringify({
-    ...(Object.keys(labels).length === 0 ? {} : { labels: sorted(labels) }),
+    labels: Object.keys(labels).length === 0 ? undefined : sorted(labels),
     resources: sorted(resources),
-    ...(taints.length === 0 ? {} : { taints: taints.map(plainTaint) }),
+    taints: taints.length === 0 ? undefined : taints.map(plainTaint),
   });
 
 /** Quantities may be numbers in an object that somebody else wrote. */

@@ -6,6 +6,8 @@ export interface MultiIndex {
   readonly remove: (text: string, id: string) => void;
   /** All ids under the text, none twice. */
   readonly all: (text: string) => readonly string[];
+  /** Whether there is any id under the text. */
+  readonly has: (text: string) => boolean;
   /** The id under the text when it is the only one. */
   readonly only: (text: string) => string | undefined;
   readonly size: () => number;
@@ -26,11 +28,13 @@ export const multiIndex = (): MultiIndex => {
   };
   return {
     add: (text, id) => {
-      const ids = all(text);
-      if (!ids.includes(id)) put(text, [...ids, id]);
+      const found = entries.get(text);
+      if (found === undefined) entries.set(text, id);
+      else if (found !== id && !all(text).includes(id)) put(text, [...all(text), id]);
     },
     remove: (text, id) => put(text, all(text).filter((other) => other !== id)),
     all,
+    has: (text) => entries.has(text),
     only: (text) => {
       const found = entries.get(text);
       return typeof found === 'string' ? found : undefined;

@@ -55,6 +55,9 @@ const endings = (providerId: string): readonly string[] => {
 const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
   left.providerId === right.providerId && left.machineLabel === right.machineLabel;
 
+const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
+  node === undefined ? undefined : { node, rule };
+
 /** An empty matching. */
 export const nodeMatching = (): NodeMatching => {
   const nodes = new Map<string, NodeProjection>();
@@ -86,11 +89,11 @@ export const nodeMatching = (): NodeMatching => {
   const putNode = (node: NodeProjection): readonly string[] => {
     const known = nodes.get(node.name);
     nodes.set(node.name, node);
-    if (known !== undefined && sameTraits(known, node)) return concerned(node);
+    const now = concerned(node);
+    if (known !== undefined && sameTraits(known, node)) return now;
     if (known !== undefined) index(known, 'remove');
     index(node, 'add');
-    const before = known === undefined ? [] : concerned(known);
-    return [...new Set([...before, ...concerned(node)])];
+    return known === undefined ? now : [...new Set([...concerned(known), ...now])];
   };
 
   const nodeNamed = (name: string | undefined): NodeProjection | undefined =>
@@ -99,8 +102,9 @@ export const nodeMatching = (): NodeMatching => {
   /** An exact providerID beats an ending; `undefined` also when two Nodes fit. */
   const byProvider = (providerId: string): NodeProjection | undefined => {
     if (providerId === '') return undefined;
-    if (byProviderId.all(providerId).length > 0) return nodeNamed(byProviderId.only(providerId));
-    return nodeNamed(byEnding.only(providerId));
+    const exact = byProviderId.only(providerId);
+    if (exact !== undefined) return nodes.get(exact);
+    return byProviderId.has(providerId) ? undefined : nodeNamed(byEnding.only(providerId));
   };
 
   const removeMachine = (id: string): void => {
@@ -132,15 +136,10 @@ export const nodeMatching = (): NodeMatching => {
       if (machine.nodeName !== '') machinesByNodeName.add(machine.nodeName, machine.machineId);
     },
     removeMachine,
-    resolve: ({ machineId, providerId, nodeName }) => {
-      const rules: readonly (readonly [MatchRule, NodeProjection | undefined])[] = [
-        ['ProviderId', byProvider(providerId)],
-        ['NodeName', nodeNamed(machineId)],
-        ['MachineLabel', nodeNamed(byLabel.only(machineId))],
-        ['NamedInEntry', nodeNamed(nodeName)],
-      ];
-      for (const [rule, node] of rules) if (node !== undefined) return { node, rule };
-      return undefined;
-    },
+    resolve: ({ machineId, providerId, nodeName }) =>
+      match('ProviderId', byProvider(providerId)) ??
+        match('NodeName', nodeNamed(machineId)) ??
+        match('MachineLabel', nodeNamed(byLabel.only(machineId))) ??
+        match('NamedInEntry', nodeNamed(nodeName)),
   };
 };

@@ -1,18 +1,19 @@
 /** Reads `metadata` of a Kubernetes object. Total: an object without an identity is `undefined`. */
 import type { Identity } from './facts.ts';
 import { objectKey, revision, uid } from './ids.ts';
-import { textAt, textRecordOrEmptyAt } from './json.ts';
+import { recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 
 /** What a projection keeps of every object; `undefined` without a name, UID or resourceVersion. */
 export const identityOf = (raw: unknown): Identity | undefined => {
-  const name = textAt(raw, 'metadata', 'name');
-  const id = textAt(raw, 'metadata', 'uid');
-  const version = textAt(raw, 'metadata', 'resourceVersion');
+  const metadata = recordAt(raw, 'metadata');
+  const name = textAt(metadata, 'name');
+  const id = textAt(metadata, 'uid');
+  const version = textAt(metadata, 'resourceVersion');
   if (name === undefined || name === '' || id === undefined || version === undefined) {
     return undefined;
   }
   return {
-    key: objectKey(name, textAt(raw, 'metadata', 'namespace')),
+    key: objectKey(name, textAt(metadata, 'namespace')),
     uid: uid(id),
     revision: revision(version),
   };

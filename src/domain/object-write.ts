@@ -1,4 +1,6 @@
 /** What became of a write to one object, in the four names that statecharts act on. */
+import type { Identity } from './facts.ts';
+import type { Revision } from './ids.ts';
 
 export type WriteOutcome<Shown> =
   /** Done; this is what the cluster shows now. */
@@ -13,10 +15,17 @@ export type WriteOutcome<Shown> =
 /** How the last write of a series ended; `Untried` before the first answer. */
 export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
 
-/** The verdict that an outcome leads to. */
-export const verdictOf = <Shown>(outcome: WriteOutcome<Shown>): WriteVerdict => {
+/**
+ * The verdict that an outcome leads to. `base` is the revision that the write set out from: when
+ * the answer still has it, the API server kept nothing of the write, and will not next time.
+ */
+export const verdictOf = <Shown extends Pick<Identity, 'revision'>>(
+  outcome: WriteOutcome<Shown>,
+  base: Revision | null,
+): WriteVerdict => {
   switch (outcome._tag) {
     case 'Written':
+      return outcome.shown.revision === base ? 'Failed' : 'Landed';
     case 'Absent':
       return 'Landed';
     case 'Refused':
@@ -25,3 +34,7 @@ export const verdictOf = <Shown>(outcome: WriteOutcome<Shown>): WriteVerdict => 
       return 'Failed';
   }
 };
+
+/** Why a write did not land. */
+export const problemOf = <Shown>(outcome: WriteOutcome<Shown>): string =>
+  'why' in outcome ? outcome.why : 'the API server did not keep what was written';

@@ -13,7 +13,7 @@ export interface Time {
   readonly schedule: (delayMs: number, run: () => void) => () => void;
 }
 
-/** RFC 3339 with milliseconds, as Kubernetes `MicroTime` fields accept it. */
+/** RFC 3339 with milliseconds. Kubernetes' `MicroTime` wants six digits: pad it there. */
 export const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();
 
 /** RFC 3339 without a fraction, as Kubernetes `Time` fields are printed. */

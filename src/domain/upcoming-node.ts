@@ -8,7 +8,7 @@
  */
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
-import { parseJson, textAt, valueAt } from './json.ts';
+import { parseJson, recordAt, textAt, valueAt } from './json.ts';
 import { endsObject, follow, type Phase, phaseNamed, type Standing } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
@@ -77,18 +77,22 @@ export const projectUpcomingNode = (
 ): UpcomingNodeProjection | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
+  const status = recordAt(raw, 'status');
   return {
     ...identity,
-    machineId: annotationsOf(raw)[MACHINE_ID_KEY] ?? '',
-    phase: phaseNamed(textAt(raw, 'status', 'phase')) ?? null,
-    nodeName: textAt(raw, 'status', 'nodeRef', 'name') ?? '',
-    nodeUid: textAt(raw, 'status', 'nodeRef', 'uid') ?? '',
-    providerId: textAt(raw, 'status', 'providerID') ?? '',
-    lastError: textAt(raw, 'status', 'lastError') ?? '',
-    startedAt: textAt(raw, 'status', 'provisioningStartTime') ?? '',
+    machineId: textAt(raw, 'metadata', 'annotations', MACHINE_ID_KEY) ?? '',
+    phase: phaseNamed(textAt(status, 'phase')) ?? null,
+    nodeName: textAt(status, 'nodeRef', 'name') ?? '',
+    nodeUid: textAt(status, 'nodeRef', 'uid') ?? '',
+    providerId: textAt(status, 'providerID') ?? '',
+    lastError: textAt(status, 'lastError') ?? '',
+    startedAt: textAt(status, 'provisioningStartTime') ?? '',
     spec: intern(specOf(valueAt(raw, 'spec'))),
   };
 };
+
+/** A cut may split a character: what is left of it would come back as another one, and differ. */
+const cut = (text: string): string => text.slice(0, LAST_ERROR_CHARS_MAX).toWellFormed();
 
 /** A frame on top of what was said before; `nowMs` is the wall clock when it came. */
 export const sight = (
@@ -103,7 +107,7 @@ export const sight = (
     state: frame.state,
     spec: specText(frame),
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,
-    lastError: frame.state === 'Failed' ? frame.lastError.slice(0, LAST_ERROR_CHARS_MAX) : '',
+    lastError: frame.state === 'Failed' ? cut(frame.lastError) : '',
     nodeName: frame.nodeName,
     servesAgain: frame.state === 'Configured' && previous?.servesAgain === true,
     since: reborn ? rfc3339Seconds(nowMs) : previous.since,

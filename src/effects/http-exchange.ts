@@ -52,7 +52,8 @@ const collector = (
   mayLeave: () => boolean,
   done: (answer: Effect.Effect<RawAnswer, KubeFault>) => void,
 ): Dispatcher.DispatchHandler => {
-  const chunks: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
   let size = 0;
   let status = 0;
   let retryAfter: string | undefined;
@@ -69,10 +70,10 @@ const collector = (
     onResponseData: (controller, chunk) => {
       size += chunk.length;
       if (size > ANSWER_BYTES_MAX) controller.abort(new Error('the answer is too large'));
-      else chunks.push(chunk);
+      else text += decoder.decode(chunk, { stream: true });
     },
     onResponseEnd: () =>
-      done(Effect.succeed({ status, retryAfter, text: Buffer.concat(chunks).toString('utf8') })),
+      done(Effect.succeed({ status, retryAfter, text: text + decoder.decode() })),
     onResponseError: (_controller, error) =>
       done(Effect.fail(faultOf(progress, sentenceOf(error), error))),
   };

@@ -2,7 +2,9 @@
  * Options decoded: a table and what was given become values, or the one problem to mend first.
  *
  * Promises: a flag beats the environment, the environment beats the default; an empty variable
- * counts as not set; a problem is one line that names the option, the text and the remedy.
+ * counts as not set, and so does an empty flag of an option that may be left out (manifests of the
+ * Go operator have `--tls-cert=`); a problem is one line that names the option, the text and the
+ * remedy.
  */
 import type { Option } from './option-kinds.ts';
 
@@ -50,7 +52,8 @@ const quoted = (text: string): string =>
   JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
 const decodeOne = (option: Option<unknown>, given: Given): Settled<unknown> => {
-  const flag = given.flags[option.name];
+  const isOptional = option.default === undefined && option.requiredBecause === undefined;
+  const flag = given.flags[option.name] || (isOptional ? undefined : given.flags[option.name]);
   const variable = variableOf(given.prefix, option.name);
   const text = flag ?? (given.environment[variable] || undefined);
   const reading = text === undefined ? option.absent() : option.read(text);

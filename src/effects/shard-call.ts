@@ -75,7 +75,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 const EMPTY_NOTE = /\.? *Resolution note: $/;
 const TIME = / \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g;
 /** What it says when the peer closed the connection before the first HTTP/2 frame. */
-const CLOSED_EARLY = /Last error: Failed to connect$/;
+const CLOSED_EARLY = /Last error: (?:Failed to connect|(?:read|write) E(?:PIPE|CONNRESET))$/;
 const PERHAPS_REFUSED = ': the peer closed the connection during the handshake, as a shard does ' +
   'that does not accept our certificate';
 

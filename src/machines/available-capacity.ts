@@ -15,7 +15,12 @@ import {
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
-import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import {
+  problemOf,
+  verdictOf,
+  type WriteOutcome,
+  type WriteVerdict,
+} from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
 import { required } from './required.ts';
@@ -37,6 +42,8 @@ export interface AvailableCapacityInput extends AvailableCapacityAct {
 export interface AvailableCapacityContext extends AvailableCapacityInput {
   /** The newest revision that was seen of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
+  /** The revision that the write under way set out from; none for a creation. */
+  readonly base: Revision | null;
   /** Failures since a write last landed. */
   readonly attempt: number;
   readonly verdict: WriteVerdict;
@@ -108,16 +115,17 @@ export const availableCapacity = setup({
     tellRefused: () => {},
     tellFailing: () => {},
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
-      const verdict = verdictOf(outcome);
+      const verdict = verdictOf(outcome, context.base);
       const landed = verdict === 'Landed';
       return {
         ...afterAnswer(context, outcome),
         verdict,
-        problem: 'why' in outcome ? outcome.why : '',
+        problem: landed ? '' : problemOf(outcome),
         attempt: landed ? 0 : context.attempt + 1,
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
+    noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
     tryAgain: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -145,6 +153,7 @@ export const availableCapacity = setup({
   context: ({ input }) => ({
     ...input,
     newest: input.facts.shown?.revision ?? null,
+    base: null,
     attempt: 0,
     verdict: 'Untried',
     problem: '',
@@ -209,6 +218,7 @@ export const availableCapacity = setup({
         },
         creating: {
           description: 'Creates the object.',
+          entry: 'noteBase',
           invoke: {
             id: 'createObject',
             src: 'createObject',
@@ -219,6 +229,7 @@ export const availableCapacity = setup({
         },
         patching: {
           description: 'Writes what changed.',
+          entry: 'noteBase',
           invoke: {
             id: 'patchObject',
             src: 'patchObject',
@@ -229,6 +240,7 @@ export const availableCapacity = setup({
         },
         deleting: {
           description: 'Deletes the object: nothing is left, for certain.',
+          entry: 'noteBase',
           invoke: {
             id: 'deleteObject',
             src: 'deleteObject',

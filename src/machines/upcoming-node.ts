@@ -12,7 +12,12 @@ import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
 import { endsObject } from '../domain/machine-phase.ts';
-import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
+import {
+  problemOf,
+  verdictOf,
+  type WriteOutcome,
+  type WriteVerdict,
+} from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
 import type { NodeLink } from '../domain/node-link.ts';
@@ -60,6 +65,8 @@ export interface UpcomingNodeInput extends UpcomingNodeAct {
 export interface UpcomingNodeContext extends UpcomingNodeInput {
   /** The newest revision that was seen of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
+  /** The revision that the write under way set out from; none for a creation. */
+  readonly base: Revision | null;
   /** Failures since a write last landed. */
   readonly attempt: number;
   readonly verdict: WriteVerdict;
@@ -151,12 +158,12 @@ export const upcomingNode = setup({
     tellFailing: () => {},
     rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
-      const verdict = verdictOf(outcome);
+      const verdict = verdictOf(outcome, context.base);
       const landed = verdict === 'Landed';
       return {
         ...afterAnswer(context, outcome),
         verdict,
-        problem: 'why' in outcome ? outcome.why : '',
+        problem: landed ? '' : problemOf(outcome),
         attempt: landed ? 0 : context.attempt + 1,
         seed: landed ? context.seed : nextSeed(context.seed),
       };
@@ -171,6 +178,7 @@ export const upcomingNode = setup({
         seed: landed ? context.seed : nextSeed(context.seed),
       } as const;
     }),
+    noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
     tryAgain: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -207,6 +215,7 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     newest: input.facts.shown?.revision ?? null,
+    base: null,
     attempt: 0,
     verdict: 'Untried',
     problem: '',
@@ -289,6 +298,7 @@ export const upcomingNode = setup({
         },
         creating: {
           description: 'Creates the object; its status follows.',
+          entry: 'noteBase',
           invoke: {
             id: 'createObject',
             src: 'createObject',
@@ -299,6 +309,7 @@ export const upcomingNode = setup({
         },
         patchingStatus: {
           description: 'Writes phase, nodeRef, providerID or lastError.',
+          entry: 'noteBase',
           invoke: {
             id: 'patchStatus',
             src: 'patchStatus',
@@ -309,6 +320,7 @@ export const upcomingNode = setup({
         },
         patchingSpec: {
           description: 'Writes labels, resources or taints, and whose object it is.',
+          entry: 'noteBase',
           invoke: {
             id: 'patchSpec',
             src: 'patchSpec',
@@ -319,6 +331,7 @@ export const upcomingNode = setup({
         },
         deleting: {
           description: 'Deletes the object: the machine is no longer ours.',
+          entry: 'noteBase',
           invoke: {
             id: 'deleteObject',
             src: 'deleteObject',

@@ -130,7 +130,7 @@ describeWithTestbed('operator, when the API server is away', { say: () => {} }, 
     expect(await operator.stop()).toBe(0);
   });
 
-  it('keeps the session and the demand while its lease lasts, and writes what it missed', async () => {
+  it('wire 5: keeps session and demand while its lease lasts, and writes what it missed', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({

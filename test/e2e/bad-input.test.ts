@@ -10,6 +10,7 @@ import {
   untilAll,
 } from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { explained } from '../support/explained.ts';
 import { startFleet } from '../support/fleet-process.ts';
 import { needsAt, objectName, rollupsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
@@ -79,6 +80,10 @@ describeWithTestbed('operator, when it is given nonsense', { say: () => {} }, (b
     }, { what: 'the good requests to be acknowledged, and no other' });
     expect(await operator.metric('tidegate_capacity_requests')).toBe(GOOD);
     expect(await operator.metric('tidegate_capacity_requests_unreadable')).toBe(bad.length);
+
+    const why = await explained(bed(), 'capacityrequest', 'default/bad-operator');
+    expect(why).toContain('It cannot be read, so the fleet is not asked for it');
+    expect(why).toContain('spec.requirements[0].operator');
 
     // One that was good and turns bad counts as it did.
     await cluster.patch(`${COLLECTIONS.requests}/good-0`, { spec: { reclamationPenalty: '-3' } });

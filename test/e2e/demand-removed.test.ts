@@ -10,6 +10,7 @@ import {
   uidOf,
   untilAll,
 } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
 import { boundMachines, rollupsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
@@ -30,11 +31,7 @@ interface Scene {
 /** A cluster with a machine for each of `ROWS` needs. */
 const settled = async (bed: Testbed): Promise<Scene> => {
   const cluster = await freshCluster(bed);
-  const fleet = await startFleet({
-    seedMachines: 40,
-    kubeconfig: bed.kubeconfigFor('fleet'),
-    flags: { 'draining-time': '500ms' },
-  });
+  const fleet = await startFleet({ seedMachines: 40, kubeconfig: bed.kubeconfigFor('fleet') });
   const operator = await startOperator({ bed, shardAddress: fleet.address });
   const requests = wantedMachines(ROWS, 'wanted', (priority) => ({ priority }));
   await cluster.create(COLLECTIONS.requests, requests);
@@ -63,6 +60,7 @@ describeWithTestbed('operator, when demand is removed', { say: () => {} }, (bed)
       count: ROWS - REMOVED,
       each: (one) => phaseOf(one) === 'Ready',
     });
+    await eventually(() => seen.deleted().length === REMOVED, { what: 'as many deletions' });
     const kept = new Set(left.map(uidOf));
     for (const one of before) {
       const phases = phasesIn(seen.of(nameOf(one)));
@@ -85,8 +83,16 @@ describeWithTestbed('operator, when demand is removed', { say: () => {} }, (bed)
   });
 
   it('gives everything back once the fleet believes that nothing is wanted any more', async () => {
-    const { cluster, fleet } = await settled(bed());
+    const { cluster, fleet, operator } = await settled(bed());
+    // Without a session, so that no roll-up tells of half the deletion.
+    await fleet.script('POST', '/faults', { refuseSessions: true });
+    await fleet.script('POST', '/sessions/end', { cluster: 'test' });
     await cluster.clear(COLLECTIONS.requests);
+    const watched = { resource: 'capacityrequests' };
+    await eventually(async () => await operator.metric('tidegate_watch_objects', watched) === 0, {
+      what: 'the operator to see that nothing is wanted',
+    });
+    await fleet.script('POST', '/faults', { refuseSessions: false });
     await gone(cluster, COLLECTIONS.upcomingNodes, 'every UpcomingNode to go');
     await gone(cluster, COLLECTIONS.nodes, 'every Node to go');
     expect(await boundMachines(fleet, 'test')).toEqual([]);

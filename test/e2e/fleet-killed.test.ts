@@ -41,7 +41,7 @@ const attempts = (operator: OperatorProcess, since: number): readonly unknown[] 
     .map(({ attempt }) => attempt);
 
 describeWithTestbed('operator, when the fleet is killed', { say: () => {} }, (bed) => {
-  it('reconnects, doubles nothing, and collects what vanished after the replay', async () => {
+  it('wire 7: reconnects, doubles nothing, and collects what vanished after the replay', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();
     const first = await startFleet({ bindingsFile, kubeconfig: bed().kubeconfigFor('fleet') });
@@ -109,6 +109,15 @@ describeWithTestbed('operator, when the fleet is killed', { say: () => {} }, (be
     expect(await operator.metric('bigfleet_operator_session_reconnects_total'))
       .toBe(attempts(operator, mark).length);
     expect(await operator.metric('tidegate_stale_machines_total')).toBe(VANISHED);
+
+    // The stream proved itself, so the next ending is the first of its kind again.
+    const proven = operator.logs().length;
+    await second.script('POST', '/sessions/end', { cluster: 'test' });
+    await operator.untilLog(({ message }) => message === 'Session ended', {
+      what: 'that the session ended again',
+      since: proven,
+    });
+    expect(attempts(operator, proven)).toEqual([1]);
   });
 
   it('gets machines in place of those that vanished, and keeps the others', async () => {

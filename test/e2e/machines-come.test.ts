@@ -1,8 +1,5 @@
 /** Demand goes up, machines come: every step that a person would see. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import {
   type ClusterClient,
@@ -15,15 +12,18 @@ import {
   untilAll,
 } from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { explained } from '../support/explained.ts';
 import { startFleet } from '../support/fleet-process.ts';
 import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { startTidegate } from '../support/tidegate-process.ts';
+import { templateFile } from '../support/template-file.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
 import { wantedMachines } from '../support/wanted-capacity.ts';
 
 const MACHINES = 6;
+/** Slowly enough that no phase is replaced before it was written. */
+const UNHURRIED = { 'joining-time': '2s' };
 const STANDARD_8_COST = '0.39';
 
 const TEMPLATE = `#cloud-config
@@ -35,14 +35,6 @@ const USER_DATA = `#cloud-config
 # joins test
 label: node.kubernetes.io/instance-type In standard-8
 `;
-
-const templateFile = async (): Promise<string> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-template-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'user-data');
-  await writeFile(path, TEMPLATE);
-  return path;
-};
 
 const isReady = (one: JsonRecord): boolean =>
   phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined;
@@ -61,15 +53,6 @@ const expectOneStartTime = (versions: readonly JsonRecord[]): void => {
     .toEqual([]);
 };
 
-const explained = async (bed: Testbed, ...asked: readonly string[]): Promise<string> => {
-  const explain = startTidegate({
-    name: 'explain',
-    args: ['explain', ...asked, `--kubeconfig=${bed.kubeconfig}`],
-  });
-  expect(await explain.exited).toBe(0);
-  return explain.logs().map(({ msg }) => msg).join('\n');
-};
-
 const histories = async (
   cluster: ClusterClient,
 ): Promise<Readonly<Record<'machines' | 'requests', History>>> => ({
@@ -81,11 +64,14 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
   it('answers bootstrap pulls and takes machines to Ready with their Nodes', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);
-    const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
+    const fleet = await startFleet({
+      kubeconfig: bed().kubeconfigFor('fleet'),
+      flags: UNHURRIED,
+    });
     await startOperator({
       bed: bed(),
       shardAddress: fleet.address,
-      flags: { 'bootstrap-template-file': await templateFile() },
+      flags: { 'bootstrap-template-file': await templateFile(TEMPLATE) },
     });
     await cluster.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
@@ -93,6 +79,8 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
       count: MACHINES,
       each: isReady,
     });
+
+    await seen.machines.upTo(ready);
 
     const bound = await boundMachines(fleet, 'test');
     expect(ready.map(nameOf).sort()).toEqual(bound.map(({ id }) => objectName(id)).sort());
@@ -124,6 +112,7 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
       count: MACHINES,
       each: (one) => phaseOf(one) === 'Acknowledged',
     });
+    await seen.requests.upTo(requests);
     for (const request of requests) {
       const versions = seen.requests.of(nameOf(request));
       // Phase and time come in the same patch, and there is one.

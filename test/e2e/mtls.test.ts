@@ -85,8 +85,8 @@ const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<rea
 
 describeWithTestbed('operator with mTLS', { say: () => {} }, (bed) => {
   it(
-    'wire 8: with a certificate that is not for its cluster alone dials nobody, says why, and \
-goes on once it has a right one',
+    'wire 8: an operator whose certificate is not for its cluster alone dials nobody, says why, \
+and goes on once it has a right one',
     async () => {
       await bed().installCrds();
       const cluster = await clusterClient(bed());
@@ -144,8 +144,8 @@ goes on once it has a right one',
   );
 
   it(
-    'wire 7: dials once for each ending when the shard does not know who signed its \
-certificate, or it does not know who signed that of the shard',
+    'wire 7: an operator dials once for each ending when one side does not know who signed the \
+certificate of the other',
     async () => {
       await bed().installCrds();
       const { fleets, operators } = authorities();
@@ -174,8 +174,39 @@ certificate, or it does not know who signed that of the shard',
   );
 
   it(
-    'wire 8: keeps its session while the key pair is rotated under load, and dials with the new \
-one',
+    'wire 8: an operator that the shard refuses says so once, and dials again when its key pair \
+has changed',
+    async () => {
+      await bed().installCrds();
+      const cluster = await clusterClient(bed());
+      const { fleets, operators } = authorities();
+      const fleet = await securedFleet(fleets, operators);
+      const counter = await countDials(fleet.ports.shard);
+      const keys = await writeKeyFiles(clusterPair(operators, 'refused'), [fleets]);
+      const { address } = counter;
+      const operator = await securedOperator({ bed: bed(), address, keys, clusterId: 'refused' });
+      const { number } = await untilSession(fleet);
+      await fleet.script('POST', '/sessions/end', {
+        cluster: 'refused',
+        status: 'PERMISSION_DENIED',
+        message: 'not on the list',
+      });
+      const { detail } = await operator.untilLog(says('Session refused'), { what: 'a refusal' });
+      expect(detail).toBe('PERMISSION_DENIED: not on the list');
+      await eventually(async () => (await refusalEvents(cluster, 'refused')).length === 1, {
+        what: 'an Event on the Lease',
+      });
+      expect(counter.dials()).toBe(1);
+      await keys.rotate(clusterPair(operators, 'refused'));
+      await untilSession(fleet, { after: number });
+      expect(counter.dials()).toBe(2);
+      expect(told(operator, 'Session refused')).toHaveLength(1);
+    },
+  );
+
+  it(
+    'wire 8: an operator keeps its session while its key pair is rotated under load, and dials \
+with the new one',
     async () => {
       await bed().installCrds();
       const cluster = await clusterClient(bed());
@@ -219,8 +250,8 @@ one',
   );
 
   it(
-    'wire 8: goes on with the pair before while a rotation is half-written, and says so \
-once',
+    'wire 8: an operator goes on with the pair before while a rotation is half-written, and says \
+so once',
     async () => {
       await bed().installCrds();
       const { fleets, operators } = authorities();

@@ -68,8 +68,8 @@ const busyOperator = async (bed: Testbed, identity: string) => {
 
 describeWithTestbed('operator on SIGTERM', { say: () => {} }, (bed) => {
   it(
-    'DR-15: closes its session, gives its lease back and leaves with 0 and nothing behind, in \
-the middle of a burst',
+    'DR-15: an operator told to stop closes its session, gives its lease back and leaves with 0 \
+and nothing behind, in the middle of a burst',
     async () => {
       const { cluster, fleet, operator } = await busyOperator(bed(), 'leaves-in-order');
       expect(await processesWith('--identity=leaves-in-order')).not.toEqual([]);

@@ -112,8 +112,8 @@ const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Stage): Prom
 
 describeWithTestbed('two operators, when the leader gets SIGTERM', { say: () => {} }, (bed) => {
   it(
-    'DR-15: the standby writes nothing before, and takes over at once, long before the lease \
-runs out',
+    'DR-15: a standby writes nothing before the leader is told to stop, and then takes over at \
+once, long before the lease runs out',
     async () => {
       const stage = await inBurst(bed(), LONG);
       expect(await stage.leader.stop()).toBe(0);
@@ -130,8 +130,8 @@ runs out',
 
 describeWithTestbed('two operators, when the leader gets SIGKILL', { say: () => {} }, (bed) => {
   it(
-    'DR-15: the standby takes over when the lease has run out, and finishes what was \
-begun',
+    'DR-15: a standby takes over from a killed leader when the lease has run out, and finishes \
+what was begun',
     async () => {
       const stage = await inBurst(bed(), SHORT);
       stage.leader.signal('KILL');
@@ -142,7 +142,7 @@ begun',
 });
 
 describeWithTestbed('two operators, when the leader is put to sleep', { say: () => {} }, (bed) => {
-  it('DR-15: it writes nothing more once it wakes up too late, and stands by', async () => {
+  it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
     const stage = await inBurst(bed(), SHORT);
     stage.leader.signal('STOP');
     await eventually(async () => await stage.holder() === 'tidegate-b', {

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  type FleetSession,
-  type FleetSessionOptions,
-  startFleetSession,
-} from '../../src/actors/fleet-session.ts';
+import { type FleetSession, startFleetSession } from '../../src/actors/fleet-session.ts';
+import type { FleetSessionOptions } from '../../src/actors/session-options.ts';
 import { shownState } from '../../src/actors/session-voice.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';

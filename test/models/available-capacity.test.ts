@@ -1,7 +1,7 @@
 /** One profile of free capacity and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideAvailableCapacity } from '../../src/actors/available-capacities.ts';
+import { provideAvailableCapacity } from '../../src/actors/available-capacity-acts.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
@@ -109,7 +109,8 @@ describeModel('availableCapacity', {
     ],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
   },
-  project: ({ facts, newest, attempt, verdict }: AvailableCapacityContext) => ({
+  project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
+    base,
     said: facts.said,
     shown: facts.shown?.revision,
     newest,

@@ -203,7 +203,8 @@ describeModel('upcomingNode', {
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },
-  project: ({ facts, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+  project: ({ facts, base, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+    base,
     said: facts.said && [facts.said.standing, facts.said.state, facts.said.servesAgain],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],

@@ -43,6 +43,8 @@ export interface History {
   /** The versions of one object, oldest first; the last may be the one that was deleted. */
   readonly of: (name: string) => readonly JsonRecord[];
   readonly deleted: () => readonly string[];
+  /** Waits until it has come as far as these objects, which a list gave: a watch may be later. */
+  readonly upTo: (objects: readonly JsonRecord[]) => Promise<void>;
 }
 
 /** An answer, whatever its status. */
@@ -115,7 +117,20 @@ const accessIn = (kubeconfig: string) => {
 export const adminAccess = async (bed: Testbed): Promise<ReturnType<typeof accessIn>> =>
   accessIn(await readFile(bed.kubeconfig, 'utf8'));
 
-const revisionOf = (list: unknown): string => textAt(list, 'metadata', 'resourceVersion') ?? '';
+const revisionOf = (shown: unknown): string => textAt(shown, 'metadata', 'resourceVersion') ?? '';
+
+const historyOf = (changes: readonly Change[]): History => ({
+  changes: () => changes,
+  of: (name) => changes.map(({ object }) => object).filter((one) => nameOf(one) === name),
+  deleted: () =>
+    changes.filter(({ type }) => type === 'DELETED').map(({ object }) => nameOf(object)),
+  upTo: async (objects) => {
+    await eventually(() => {
+      const seen = new Set(changes.map(({ object }) => revisionOf(object)));
+      return objects.every((object) => seen.has(revisionOf(object)));
+    }, { what: 'the watch to be as far as the list' });
+  },
+});
 
 /** Connects. Must be called inside a test, with which it ends. */
 export const clusterClient = async (bed: Testbed): Promise<ClusterClient> => {
@@ -183,12 +198,7 @@ export const clusterClient = async (bed: Testbed): Promise<ClusterClient> => {
       const revision = revisionOf(await must('GET', `${collection}?limit=1`));
       // It breaks off when the test ends, and when the API server does.
       void follow(collection, revision, changes).catch(() => {});
-      return {
-        changes: () => changes,
-        of: (name) => changes.map(({ object }) => object).filter((one) => nameOf(one) === name),
-        deleted: () =>
-          changes.filter(({ type }) => type === 'DELETED').map(({ object }) => nameOf(object)),
-      };
+      return historyOf(changes);
     },
   };
 };

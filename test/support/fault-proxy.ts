@@ -25,6 +25,8 @@ export interface FaultProxy {
   readonly hold: (matches: Matches) => void;
   /** Targets that are held. */
   readonly held: () => readonly string[];
+  /** Ends every connection; new ones are taken. */
+  readonly cut: () => void;
   /** Lets them all go, and holds no more. */
   readonly release: () => void;
 }
@@ -69,8 +71,11 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
     socket.on('close', () => sockets.delete(socket));
   });
   const port = await listening(server);
-  onTestFinished(async () => {
+  const cut = (): void => {
     for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(async () => {
+    cut();
     agent.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -83,6 +88,7 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
       isHeld = matches;
     },
     held: () => [...waiting.keys()],
+    cut,
     release: () => {
       isHeld = () => false;
       for (const go of waiting.values()) go();

@@ -36,10 +36,12 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-05',
-      says: 'Nothing is dialled before the list of CapacityRequests is complete, because an ' +
-        'early roll-up would be an authoritative “nothing wanted”. While the API server ' +
-        'is away the last known demand is sent on. A request that was good and turns bad ' +
-        'keeps its last good reading until it is deleted.',
+      says:
+        'Nothing is dialled before the list of CapacityRequests is complete, because an early ' +
+        'roll-up would be an authoritative “nothing wanted”. While the API server is away the last ' +
+        'known demand is sent on for as long as this process may lead; after that nobody can know ' +
+        'who leads, the session is closed, and the shard keeps the last demand by itself. A ' +
+        'request that was good and turns bad keeps its last good reading until it is deleted.',
       shownBy: ['wire 5:'],
     },
     {

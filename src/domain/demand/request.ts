@@ -7,9 +7,10 @@
  * being right: what finds no copy keeps its own.
  */
 import type { Identity } from '../facts.ts';
-import { textAt } from '../json.ts';
+import { recordAt, textAt } from '../json.ts';
 import { identityOf } from '../object-meta.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
+import type { Amounts, Terms } from './terms.ts';
 
 /** What is kept of one CapacityRequest. */
 export interface CapacityRequestProjection extends Identity {
@@ -20,16 +21,55 @@ export interface CapacityRequestProjection extends Identity {
 
 /** Different terms, and different amounts, of which one copy is kept for sharing. */
 const SHARED_MAX = 20_000;
+/** Longer specs are rare, and their words are not kept. */
+const SHARED_WORDS_MAX = 2_000;
 
-/** One value per key; starts anew when it is full, so that it never outgrows its limit. */
-const sharing = <Value extends { readonly key: string }>(): (value: Value) => Value => {
-  const known = new Map<string, Value>();
-  return (value) => {
-    const first = known.get(value.key);
-    if (first !== undefined) return first;
-    if (known.size >= SHARED_MAX) known.clear();
-    known.set(value.key, value);
-    return value;
+/** A map that starts anew when it is full, so that it never outgrows its limit. */
+const put = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
+  if (map.has(key)) return;
+  if (map.size >= SHARED_MAX) map.clear();
+  map.set(key, value);
+};
+
+/** One copy of equal values, found again by the words that they were read from. */
+const sharing = <Value extends { readonly key: string }>() => {
+  const byWords = new Map<string, Value>();
+  const byKey = new Map<string, Value>();
+  return {
+    get: (words: string): Value | undefined => byWords.get(words),
+    keep: (words: string, value: Value): Value => {
+      const first = byKey.get(value.key) ?? value;
+      put(byKey, first.key, first);
+      if (words.length <= SHARED_WORDS_MAX) put(byWords, words, first);
+      return first;
+    },
+  };
+};
+
+/** All that terms, and all that amounts, depend on, as texts. */
+const wordsOf = (raw: unknown): readonly [terms: string, amounts: string] => {
+  const { resources, ...rest } = recordAt(raw, 'spec') ?? {};
+  const namespace = textAt(raw, 'metadata', 'namespace');
+  return [JSON.stringify([namespace, rest]), JSON.stringify(resources ?? null)];
+};
+
+/** Reads requests; of what was found good once, the same words are not read again. */
+const sharingReader = (): (raw: unknown) => Reading => {
+  const terms = sharing<Terms>();
+  const amounts = sharing<Amounts>();
+  return (raw) => {
+    const [termsWords, amountsWords] = wordsOf(raw);
+    const [knownTerms, knownAmounts] = [terms.get(termsWords), amounts.get(amountsWords)];
+    if (knownTerms !== undefined && knownAmounts !== undefined) {
+      return { _tag: 'Readable', terms: knownTerms, amounts: knownAmounts };
+    }
+    const reading = readCapacityRequest(raw);
+    if (reading._tag === 'Unreadable') return reading;
+    return {
+      _tag: 'Readable',
+      terms: terms.keep(termsWords, reading.terms),
+      amounts: amounts.keep(amountsWords, reading.amounts),
+    };
   };
 };
 
@@ -40,16 +80,10 @@ const sharing = <Value extends { readonly key: string }>(): (value: Value) => Va
 export const capacityRequestProjector = (): (
   raw: unknown,
 ) => CapacityRequestProjection | undefined => {
-  const sharedTerms = sharing<Extract<Reading, { _tag: 'Readable' }>['terms']>();
-  const sharedAmounts = sharing<Extract<Reading, { _tag: 'Readable' }>['amounts']>();
+  const read = sharingReader();
   return (raw) => {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
-    const phase = textAt(raw, 'status', 'phase') ?? '';
-    const reading = readCapacityRequest(raw);
-    if (reading._tag === 'Unreadable') return { ...identity, phase, reading };
-    const terms = sharedTerms(reading.terms);
-    const amounts = sharedAmounts(reading.amounts);
-    return { ...identity, phase, reading: { _tag: 'Readable', terms, amounts } };
+    return { ...identity, phase: textAt(raw, 'status', 'phase') ?? '', reading: read(raw) };
   };
 };

@@ -50,7 +50,7 @@ export class BootstrapDesk {
     return [...this.#open.values()];
   }
 
-  /** Whether a machine's pull is on its way. */
+  /** Whether a machine's pull is on its way, or was answered. */
   asked(machineId: string): boolean {
     return this.#byMachine.has(machineId);
   }
@@ -65,7 +65,7 @@ export class BootstrapDesk {
     return pull;
   }
 
-  /** Its machine waits no more. */
+  /** Its machine is no longer being made into a node. */
   forget(machineId: string): void {
     const requestId = this.#byMachine.get(machineId);
     if (requestId !== undefined) this.#open.delete(requestId);
@@ -87,10 +87,8 @@ export class BootstrapDesk {
       error: response.error,
       late: pull === undefined,
     });
-    if (pull !== undefined) {
-      this.#open.delete(pull.requestId);
-      this.#byMachine.delete(pull.machineId);
-    }
+    // Its machine stays asked until it is forgotten: one that boots is not asked about again.
+    if (pull !== undefined) this.#open.delete(pull.requestId);
     return pull;
   }
 }

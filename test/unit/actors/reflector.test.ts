@@ -267,6 +267,33 @@ describe('a reflector', () => {
     expect(counted.filter((name) => name === 'tidegate_watch_unreadable_total').length).toBe(1);
   });
 
+  it('is not synced by a list that a defect keeps it from reading, and lists again', async () => {
+    const { time, api, start } = bed();
+    api.put('a', { color: 'poison' });
+    api.put('b', { color: 'poison' });
+    api.put('c');
+    const { reflector, facts } = start();
+    await time.advance(5_000);
+    expect(reflector.synced).toBe(false);
+    expect(facts).toEqual([]);
+    api.put('a', { color: 'red' });
+    await time.advance(5_000);
+    expect(reflector.synced).toBe(true);
+    expect(facts).toEqual(['listed a,c']);
+  });
+
+  it('keeps what it knew of an object that it can no longer read', async () => {
+    const { time, api, start } = bed();
+    api.put('a', { color: 'red' });
+    api.put('b');
+    const { reflector, facts } = start();
+    await time.settle();
+    api.put('a', { color: 'poison' });
+    await time.settle();
+    expect([...reflector.values()].map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(facts.length).toBe(1);
+  });
+
   it('outlives a subscriber that throws', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);

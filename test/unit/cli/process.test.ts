@@ -1,11 +1,25 @@
 /** The program as its own process, on the runtime that runs this test: exit codes and outputs. */
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
+
+const folders: string[] = [];
+afterAll(async () => {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true })));
+});
+
+const newFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-cli-'));
+  folders.push(folder);
+  return folder;
+};
 
 interface Ended {
   readonly code: number | null;
@@ -53,10 +67,9 @@ const kubeconfig = (port: number): string =>
   });
 
 const kubeconfigFile = async (port: number): Promise<string> => {
-  const { mkdtemp, writeFile } = await import('node:fs/promises');
-  const folder = await mkdtemp('/tmp/tidegate-cli-');
-  await writeFile(`${folder}/config`, kubeconfig(port));
-  return `${folder}/config`;
+  const file = join(await newFolder(), 'config');
+  await writeFile(file, kubeconfig(port));
+  return file;
 };
 
 test('exit code 0: --version says the version on stdout', async () => {
@@ -178,14 +191,13 @@ test.each(['SIGTERM', 'SIGINT'] as const)('exit code 0: %s stops a fleet', async
 });
 
 test('exit code 1: a second signal does not wait for a stop that hangs', async () => {
-  const { mkdtemp, writeFile } = await import('node:fs/promises');
   const signals = new URL('../../../src/cli/signals.ts', import.meta.url);
   const script = `import { endingSignal } from '${signals.href}';
     const say = () => process.stderr.write('x');
     endingSignal().then(say);
     setInterval(() => {}, 1000);
     say();`;
-  const file = `${await mkdtemp('/tmp/tidegate-cli-')}/hangs.ts`;
+  const file = join(await newFolder(), 'hangs.ts');
   await writeFile(file, script);
   const asked = 'Deno' in globalThis ? ['run', '-A', file] : [file];
   expect(await signalled(asked, ['SIGTERM', 'SIGTERM'])).toBe(1);

@@ -126,6 +126,13 @@ describe('upcoming node', () => {
     });
   });
 
+  test('upcomingNodes: a long last error is cut between characters', () => {
+    const lastError = `${'x'.repeat(4095)}\u{1F6A2}`;
+    const cut = sight(undefined, frame('Failed', { lastError }), T0).lastError;
+    expect(cut.length).toBe(4096);
+    expect(cut.isWellFormed()).toBe(true);
+  });
+
   test('upcomingNodes: keeps the last provider id when a frame has none', () => {
     const sighting = sight(said('Configured'), frame('Draining', { providerId: '' }), T0);
     expect(sighting.providerId).toBe('host-1');

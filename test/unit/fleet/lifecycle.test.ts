@@ -54,6 +54,17 @@ describe('fleet machine', () => {
     expect(configured?.resources?.resources).toHaveProperty('memory');
   });
 
+  test('that boots with its answer is not asked about again by the next roll-ups', async () => {
+    const { time, script, cluster } = await connect();
+    script.setTiming({ joiningMs: 5000 });
+    for (let rollups = 0; rollups < 4; rollups += 1) {
+      cluster.wants(cpus(8));
+      await time.advance(1000);
+    }
+    expect(cluster.machinesIn('CONFIGURING')).toHaveLength(1);
+    expect(cluster.pulls()).toHaveLength(1);
+  });
+
   test('whose pull is answered with an error becomes FAILED and says why', async () => {
     const { time, cluster } = await connect({ error: 'no template' });
     cluster.wants(cpus(8));

@@ -60,6 +60,16 @@ describe('operator settings', () => {
     expect(settled(least, { TIDEGATE_ROLLUP_INTERVAL: '' }).rollupIntervalMs).toBe(10_000);
   });
 
+  test('count an empty flag as not set where the option may be left out', () => {
+    const empty = { 'tls-cert': '', 'tls-key': '', 'tls-ca': '', 'kubeconfig': '' };
+    expect(settled({ ...least, ...empty })).toMatchObject({
+      tls: undefined,
+      kubeconfig: undefined,
+    });
+    expect(problem({ ...least, 'cluster-id': '' })).toContain('Cannot use --cluster-id ""');
+    expect(problem({ ...least, qps: '' })).toContain('Cannot use --qps ""');
+  });
+
   test('turn the metrics off with --metrics-addr 0 and keep the probes', () => {
     const settings = settled({ ...least, 'metrics-addr': '0' });
     expect(settings.metricsAddress).toBeUndefined();

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Demand, makeDemand } from '../../../../src/domain/demand/demand.ts';
 import type { Need } from '../../../../src/domain/demand/need.ts';
+import { readCapacityRequest, type Reading } from '../../../../src/domain/demand/reading.ts';
 import {
   type CapacityRequestProjection,
   capacityRequestProjector,
@@ -240,10 +241,25 @@ describe('capacityRequestProjector', () => {
     return reading;
   };
 
+  /** Equal outlines, equal contributions to the demand. */
+  const outline = (reading: Reading) =>
+    reading._tag === 'Unreadable' ? reading.problems : [reading.terms, reading.amounts.key];
+
   it('keeps one copy of equal terms and of equal amounts', () => {
     const [one, other] = [readable(cpu('2', { name: 'a' })), readable(cpu('2', { name: 'b' }))];
     expect(one.terms).toBe(other.terms);
     expect(one.amounts).toBe(other.amounts);
+  });
+
+  it('reads every request as if it were the first, whatever it has read before', () => {
+    const namespace = fc.constantFrom('default', 'team-a');
+    const spec = fc.oneof(similarSpecs, goodSpecs, badSpecs);
+    fc.assert(fc.property(fc.array(fc.record({ namespace, spec }), { maxLength: 20 }), (all) => {
+      for (const parts of [...all, ...all]) {
+        const alone = readCapacityRequest(rawRequest(parts));
+        expect(outline(request(parts).reading)).toEqual(outline(alone));
+      }
+    }));
   });
 
   it('keeps apart equal values in different formats', () => {

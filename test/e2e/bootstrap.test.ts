@@ -1,0 +1,95 @@
+/** What a new machine is told: a template that is good, bad, changed, or fails for one machine. */
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { textAt } from '../../src/domain/json.ts';
+import { COLLECTIONS, phaseOf, untilAll } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
+import { pullsAt, type PullSeen } from '../support/fleet-script.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { templateFile } from '../support/template-file.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { wantedMachines } from '../support/wanted-capacity.ts';
+
+const FAILURE = 1;
+
+/** Asks for a blob now and waits for the answer. */
+const pulled = async (fleet: FleetProcess): Promise<PullSeen> => {
+  const requestId = textAt(
+    await fleet.script('POST', '/bootstrap', { cluster: 'test' }),
+    'requestId',
+  );
+  return await eventually(
+    async () => (await pullsAt(fleet)).find((one) => one.requestId === requestId),
+    {
+      what: 'the answer to a pull',
+    },
+  );
+};
+
+const untilPulled = (fleet: FleetProcess, userData: string): Promise<unknown> =>
+  eventually(async () => (await pulled(fleet)).userData === userData, {
+    what: `the answer ${JSON.stringify(userData)}`,
+    everyMs: 500,
+  });
+
+describeWithTestbed('bootstrap template', { say: () => {} }, (bed) => {
+  it('is refused at start-up with line and column when it is none', async () => {
+    await freshCluster(bed());
+    const operator = await startOperator({
+      bed: bed(),
+      shardAddress: 'localhost:1',
+      flags: { 'bootstrap-template-file': await templateFile('#cloud-config\n  {{if}}\n') },
+    });
+    expect(await operator.exited).toBe(FAILURE);
+    const said = operator.logs().map(({ msg }) => msg).join('\n');
+    expect(said).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
+  });
+
+  it('is read again when it changes, and a bad change keeps the last good one', async () => {
+    await freshCluster(bed());
+    const path = await templateFile('first {{.ClusterID}}');
+    const fleet = await startFleet({ seedMachines: 0 });
+    const operator = await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: { 'bootstrap-template-file': path },
+    });
+    await operator.untilLog(({ message }) => message === 'Session resynced', { what: 'a session' });
+    expect((await pulled(fleet)).userData).toBe('first test');
+
+    await writeFile(path, 'second {{.ClusterID}}');
+    await untilPulled(fleet, 'second test');
+    await writeFile(path, 'third {{.ClusterID');
+    await eventually(
+      async () => await operator.metric('tidegate_bootstrap_template_refused_total') === 1,
+      { what: 'the refusal' },
+    );
+    expect((await pulled(fleet)).userData).toBe('second test');
+    await writeFile(path, 'fourth {{.ClusterID}}');
+    await untilPulled(fleet, 'fourth test');
+  });
+
+  it('that fails for a machine is answered with the error, and the machine shows it', async () => {
+    const cluster = await freshCluster(bed());
+    // Its need gets no other machine meanwhile.
+    const fleet = await startFleet({ flags: { 'bootstrap-pause': '1h' } });
+    await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: {
+        'bootstrap-template-file': await templateFile('a\n{{index .Requirements 7}}'),
+      },
+    });
+    await cluster.create(COLLECTIONS.requests, wantedMachines(1, 'wanted'));
+    const [failed] = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'a machine to be Failed',
+      count: 1,
+      each: (one) => phaseOf(one) === 'Failed',
+    });
+    const [pull] = await pullsAt(fleet);
+    expect(pull?.error).toMatch(/bootstrap:2:\d+: .*index out of range: 7/);
+    expect(textAt(failed, 'status', 'lastError')).toBe(pull?.error);
+  });
+});

@@ -1,0 +1,82 @@
+/** The cluster changes while the operator does not look, and what it remembers is forgotten. */
+import { expect, it } from 'vitest';
+import type { JsonRecord } from '../../src/domain/json.ts';
+import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { needsAt, rollupsAt } from '../support/fleet-script.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { wantedMachine, wantedMachines } from '../support/wanted-capacity.ts';
+
+const MACHINES = 5;
+const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s' };
+
+const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
+
+describeWithTestbed('operator, when it could not see what happened', { say: () => {} }, (bed) => {
+  it('lists anew after its revisions were forgotten, and mends what was changed', async () => {
+    const cluster = await freshCluster(bed());
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const fleet = await startFleet({ seedMachines: 0 });
+    const operator = await startOperator({
+      bed: bed(),
+      shardAddress: fleet.address,
+      flags: { ...PATIENT_LEASE, kubeconfig: proxy.kubeconfig },
+    });
+    await cluster.create(COLLECTIONS.requests, wantedMachines(3, 'wanted'));
+    await eventually(async () => (await needsAt(fleet, 'test')).length === 1, { what: 'the need' });
+    await fleet.script('POST', '/mass', {
+      cluster: 'test',
+      count: MACHINES,
+      states: ['CONFIGURING', 'CONFIGURED'],
+    });
+    const before = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'every machine to be Ready',
+      count: MACHINES,
+      each: isReady,
+    });
+    const [deleted = '', defaced = '', ...kept] = before.map(nameOf);
+
+    proxy.hold((target) => target.includes('watch='));
+    proxy.cut();
+    await cluster.call('DELETE', `${COLLECTIONS.requests}/wanted-0`);
+    await cluster.create(COLLECTIONS.requests, [wantedMachine('late', { priority: 7 })]);
+    await cluster.call('DELETE', `${COLLECTIONS.upcomingNodes}/${deleted}`);
+    await cluster.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
+      status: { phase: 'Failed', lastError: 'somebody else says so' },
+    });
+    await bed().forgetRevisions();
+    proxy.release();
+
+    const after = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
+      what: 'every machine to be shown as the fleet has it',
+      count: MACHINES,
+      each: isReady,
+    });
+    const uids = new Map(after.map((one) => [nameOf(one), uidOf(one)]));
+    const uidBefore = (name: string): string | undefined =>
+      before.filter((one) => nameOf(one) === name).map(uidOf)[0];
+    for (const name of [defaced, ...kept]) expect(uids.get(name)).toBe(uidBefore(name));
+    expect(uids.get(deleted)).not.toBe(uidBefore(deleted));
+    await eventually(async () => (await needsAt(fleet, 'test')).length === 2, {
+      what: 'the demand as it is now',
+    });
+    expect(await needsAt(fleet, 'test')).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({
+          priority: 1000,
+          aggregateResources: { cpu: '16', memory: '64Gi' },
+        }),
+        expect.objectContaining({ priority: 7, aggregateResources: { cpu: '8', memory: '32Gi' } }),
+      ]),
+    );
+    const lists = await operator.metric('tidegate_watch_relists_total', {
+      resource: 'capacityrequests',
+    });
+    expect(lists).toBe(2);
+    expect(new Set((await rollupsAt(fleet)).map(({ session }) => session))).toEqual(new Set([1]));
+  });
+});

@@ -1,0 +1,57 @@
+/** The Nodes of machines, as the registry of machines shows them. */
+import { describe, expect, test } from 'vitest';
+import { machineRig } from '../../support/machine-rig.ts';
+
+describe('the Node of a machine', () => {
+  const REF = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'uid-1' };
+
+  test('upcomingNodes: is referred to when it is seen, before or after the frame', async () => {
+    const { frames, node, status, settle } = machineRig();
+    node('m1', false);
+    await frames('m1', 'Configured');
+    await frames('m2', 'Configured');
+    node('m2', false);
+    await settle();
+    expect(status('m1')).toMatchObject({ nodeRef: REF });
+    expect(status('m2')).toMatchObject({ nodeRef: { name: 'm2' } });
+  });
+
+  test('upcomingNodes: tells its first readiness in one Event and leaves the phase to the shard', async () => {
+    const { frames, node, phase, notes, settle } = machineRig();
+    await frames('m1', 'Configuring');
+    node('m1', false);
+    await settle();
+    expect(notes).toEqual([]);
+    for (const ready of [true, false, true]) {
+      node('m1', ready);
+      await settle();
+    }
+    expect(notes.map(({ reason, note }) => [reason, note])).toEqual([
+      ['NodeReady', 'Node "m1" is Ready'],
+    ]);
+    expect(phase('m1')).toBe('Registered');
+  });
+
+  test('upcomingNodes: that was Ready before a restart is not told again', async () => {
+    const { frames, node, notes, restart, settle, news } = machineRig();
+    node('m1', true);
+    await frames('m1', 'Configured');
+    expect(notes.length).toBe(1);
+    await restart();
+    news.next({ _tag: 'StreamOpened', stream: 1 });
+    await frames('m1', 'Configured');
+    news.next({ _tag: 'Resynced', stream: 1 });
+    node('m1', true, { metadata: { name: 'm1', uid: 'uid-1', labels: { a: 'b' } } });
+    await settle();
+    expect(notes.length).toBe(1);
+  });
+
+  test('upcomingNodes: is found for a reclaim by every rule of the wire', async () => {
+    const { frames, node, registry } = machineRig();
+    node('m1', true);
+    await frames('m1', 'Configured');
+    expect(registry().nodeOf('m1')).toMatchObject({ rule: 'ProviderId', node: { name: 'm1' } });
+    expect(registry().nodeOf('unheard', 'm1')).toMatchObject({ rule: 'NamedInEntry' });
+    expect(registry().nodeOf('unheard')).toBeUndefined();
+  });
+});

@@ -1,0 +1,272 @@
+/** Writes that fail, hands that are not ours, and the bounds of the registry. */
+import { Effect } from 'effect';
+import { describe, expect, test } from 'vitest';
+import { textAt } from '../../../src/domain/json.ts';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { ID_KEY, machineRig } from '../../support/machine-rig.ts';
+
+describe('writes that fail', () => {
+  test('upcomingNodes: every machine ends in the state of its last frame when the API server is back', async () => {
+    const { frame, cluster, phase, time, frames } = machineRig();
+    await frames('old', 'Configured');
+    cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
+    for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configuring');
+    await time.advance(30_000);
+    for (let id = 0; id < 100; id += 1) frame(`m${id}`, id % 2 === 0 ? 'Configured' : 'Idle');
+    frame('old', 'Draining');
+    await time.advance(30_000);
+    cluster.intercept(() => Effect.succeed(undefined));
+    await time.advance(60_000);
+    for (let id = 0; id < 100; id += 2) expect(phase(`m${id}`)).toBe('Ready');
+    expect(cluster.names().length).toBe(51);
+    expect(phase('old')).toBe('Draining');
+  });
+
+  test('upcomingNodes: an API server that is away is knocked at by 32 machines at once at most', async () => {
+    const { frame, cluster, time } = machineRig();
+    let inFlight = 0;
+    let most = 0;
+    cluster.intercept(() =>
+      Effect.sync(() => {
+        inFlight += 1;
+        most = Math.max(most, inFlight);
+      }).pipe(
+        Effect.andThen(Effect.sleep(1000)),
+        Effect.andThen(Effect.sync(() => {
+          inFlight -= 1;
+        })),
+        Effect.andThen(Effect.fail(new NotSent({ why: 'no route' }))),
+      )
+    );
+    for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
+    await time.advance(60_000);
+    expect(most).toBe(32);
+  });
+
+  test('upcomingNodes: an answer that was lost on the way does no harm', async () => {
+    const { frame, cluster, phase, time } = machineRig();
+    cluster.put('un-m1', {
+      metadata: { name: 'un-m1', uid: 'u', annotations: { [ID_KEY]: 'm1' } },
+      spec: { resources: { cpu: '2' } },
+    });
+    cluster.lag();
+    cluster.remove('un-m1');
+    cluster.put('un-m1', {
+      metadata: { name: 'un-m1', uid: 'u2', annotations: { [ID_KEY]: 'm1' } },
+      spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+    });
+    frame('m1', 'Configured');
+    await time.advance(5000);
+    cluster.catchUp();
+    await time.advance(5000);
+    expect(phase('m1')).toBe('Ready');
+    expect(cluster.names()).toEqual(['un-m1']);
+  });
+
+  test('upcomingNodes: a refused object is told to people and tried again when the machine says otherwise', async () => {
+    const { frame, cluster, phase, time, notes } = machineRig();
+    cluster.intercept(({ body }) =>
+      Effect.succeed(
+        textAt(body, 'spec', 'resources', 'cpu') === 'many'
+          ? { status: 422, body: { message: 'cpu: not a quantity' } }
+          : undefined,
+      )
+    );
+    frame('m1', 'Configured', { resources: { cpu: 'many' } });
+    await time.advance(1000);
+    expect(notes.map(({ reason }) => reason)).toEqual(['WriteRefused']);
+    expect(notes[0]?.note).toContain('cpu: not a quantity');
+    frame('m1', 'Configured');
+    await time.advance(1000);
+    expect(phase('m1')).toBe('Ready');
+  });
+
+  test('upcomingNodes: an API server that keeps nothing of a write is not written to in a hot loop', async () => {
+    const { frames, cluster, time, notes } = machineRig();
+    await frames('m1', 'Configuring');
+    cluster.intercept(({ method }) =>
+      Effect.succeed(method === 'PATCH' ? { status: 200, body: cluster.get('un-m1') } : undefined)
+    );
+    const before = cluster.calls.length;
+    await frames('m1', 'Configured');
+    await time.advance(60_000);
+    expect(cluster.calls.length - before).toBeLessThan(15);
+    expect(notes[0]).toMatchObject({ reason: 'WriteFailing' });
+    expect(notes[0]?.note).toContain('did not keep what was written');
+  });
+
+  test('upcomingNodes: an object that keeps failing does not keep others from their turn', async () => {
+    const { frame, cluster, phase, time } = machineRig();
+    cluster.intercept(({ path, body }) =>
+      (path + (textAt(body, 'metadata', 'name') ?? '')).includes('un-bad')
+        ? Effect.succeed({ status: 500, body: {} })
+        : Effect.succeed(undefined)
+    );
+    for (let id = 0; id < 40; id += 1) frame(`bad${id}`, 'Configured');
+    frame('good', 'Configured');
+    await time.advance(60_000);
+    expect(phase('good')).toBe('Ready');
+  });
+});
+
+describe('other hands', () => {
+  test('upcomingNodes: a foreign value is written over', async () => {
+    const { frames, cluster, status, settle } = machineRig();
+    await frames('m1', 'Configured');
+    cluster.put('un-m1', { status: { phase: 'Failed', lastError: 'somebody else' } });
+    await settle();
+    expect(status('m1')).toMatchObject({ phase: 'Ready', providerID: 'host-m1' });
+    expect(status('m1')).not.toHaveProperty('lastError');
+  });
+
+  test('upcomingNodes: an object that somebody deleted is made again', async () => {
+    const { frames, cluster, phase, settle } = machineRig();
+    await frames('m1', 'Configured');
+    cluster.remove('un-m1');
+    await settle();
+    expect(phase('m1')).toBe('Ready');
+  });
+
+  test('upcomingNodes: an object of another operator is adopted by its name', async () => {
+    const { frames, cluster } = machineRig();
+    cluster.put('un-m1', {
+      metadata: { name: 'un-m1', uid: 'u' },
+      spec: { resources: { cpu: '2' } },
+      status: { phase: 'Registered', provisioningStartTime: '2025-12-31T23:00:00Z' },
+    });
+    await frames('m1', 'Configured');
+    expect(cluster.get('un-m1')).toMatchObject({
+      metadata: { annotations: { [ID_KEY]: 'm1' } },
+      spec: { labels: { zone: 'a' } },
+      status: { phase: 'Ready', provisioningStartTime: '2025-12-31T23:00:00Z' },
+    });
+    expect(cluster.writes()).toEqual(['PATCH un-m1/status', 'PATCH un-m1']);
+  });
+
+  test('upcomingNodes: an annotation that somebody took away is put back', async () => {
+    const { frames, cluster, settle } = machineRig();
+    await frames('m1', 'Configured');
+    cluster.put('un-m1', { metadata: { name: 'un-m1', uid: 'uid-1' } });
+    await settle();
+    expect(cluster.get('un-m1')).toMatchObject({ metadata: { annotations: { [ID_KEY]: 'm1' } } });
+  });
+
+  test('upcomingNodes: an echo of our own writes that comes late changes nothing', async () => {
+    const { frames, cluster, phase, settle } = machineRig();
+    cluster.lag();
+    await frames('m1', 'Configuring');
+    await frames('m1', 'Configured');
+    const before = cluster.calls.length;
+    cluster.catchUp();
+    await settle();
+    expect(phase('m1')).toBe('Ready');
+    expect(cluster.calls.length).toBe(before);
+  });
+
+  test('upcomingNodes: an echo of a deleted object that comes late makes nothing new', async () => {
+    const { frames, cluster, settle, registry } = machineRig();
+    cluster.lag();
+    await frames('m1', 'Configuring');
+    await frames('m1', 'Idle');
+    const before = cluster.calls.length;
+    cluster.catchUp();
+    await settle();
+    expect(cluster.names()).toEqual([]);
+    expect(cluster.calls.length).toBe(before);
+    expect(registry().get('m1')).toBeUndefined();
+  });
+});
+
+describe('the registry', () => {
+  test('wire 4: writes of one machine are never in flight together, and 32 machines write at once', async () => {
+    const { frame, cluster, time, phase } = machineRig();
+    const busy = new Set<string>();
+    let most = 0;
+    cluster.intercept(({ path, body }) => {
+      const name = textAt(body, 'metadata', 'name') ?? path.split('/')[5] ?? '';
+      return Effect.sync(() => {
+        expect(busy.has(name)).toBe(false);
+        busy.add(name);
+        most = Math.max(most, busy.size);
+      }).pipe(
+        Effect.andThen(Effect.sleep(10)),
+        Effect.andThen(Effect.sync(() => {
+          busy.delete(name);
+          return undefined;
+        })),
+      );
+    });
+    for (const state of ['Creating', 'Configuring', 'Configured'] as const) {
+      for (let id = 0; id < 300; id += 1) frame(`m${id}`, state);
+      await time.advance(15);
+    }
+    await time.advance(5000);
+    expect(most).toBe(32);
+    for (let id = 0; id < 300; id += 1) expect(phase(`m${id}`)).toBe('Ready');
+  });
+
+  test('upcomingNodes: keeps few settled actors awake and still writes foreign values over', async () => {
+    const { frame, cluster, phase, registry, settle } = machineRig();
+    for (let id = 0; id < 2500; id += 1) frame(`m${id}`, 'Configured');
+    for (let n = 0; n < 60; n += 1) await settle();
+    expect([...registry().actors()].length).toBe(2000);
+    expect(registry().counts()).toMatchObject({ asleep: 500, settled: 2000 });
+    expect(registry().get('m0')).toBeUndefined();
+    cluster.put('un-m0', { status: { phase: 'Failed' } });
+    await settle();
+    expect(phase('m0')).toBe('Ready');
+  });
+
+  test('upcomingNodes: what was said in an earlier term of leadership is not written in the next', async () => {
+    const { frames, cluster, phase, settle, registry, time, news } = machineRig();
+    await frames('m1', 'Configured');
+    cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
+    await frames('m2', 'Configured');
+    registry().renounce();
+    cluster.intercept(() => Effect.succeed(undefined));
+    cluster.put('un-m1', { status: { phase: 'Draining' } });
+    await time.advance(600_000);
+    expect(phase('m1')).toBe('Draining');
+    expect(cluster.names()).toEqual(['un-m1']);
+    news.next({ _tag: 'StreamOpened', stream: 2 });
+    await frames('m2', 'Configured');
+    news.next({ _tag: 'Resynced', stream: 2 });
+    await settle();
+    expect(cluster.names()).toEqual(['un-m2']);
+  });
+
+  test('upcomingNodes: nobody wakes up for a turn at the end of a term of leadership', async () => {
+    const { frame, cluster, settle, registry, time } = machineRig();
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    for (let id = 0; id < 1000; id += 1) frame(`m${id}`, 'Configured');
+    await settle();
+    const begun = cluster.writes().length;
+    registry().renounce();
+    await time.advance(600_000);
+    expect(begun).toBe(32);
+    expect(cluster.writes().length).toBe(begun);
+    expect([...registry().actors()]).toEqual([]);
+  });
+
+  test('upcomingNodes: is idle when nobody writes', async () => {
+    const { frame, registry, cluster } = machineRig();
+    for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
+    await registry().idle();
+    expect(cluster.writes().length).toBe(200);
+  });
+
+  test('upcomingNodes: stops by letting writes under way finish and beginning no others', async () => {
+    const { frame, registry, cluster, time, settle } = machineRig();
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
+    await settle();
+    let stopped = false;
+    const stop = registry().stop().then(() => (stopped = true));
+    await settle();
+    expect(stopped).toBe(false);
+    await time.advance(1000);
+    await stop;
+    await time.advance(60_000);
+    expect(cluster.writes()).toEqual(Array.from({ length: 32 }, () => 'POST'));
+  });
+});

@@ -1,0 +1,104 @@
+/** Writes of one kind of object, folded into outcomes. */
+import { Effect } from 'effect';
+import { expect, test } from 'vitest';
+import { identityOf } from '../../../src/domain/object-meta.ts';
+import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { objectWrites } from '../../../src/effects/object-writes.ts';
+import { NotLeader } from '../../../src/effects/writes.ts';
+
+const object = { metadata: { name: 'x', uid: 'u', resourceVersion: '7' } };
+const shown = identityOf(object);
+const written = { outcome: { _tag: 'Written', shown }, result: 'success' };
+const fault = (why: string, result = 'error') => ({ outcome: { _tag: 'Fault', why }, result });
+
+/** Answers one call after the other. */
+const rig = (...answers: (KubeAnswer | NotSent | NotLeader)[]) => {
+  const calls: KubeCall[] = [];
+  const answer = (call: KubeCall) => {
+    calls.push(call);
+    const next = answers.shift() ?? { status: 500, body: {} };
+    return '_tag' in next ? Effect.fail(next) : Effect.succeed(next);
+  };
+  const writes = objectWrites({
+    path: '/apis/g/v1/things',
+    api: {
+      call: (call) => Effect.catchTag(answer(call), 'NotLeader', () => Effect.die('no write')),
+      watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+    },
+    writes: { send: (_writeClass, call) => answer(call) },
+    project: identityOf,
+  });
+  return { calls, writes };
+};
+
+const status = (code: number, message?: string): KubeAnswer => ({
+  status: code,
+  body: message === undefined ? {} : { message },
+});
+
+test('object writes: what is created or patched comes back as it is shown', async () => {
+  const { writes } = rig({ status: 201, body: object }, { status: 200, body: object });
+  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual(written);
+  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(written);
+});
+
+test('object writes: what is there already is looked at', async () => {
+  const { writes, calls } = rig(status(409), { status: 200, body: object });
+  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual({
+    ...written,
+    result: 'conflict',
+  });
+  expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /apis/g/v1/things',
+    'GET /apis/g/v1/things/x',
+  ]);
+});
+
+test('object writes: a kind that is not served is no object that is not there', async () => {
+  const { writes } = rig(status(404, 'the server could not find the requested resource'));
+  expect(await Effect.runPromise(writes.create({}, 'x')))
+    .toEqual(fault('404 the server could not find the requested resource'));
+});
+
+test('object writes: a patch of an object that is not there says so', async () => {
+  const { writes } = rig(status(404));
+  expect(await Effect.runPromise(writes.patchStatus('x', {})))
+    .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
+});
+
+test.each([400, 403, 413, 422])('object writes: status %d is a refusal', async (code) => {
+  const { writes } = rig(status(code, 'no'));
+  expect(await Effect.runPromise(writes.patch('x', {})))
+    .toEqual({ outcome: { _tag: 'Refused', why: `${code} no` }, result: 'error' });
+});
+
+test.each([401, 429, 500, 503])('object writes: status %d is a fault', async (code) => {
+  const { writes } = rig(status(code, 'later'));
+  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault(`${code} later`));
+});
+
+test('object writes: a conflict is a fault that counts as one', async () => {
+  const { writes } = rig(status(409, 'changed'));
+  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault('409 changed', 'conflict'));
+});
+
+test('object writes: transport problems and a lost lease are faults', async () => {
+  const { writes } = rig(
+    new NotSent({ why: 'connection refused' }),
+    new NotLeader({ why: 'not the leader' }),
+  );
+  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault('connection refused'));
+  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual(fault('not the leader'));
+});
+
+test('object writes: a deletion names the UID it means, and is done when there is nothing', async () => {
+  const { writes, calls } = rig(status(200), status(404), status(409, 'another UID'));
+  const absent = { _tag: 'Absent' };
+  expect(await Effect.runPromise(writes.remove('x', 'u')))
+    .toEqual({ outcome: absent, result: 'success' });
+  expect(calls[0]?.body).toMatchObject({ preconditions: { uid: 'u' } });
+  expect(await Effect.runPromise(writes.remove('x', 'u')))
+    .toEqual({ outcome: absent, result: 'error' });
+  expect(await Effect.runPromise(writes.remove('x', 'u')))
+    .toEqual(fault('409 another UID', 'conflict'));
+});
