@@ -1,8 +1,8 @@
 /**
  * `tidegate drain plan`: reads the cluster and prints what a drain of a node would do.
  *
- * Promises: exit code 3 when the node is not there, 4 when the cluster cannot be reached, 2 when the
- * question makes no sense; nothing is changed, with `--dry-run=server` neither.
+ * Promises: exit code 3 when the node is not there, 4 when the cluster cannot be reached, 2 when
+ * the question makes no sense; nothing is changed, with `--dry-run=server` neither.
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';

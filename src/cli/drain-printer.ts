@@ -1,8 +1,8 @@
 /**
  * Drains that change, on a terminal or down a pipe.
  *
- * Promises: a person sees the whole table, drawn over the one before; a program gets one line (JSON:
- * one document a line) for each drain that is new, changed or gone, and none twice.
+ * Promises: a person sees the whole table, drawn over the one before; a program gets one line
+ * (JSON: one document a line) for each drain that is new, changed or gone, and none twice.
  */
 import { stringify } from 'yaml';
 import type { DrainStatus } from '../view/drain-status.ts';

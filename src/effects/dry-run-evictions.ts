@@ -1,8 +1,8 @@
 /**
  * Asks the API server what it would answer to evictions, and evicts nobody.
  *
- * Promises: every request is a dry run, with the UID that is meant; what says nothing about the real
- * eviction (a full API server, a lost answer) is left out.
+ * Promises: every request is a dry run, with the UID that is meant; what says nothing about the
+ * real eviction (a full API server, a lost answer) is left out.
  */
 import { Effect } from 'effect';
 import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';

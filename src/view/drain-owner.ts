@@ -1,4 +1,4 @@
-/** Who holds a node cordoned, and for whom it is drained, in the order in which people want to know. */
+/** Who holds a node cordoned, and for whom it is drained: those who drain come first. */
 import { type CordonMark, markOf, readCordon } from '../domain/drain/cordon.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';

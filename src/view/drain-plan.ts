@@ -1,6 +1,6 @@
 /**
- * A drain before anything is done: which pods leave in which order, what would hold them up, what is
- * lost with them, and what cannot be known.
+ * A drain before anything is done: which pods leave in which order, what would hold them up, what
+ * is lost with them, and what cannot be known.
  *
  * Promises: decides by the functions of the drain itself; whatever rests on an assumption says so.
  */

@@ -23,7 +23,8 @@ import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { interruptedEvictions } from '../domain/drain/queue.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { Uid } from '../domain/ids.ts';
-import type { NodeEvent, NodeFacts } from './drain-facts.ts';
+import type { NodeFacts } from './drain-facts.ts';
+import { type ShownReason, toldBlocker } from './told-blockers.ts';
 
 /** A pod that must leave and is still there. */
 export interface StandingPod {
@@ -35,9 +36,6 @@ export interface StandingPod {
   readonly subject: string;
   readonly blocks: boolean;
 }
-
-/** Reasons of pods, and of Events that tell of pods. */
-export type ShownReason = keyof typeof REASONS;
 
 /** The drain as it stands. */
 export interface Recount {
@@ -76,40 +74,6 @@ const startedTiers = (
     state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.quietSinceMs)));
   }
   return state.startedTo;
-};
-
-const NAME_PART = /[-A-Za-z0-9./]/;
-
-/** True when `note` has `name`, and not as a part of a longer name. */
-const names = (note: string, name: string): boolean => {
-  for (let at = note.indexOf(name); at !== -1; at = note.indexOf(name, at + 1)) {
-    const before = note.charAt(at - 1);
-    const after = note.charAt(at + name.length);
-    const second = note.charAt(at + name.length + 1);
-    const ends = !NAME_PART.test(after) || (after === '.' && !NAME_PART.test(second));
-    if (!NAME_PART.test(before) && ends) return true;
-  }
-  return false;
-};
-
-const shownReason = (reason: string): ShownReason | undefined => {
-  const known = Object.keys(REASONS).find((name) => name === reason);
-  return known as ShownReason | undefined;
-};
-
-/** What the newest Event since the cordon says that names the pod. */
-const toldOf = (
-  pod: DrainPod,
-  events: readonly NodeEvent[],
-  sinceMs: number,
-): Pick<StandingPod, 'reason' | 'text' | 'subject'> | undefined => {
-  for (const event of events) {
-    const reason = shownReason(event.reason);
-    if (reason === undefined || !(Date.parse(event.time) >= sinceMs)) continue;
-    if (REASONS[reason].action !== 'EvictPod' || !names(event.note, pod.key)) continue;
-    return { reason, text: event.note, subject: event.key };
-  }
-  return undefined;
 };
 
 const coveringBudgets = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] =>
@@ -152,7 +116,7 @@ export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Re
     pods.map((pod): StandingPod => {
       const { reason, text, subject } = blockerNow(pod, tier);
       const told = reason === 'WaitingForTurn'
-        ? toldOf(pod, facts.events, mark?.sinceMs ?? 0)
+        ? toldBlocker(pod, facts.events, mark?.sinceMs ?? 0)
         : undefined;
       return told === undefined
         ? { pod, tier, reason, text, subject, blocks: isBlocking(reason) }

@@ -13,7 +13,8 @@ import { compareText } from '../domain/requirements.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { drainMark, ownersOf } from './drain-owner.ts';
-import { type Recount, recountDrain, type ShownReason, type StandingPod } from './drain-recount.ts';
+import { type Recount, recountDrain, type StandingPod } from './drain-recount.ts';
+import type { ShownReason } from './told-blockers.ts';
 
 /** How a node can stand, in one word. */
 export const DRAIN_STATES = [

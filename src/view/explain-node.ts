@@ -155,7 +155,8 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
   ...status.budgets.flatMap(({ budget, allowed, healthy, desired, waiting }) =>
     detail(
       'Budget',
-      `${budget} allows ${allowed}, ${healthy} of ${desired} healthy; ${waiting} of its pods wait here`,
+      `${budget} allows ${allowed}, ${healthy} of ${desired} healthy; ` +
+        `pods of it that wait here: ${waiting}`,
     )
   ),
   ...status.blockers.flatMap((blocker) =>

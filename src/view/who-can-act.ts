@@ -1,6 +1,6 @@
 /** Who can do something about it, and what, in words. */
 import type { CanAct } from '../api/reasons.ts';
-import type { ShownReason } from './drain-recount.ts';
+import type { ShownReason } from './told-blockers.ts';
 
 /** Who can act, as the subject of a sentence. */
 export const WHO: Readonly<Record<CanAct, string>> = {

@@ -1,6 +1,7 @@
 /**
- * The plan before a drain and the status at its deadline name the same blockers, because both decide
- * by what the drain decides by. Random small clusters, made of what can be known; real evictions.
+ * The plan before a drain and the status at its deadline name the same blockers, because both
+ * decide by what the drain decides by. Random small clusters, made of what can be known; the real
+ * registry of evictions drains them on simulated time.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

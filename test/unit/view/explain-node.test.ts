@@ -1,4 +1,9 @@
-/** `explain node`: a drain in sentences, with what it waits for and who can do what. */
+/**
+ * `explain node`: a drain in sentences, with what it waits for and who can do what.
+ *
+ * `UPDATE_GOLDEN=1` records the text anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { REASONS } from '../../../src/api/reasons.ts';
 import { BLOCKER_REASONS, isBlocking } from '../../../src/domain/drain/blocker.ts';
@@ -14,6 +19,7 @@ import {
   sceneOfNode,
 } from '../../support/drain-scene.ts';
 
+const GOLDEN = new URL('golden/explain-node.txt', import.meta.url);
 const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
 
 describe('explainNode', () => {
@@ -23,25 +29,9 @@ describe('explainNode', () => {
       budgets: [CLOSED],
       events: [sceneEvent('BlockedByBudget', 'Budget ns/db blocks 1 pod')],
     });
-    expect(explanationText(explainNode(facts), { nowMs: SCENE_NOW_MS, colors: false })).toBe(
-      `Node n1: Draining
-  What       A Node of this cluster
-  Why        The fleet takes this machine back (instruction i-7): 2 pods must leave, 0 of them are on their way out, with 8m left
-  Waits for  ns/web-1: budget ns/db allows no eviction: 2 of 2 healthy
-  Can act    The owner of the application: Get the pods of the budget healthy, add replicas, or loosen the budget
-
-Details
-  Cordoned for     reclaim
-  Since            2026-03-01T11:58:00Z (2m ago)
-  Deadline         2026-03-01T12:08:00Z
-  Tier             priority 0: 2 left, 0 leaving, 1 blocked
-  Budget           ns/db allows 0, 2 of 2 healthy; 1 of its pods wait here
-  BlockedByBudget  ns/web-1: budget ns/db allows no eviction: 2 of 2 healthy. The owner of the application: Get the pods of the budget healthy, add replicas, or loosen the budget (runbook blocked-by-budget)
-
-Events, newest first
-  30s ago  Warning BlockedByBudget: Budget ns/db blocks 1 pod
-`,
-    );
+    const text = explanationText(explainNode(facts), { nowMs: SCENE_NOW_MS, colors: false });
+    if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(GOLDEN, text);
+    expect(text).toBe(readFileSync(GOLDEN, 'utf8'));
   });
 
   test('a drain that nothing holds up waits for its pods alone', () => {
