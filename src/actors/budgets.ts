@@ -82,7 +82,7 @@ export const startBudgets = <Services>(
   const queued = new Map<Uid, ObjectKey>();
   /** Where a pod has or had a slot in hand that may still be counted. */
   const holders = new Map<Uid, ObjectKey>();
-  /** Budgets that wait for their watch to pass a sighting. */
+  /** Budgets that wait for their watch to pass a sighting, or to say anything at all. */
   const expectant = new Set<ObjectKey>();
 
   const offer = (key: ObjectKey): void => {
@@ -122,8 +122,8 @@ export const startBudgets = <Services>(
   const moved = (key: ObjectKey, snapshot: SnapshotFrom<typeof budgetChart>): void => {
     const desk = desks.get(key);
     if (desk === undefined) return;
-    const { reservations } = snapshot.context;
-    if (reservations.some(({ sightedAt }) => sightedAt !== null)) expectant.add(key);
+    const { reservations, silent } = snapshot.context;
+    if (silent || reservations.some(({ sightedAt }) => sightedAt !== null)) expectant.add(key);
     else expectant.delete(key);
     const state = String(snapshot.value);
     if (state === desk.state) return;

@@ -1,4 +1,4 @@
-/** The `podEviction` statechart with its one act on the API server and its voice to the registry. */
+/** The `podEviction` statechart with its act on the API server and its voice to the registry. */
 import { Effect, type ManagedRuntime } from 'effect';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type EvictionCall, Evictions } from '../effects/evictions.ts';

@@ -2,28 +2,20 @@
  * The registry of pods that are to leave: one root actor each, from the moment that a drain wants
  * it to leave until it is gone.
  *
- * Promises: nothing is asked for before the budgets are known; the last word on a call is spoken
- * when its first byte leaves, and it is no when the pod was released, is terminating, or is not the
- * one that has the name; a call that was sent is left to finish, and `settled` waits for it.
+ * Promises: nothing is asked for before the budgets are known; budgets are told what changed after
+ * the pods that they cover; a call that was sent is left to finish, and `settled` waits for it.
  */
-import { Effect } from 'effect';
 import { type Observable, Subject, Subscription } from 'rxjs';
-import type { SnapshotFrom } from 'xstate';
 import type { NodeProjection } from '../domain/cluster-node.ts';
-import type { EvictionOutcome } from '../domain/drain/answer.ts';
-import type { Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
-import { sameFacts } from '../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Fact } from '../domain/facts.ts';
-import { objectKey, type Uid, uid as uidOf } from '../domain/ids.ts';
+import { objectKey, type Uid } from '../domain/ids.ts';
 import type { Evictions } from '../effects/evictions.ts';
-import type { SlotAnswer } from '../machines/budget.ts';
-import type { podEviction, PodEvictionContext } from '../machines/pod-eviction.ts';
 import { afterwards } from './afterwards.ts';
 import { type BudgetActor, startBudgets } from './budgets.ts';
 import { startEvictionPermits } from './eviction-permits.ts';
-import { providePodEviction } from './pod-eviction-acts.ts';
+import { makeEvictionPopulation, type PodStanding } from './pod-eviction-population.ts';
 import {
   type EvictionTerms,
   type LeavingPod,
@@ -31,20 +23,10 @@ import {
   type PodEvictionActor,
 } from './pod-eviction-roster.ts';
 import type { Reflector } from './reflector.ts';
-import { innermostState, stateCounts } from './state-counts.ts';
 import type { World } from './world.ts';
 
+export type { PodStanding } from './pod-eviction-population.ts';
 export type { EvictionTerms } from './pod-eviction-roster.ts';
-
-/** One pod of a drain, as its eviction sees it now. */
-export interface PodStanding extends Blocker {
-  /** The state of its statechart: `queued`, `calling`, `terminating`, … */
-  readonly state: string;
-  /** An eviction of it was accepted, by us or before us. */
-  readonly accepted: boolean;
-  /** An eviction of it was sent, or is about to be, and has no answer yet. */
-  readonly inFlight: boolean;
-}
 
 /** Evictions as drains see them. */
 export interface PodEvictions {
@@ -78,44 +60,21 @@ export interface PodEvictionRegistry extends PodEvictions {
   readonly stop: () => Promise<void>;
 }
 
-/** After a defect of ours: long enough not to be a hot loop. */
-const RESTART_MS = 30_000;
-
-/** What an outcome means for the slot that the call had in hand. */
-const slotAnswer = ({ _tag }: EvictionOutcome): SlotAnswer => {
-  switch (_tag) {
-    // The UID is looked at when the budget is charged already.
-    case 'OtherPod':
-    case 'Accepted':
-      return 'Accepted';
-    case 'BudgetExhausted':
-    case 'BudgetUnsettled':
-      return 'BudgetRefused';
-    case 'Unknown':
-      return 'Unknown';
-    default:
-      return 'Declined';
-  }
-};
-
-/** How many calls were sent and have no answer. */
-const callsOutside = () => {
-  let outside = 0;
-  let waiting: (() => void)[] = [];
-  const comeBack = Effect.sync(() => {
-    outside -= 1;
-    if (outside > 0) return;
-    for (const resolve of waiting) resolve();
-    waiting = [];
-  });
+/** Nodes whose pods stand otherwise, told once for all changes of a moment. */
+const nodeChanges = () => {
+  const changes = new Subject<string>();
+  let changed = new Set<string>();
+  const flush = (): void => {
+    const told = changed;
+    changed = new Set();
+    for (const node of told) changes.next(node);
+  };
   return {
-    counted: <Services>(act: Effect.Effect<EvictionOutcome, never, Services>) =>
-      Effect.suspend(() => {
-        outside += 1;
-        return Effect.ensuring(act, comeBack);
-      }),
-    empty: (): Promise<void> =>
-      outside === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    changes,
+    tell: (node: string): void => {
+      changed.add(node);
+      if (changed.size === 1) queueMicrotask(flush);
+    },
   };
 };
 
@@ -124,31 +83,14 @@ export const startPodEvictions = (
   world: World<Evictions>,
   { pods, budgets: budgetCache, nodes, callsPerBudget = 1 }: PodEvictionsOptions,
 ): PodEvictionRegistry => {
-  const { telemetry, time } = world;
   const roster = leavingPods({
     isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
-    now: time.now,
+    now: world.time.now,
   });
-  const counts = stateCounts((state, count) =>
-    telemetry.gauge('tidegate_pod_evictions', count, { state })
-  );
-  const changes = new Subject<string>();
-  const later = afterwards(telemetry);
-  const outside = callsOutside();
+  const later = afterwards(world.telemetry);
   let budgetsKnown = false;
   let stopped = false;
-  let changed = new Set<string>();
-
-  const flush = (): void => {
-    const told = changed;
-    changed = new Set();
-    for (const node of told) changes.next(node);
-  };
-  const tell = (node: string): void => {
-    if (stopped) return;
-    changed.add(node);
-    if (changed.size === 1) queueMicrotask(flush);
-  };
+  const { changes, tell } = nodeChanges();
   const budgets = startBudgets(world, {
     progress: budgetCache.progress,
     callsPerBudget,
@@ -165,131 +107,21 @@ export const startPodEvictions = (
     },
   });
 
-  const standingOf = (leaving: LeavingPod): PodStanding => {
-    const snapshot = leaving.actor?.getSnapshot();
-    const isHeldUp = snapshot?.matches('heldUp') === true;
-    const blocker = roster.blockerOf(leaving, isHeldUp ? snapshot.context.outcome : null);
-    const everyone = leaving.state === 'asking' ? permits.standing() : undefined;
-    return {
-      ...blocker,
-      ...everyone,
-      state: leaving.state ?? 'early',
-      accepted: leaving.pod.terminating || snapshot?.context.accepted === true,
-      inFlight: leaving.state === 'calling',
-    };
-  };
-  const remove = (leaving: LeavingPod): void => {
-    if (!leaving.sighted) budgets.sighted(leaving.uid);
-    for (const { key } of roster.leave(leaving)) budgets.review(key);
-    budgets.forget(leaving.uid);
-    counts.move(leaving.state, undefined);
-    leaving.state = undefined;
-    leaving.actor?.stop();
-    tell(leaving.terms.node);
-  };
-  const moved = (leaving: LeavingPod, snapshot: SnapshotFrom<typeof podEviction>): void => {
-    const state = innermostState(snapshot.value);
-    if (state === leaving.state) return;
-    counts.move(leaving.state, state);
-    leaving.state = state;
-    tell(leaving.terms.node);
-    // After its last words.
-    if (state === 'gone') later(() => remove(leaving));
-  };
-  const memberOf = ({ uid }: Pick<PodEvictionContext, 'uid'>): LeavingPod | undefined =>
-    roster.get(uidOf(uid));
-  /** The last word, in the step that sends the first byte. */
-  const mayLeave = (leaving: LeavingPod): boolean => {
-    const there = pods.get(leaving.pod.key);
-    const may = !stopped && !leaving.released && there?.uid === leaving.uid && !there.terminating;
-    leaving.withdrawn = !may;
-    return may;
-  };
-  const isIn = ({ actor }: LeavingPod, state: 'asking' | 'queued'): boolean =>
-    actor?.getSnapshot().matches(state) === true;
-  const joinQueue = (leaving: LeavingPod): void => {
-    const [budget] = roster.budgetsOf(leaving);
-    if (budget === undefined) return;
-    budgets.queue(budget, leaving.uid, {
-      isWaiting: () => isIn(leaving, 'queued'),
-      petition: () => roster.petitionOf(leaving),
-      grant: () => leaving.actor?.send({ type: 'slot.granted' }),
-    });
-  };
-  const askToCall = (leaving: LeavingPod): void => {
-    if (stopped) return;
-    permits.ask(leaving.uid, () => {
-      const asks = isIn(leaving, 'asking');
-      if (asks) leaving.actor?.send({ type: 'call.permitted' });
-      return asks;
-    });
-  };
-  /** For an action: afterwards, for the pod that it is about. */
-  const about =
-    (say: (leaving: LeavingPod, context: PodEvictionContext) => void) =>
-    (context: PodEvictionContext): void =>
-      later(() => {
-        const leaving = memberOf(context);
-        if (leaving !== undefined) say(leaving, context);
-      });
-  const logic = providePodEviction(world.runtime, {
-    joinQueue: about(joinQueue),
-    leaveQueue: about(({ uid }) => budgets.unqueue(uid)),
-    askToCall: about(askToCall),
-    leaveCalls: about(({ uid }) => {
-      permits.withdraw(uid);
-      budgets.answered(uid, 'Declined');
-    }),
-    tellAnswer: about((leaving, { outcome }) => {
-      if (outcome === null) return;
-      budgets.answered(leaving.uid, slotAnswer(outcome));
-      permits.heard(outcome, leaving.withdrawn);
-    }),
-    callOf: (act) => {
-      const leaving = memberOf(act);
-      if (leaving !== undefined) leaving.withdrawn = false;
-      return {
-        namespace: leaving?.pod.namespace ?? '',
-        name: leaving?.pod.name ?? '',
-        uid: act.uid,
-        mayLeave: () => leaving !== undefined && mayLeave(leaving),
-      };
-    },
-    guarded: outside.counted,
+  const { start, observe, ...population } = makeEvictionPopulation(world, {
+    roster,
+    budgets,
+    permits,
+    later,
+    cached: pods.get,
+    tell,
   });
-  const start = (leaving: LeavingPod): void => {
-    leaving.facts = roster.factsOf(leaving);
-    const actor = world.actor(logic, `podEviction/${leaving.pod.key}`, {
-      uid: leaving.uid,
-      key: leaving.pod.key,
-      facts: leaving.facts,
-      seed: world.seed(),
-    });
-    leaving.actor = actor;
-    actor.subscribe({
-      next: (snapshot) => moved(leaving, snapshot),
-      error: (cause) => {
-        telemetry.count('tidegate_actor_defects_total', 1, { machine: 'podEviction' });
-        telemetry.log('error', 'The actor of an eviction failed by a defect and starts again', {
-          pod: leaving.pod.key,
-          problem: cause instanceof Error ? cause.stack : String(cause),
-        });
-        budgets.unqueue(leaving.uid);
-        budgets.answered(leaving.uid, 'Unknown');
-        time.schedule(RESTART_MS, () => {
-          if (!stopped && roster.get(leaving.uid) === leaving) start(leaving);
-        });
-      },
-    });
-    actor.start();
-    if (leaving.released) actor.send({ type: 'eviction.released' });
-  };
-  const observe = (leaving: LeavingPod): void => {
-    const facts = roster.factsOf(leaving);
-    // There any news of the pod is what is waited for.
-    if (sameFacts(facts, leaving.facts) && leaving.state !== 'unsettled') return;
-    leaving.facts = facts;
-    leaving.actor?.send({ type: 'pod.observed', facts });
+
+  const release = (leaving: LeavingPod): void => {
+    if (leaving.released) return;
+    leaving.released = true;
+    leaving.actor?.send({ type: 'eviction.released' });
+    // What a call with an unknown outcome reserved is not asked for again.
+    budgets.sighted(leaving.uid);
   };
   const take = (pod: DrainPod): void => {
     const leaving = roster.get(pod.uid);
@@ -299,6 +131,8 @@ export const startPodEvictions = (
       leaving.sighted = true;
       budgets.sighted(pod.uid, pod.revision);
     }
+    // Nothing of it runs any more: there is nobody to evict (DR-20).
+    if (pod.finished) release(leaving);
     observe(leaving);
   };
   const lose = (last: DrainPod): void => {
@@ -308,8 +142,7 @@ export const startPodEvictions = (
     const isTold = last.revision !== leaving.pod.revision;
     if (!leaving.sighted) budgets.sighted(last.uid, isTold ? last.revision : undefined);
     leaving.sighted = true;
-    leaving.actor?.send({ type: 'pod.vanished' });
-    if (leaving.actor === undefined) remove(leaving);
+    population.vanish(leaving);
   };
   const takeBudget = (budget: Budget): void => {
     for (const leaving of roster.putBudget(budget)) observe(leaving);
@@ -358,30 +191,23 @@ export const startPodEvictions = (
       known.released = false;
       known.actor?.send({ type: 'eviction.wanted' });
     },
-    release: (node) => {
-      for (const leaving of roster.ofNode(node)) {
-        if (leaving.released) continue;
-        leaving.released = true;
-        leaving.actor?.send({ type: 'eviction.released' });
-        // What a call with an unknown outcome reserved is not asked for again.
-        budgets.sighted(leaving.uid);
-      }
-    },
+    release: (node) => roster.ofNode(node).forEach(release),
     standing: (uid) => {
       const leaving = roster.get(uid);
-      return leaving === undefined ? undefined : standingOf(leaving);
+      return leaving === undefined ? undefined : population.standing(leaving);
     },
     changes,
-    settled: outside.empty,
+    settled: population.settled,
     actors: () => [
       ...[...roster.all()].flatMap(({ actor }) => actor ?? []),
       ...budgets.actors(),
     ],
-    counts: counts.all,
+    counts: population.counts,
     stop: async () => {
       stopped = true;
+      population.close();
       subscription.unsubscribe();
-      await outside.empty();
+      await population.settled();
       for (const { actor } of roster.all()) actor?.stop();
       budgets.stop();
       permits.stop();

@@ -1,4 +1,4 @@
-/** Evictions over a cluster in memory, on simulated time, and drains that only want pods to leave. */
+/** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../../src/actors/clocks.ts';
 import { startPodEvictions } from '../../src/actors/pod-evictions.ts';

@@ -1,6 +1,6 @@
 /**
- * Pods, budgets and the eviction of pods in memory, as the API server and the disruption controller
- * of Kubernetes do it: the budget is charged first, then the pod is deleted, then the answer leaves,
+ * Pods, budgets and evictions in memory, as the API server and the disruption controller of
+ * Kubernetes do them: the budget is charged first, then the pod is deleted, then the answer leaves,
  * and the status is worked out anew some time after anything changed.
  *
  * It watches itself: what no client may do is written down in `violations`.

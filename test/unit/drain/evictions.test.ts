@@ -93,6 +93,17 @@ describe('which pods are asked', () => {
     expect(made.standing('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
   });
 
+  test('DR-20: a pod that finishes while it waits is not asked', async () => {
+    const made = rig();
+    await app(made, { size: 2, unavailable: 0 });
+    made.drain('n1');
+    await made.time.advance(100);
+    made.cluster.change('p0', { phase: 'Succeeded', ready: false });
+    await made.time.advance(60_000);
+    expect(asked(made)).toEqual([]);
+    expect(made.cluster.has('p0')).toBe(true);
+  });
+
   test('DR-31: a pod under two budgets is never asked, and is once one of them is gone', async () => {
     const made = rig();
     await app(made, { size: 3, unavailable: 3 });
@@ -176,6 +187,20 @@ describe('slots', () => {
     expect(asked(made).length).toBe(1);
     await made.time.advance(120_000);
     expect(asked(made).length).toBe(2);
+  });
+
+  test('DR-35: a watch that speaks again ends the silence for budgets that nobody waited at', async () => {
+    const made = rig();
+    await app(made, { size: 3, unavailable: 0 });
+    made.drain('n1');
+    await made.time.advance(100);
+    made.registry.release('n1');
+    await made.time.advance(130_000);
+    made.cluster.bookmark();
+    await made.ready();
+    made.drain('n1');
+    await made.time.advance(1000);
+    expect(asked(made)).toEqual([]);
   });
 
   test('DR-32: a call whose answer was lost keeps its slot for its own retry', async () => {
@@ -471,8 +496,12 @@ describe('answers', () => {
     );
     made.drain('n1');
     await made.time.advance(1000);
-    expect(uid === undefined ? undefined : made.registry.standing(uid)).toBeUndefined();
+    made.drain('n1');
+    await made.time.advance(60_000);
     expect(asked(made).length).toBe(1);
+    made.cluster.drop('p1');
+    await made.time.advance(100);
+    expect(uid === undefined ? undefined : made.registry.standing(uid)).toBeUndefined();
   });
 });
 
