@@ -40,8 +40,10 @@ const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',
+  nodeDrain: 'info',
   operator: 'info',
   podEviction: 'debug',
+  reclaimInstruction: 'info',
   upcomingNode: 'debug',
 };
 

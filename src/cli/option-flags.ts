@@ -15,6 +15,11 @@ const aboutAbsence = (option: Shown): string => {
 export const descriptionOf = (option: Shown, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
+const flagOf = (option: Shown): Flag.Flag<string> =>
+  option.isSwitch === true
+    ? Flag.Boolean(option.name).pipe(Flag.map(String))
+    : Flag.String(option.name).pipe(Flag.withMetavar(option.placeholder));
+
 /** A flag for each option, by its name without dashes. It may be repeated, as Go allows. */
 export const flagsOf = (
   table: OptionTable,
@@ -23,8 +28,7 @@ export const flagsOf = (
   Object.fromEntries(
     Object.values(table).map((option) => [
       option.name,
-      Flag.String(option.name).pipe(
-        Flag.withMetavar(option.placeholder),
+      flagOf(option).pipe(
         Flag.withDescription(descriptionOf(option, prefix)),
         Flag.atLeast(0),
       ),

@@ -17,6 +17,7 @@ import {
   target,
   text,
   whole,
+  yesOrNo,
 } from './option-kinds.ts';
 
 /** Every option of `tidegate operator`, by the name of its setting. */
@@ -68,6 +69,21 @@ export const OPERATOR_OPTIONS = {
   bootstrapTemplateFile: optional(file, {
     name: 'bootstrap-template-file',
     help: "Template (Go text/template) of a machine's user data; without it, a #cloud-config stub",
+  }),
+  tierWaitMs: optional(duration(1), {
+    name: 'tier-wait',
+    help: 'How long pods of a drain wait for those of lower priority that do not move; ' +
+      'without it, 30s or a quarter of the grace if that is less',
+  }),
+  pauseDrains: defaulted(yesOrNo, {
+    name: 'pause-drains',
+    help: 'Evict nothing new; deadlines of drains run on',
+    default: 'false',
+  }),
+  evictionsPerBudget: defaulted(whole(1, 100), {
+    name: 'evictions-per-budget',
+    help: 'Evictions under one disruption budget that wait for an answer at the same time',
+    default: '1',
   }),
   tlsCert: optional(file, {
     name: 'tls-cert',

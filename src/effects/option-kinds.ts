@@ -14,6 +14,8 @@ export type Reading<Value> =
 /** How texts of one kind are read, and what one looks like in help. */
 export interface Kind<Value> {
   readonly placeholder: string;
+  /** The flag alone, without a value, says `true`. */
+  readonly isSwitch?: boolean;
   readonly read: (text: string) => Reading<Value>;
 }
 
@@ -124,6 +126,16 @@ export const choice = <const Word extends string>(words: readonly Word[]): Kind<
       : value(word);
   },
 });
+
+/** Yes or no; the flag alone says yes. */
+export const yesOrNo: Kind<boolean> = {
+  placeholder: 'true|false',
+  isSwitch: true,
+  read: (given) =>
+    given === 'true' || given === 'false'
+      ? value(given === 'true')
+      : unreadable('it is unknown', 'write true or false'),
+};
 
 const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:[\]\s]*)):(\d{1,5})$/;
 

@@ -37,6 +37,16 @@ export interface LeaseSettings {
   readonly retryPeriodMs: number;
 }
 
+/** How nodes are drained. */
+export interface DrainSettings {
+  /** Undefined: by the grace of each drain. */
+  readonly tierWaitMs: number | undefined;
+  readonly isPaused: boolean;
+  readonly evictionsPerBudget: number;
+  /** The pod that this process runs in; null outside a cluster. */
+  readonly ownPod: { readonly namespace: string; readonly name: string } | null;
+}
+
 /** What `tidegate operator` runs with. */
 export interface OperatorSettings {
   readonly clusterId: ClusterId;
@@ -53,6 +63,7 @@ export interface OperatorSettings {
   readonly tls: TlsFiles | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly lease: LeaseSettings;
+  readonly drains: DrainSettings;
 }
 
 /** What `tidegate fleet` runs with. */
@@ -107,6 +118,15 @@ export const processSurroundings = (): Surroundings => ({
   namespace: ownNamespace(),
   nonce: crypto.randomUUID().slice(0, 8),
 });
+
+/** By the downward API, or by what a pod knows of itself: its host name is its own. */
+const ownPod = (
+  { environment, hostname: host, namespace }: Surroundings,
+): DrainSettings['ownPod'] => {
+  const name = environment['POD_NAME'] || (namespace === undefined ? undefined : host);
+  const room = environment['POD_NAMESPACE'] || namespace;
+  return name === undefined || room === undefined ? null : { namespace: room, name };
+};
 
 const DNS_SUBDOMAIN =
   /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -183,6 +203,12 @@ export const operatorSettings = (
       tls: tls.settings,
       logLevel: options.logLevel,
       lease,
+      drains: {
+        tierWaitMs: options.tierWaitMs,
+        isPaused: options.pauseDrains,
+        evictionsPerBudget: options.evictionsPerBudget,
+        ownPod: ownPod(surroundings),
+      },
     },
   };
 };

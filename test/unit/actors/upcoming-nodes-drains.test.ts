@@ -219,7 +219,7 @@ describe('drains and frames', () => {
   });
 
   test('DR-40: a write that fails is waited for until it lands', async () => {
-    const { frame, node, drain, cluster, registry, time, phase } = rig();
+    const { frame, node, cluster, registry, time, phase } = rig();
     await node(mark(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));

@@ -194,3 +194,14 @@ test.each([
     asked: [],
   });
 });
+
+test('DR-45: --pause-drains alone says yes, and takes a value as well', async () => {
+  const flags = async (...given: readonly string[]) => (await run('operator', ...given)).asked;
+  expect(await flags('--pause-drains')).toEqual([['operator', { 'pause-drains': 'true' }]]);
+  expect(await flags('--pause-drains=false', '--qps=5')).toEqual([
+    ['operator', { 'pause-drains': 'false', qps: '5' }],
+  ]);
+  expect(await flags('--pause-drains', '--qps=5')).toEqual([
+    ['operator', { 'pause-drains': 'true', qps: '5' }],
+  ]);
+});

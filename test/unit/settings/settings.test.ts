@@ -47,7 +47,39 @@ describe('operator settings', () => {
         renewDeadlineMs: 10_000,
         retryPeriodMs: 2000,
       },
+      drains: {
+        tierWaitMs: undefined,
+        isPaused: false,
+        evictionsPerBudget: 1,
+        ownPod: null,
+      },
     });
+  });
+
+  test('DR-20: know the pod that the operator runs in, by its variables or its host name', () => {
+    const own = (environment: Record<string, string>, namespace?: string) => {
+      const outcome = operatorSettings(least, surroundings(environment, namespace));
+      return outcome._tag === 'Settled' ? outcome.settings.drains.ownPod : outcome.message;
+    };
+    expect(own({ POD_NAME: 'tide-0', POD_NAMESPACE: 'fleet' })).toEqual({
+      namespace: 'fleet',
+      name: 'tide-0',
+    });
+    expect(own({}, 'fleet')).toEqual({ namespace: 'fleet', name: 'host-a' });
+    expect(own({ POD_NAME: 'tide-0' })).toBeNull();
+    expect(own({})).toBeNull();
+  });
+
+  test('DR-45: take --pause-drains as true or false and nothing else', () => {
+    expect(settled({ ...least, 'pause-drains': 'true' }).drains.isPaused).toBe(true);
+    expect(settled(least, { TIDEGATE_PAUSE_DRAINS: 'true' }).drains.isPaused).toBe(true);
+    expect(problem({ ...least, 'pause-drains': 'maybe' })).toBe(
+      'Cannot use --pause-drains "maybe": it is unknown; write true or false',
+    );
+  });
+
+  test('DR-21: take --tier-wait for the wait between tiers', () => {
+    expect(settled({ ...least, 'tier-wait': '5s' }).drains.tierWaitMs).toBe(5000);
   });
 
   test('take a flag before the environment, and the environment before the default', () => {
