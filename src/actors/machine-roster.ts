@@ -94,6 +94,8 @@ export interface Roster<Actor> {
   readonly forget: (member: Member<Actor>) => boolean;
   /** The Node of a machine that may be unknown; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
+  /** The machine that has this Node; `undefined` when none is known, or several are. */
+  readonly machineOf: (node: string) => string | undefined;
 }
 
 const sameSighting = (left: Sighting | undefined, right: Sighting): boolean =>
@@ -186,6 +188,10 @@ export const makeRoster = <Actor>(
 
   return {
     node,
+    machineOf: (name) => {
+      const [id, ...others] = matching.machinesOf(name);
+      return others.length === 0 ? id : undefined;
+    },
     nodeOf: (id, named) => {
       const member = members.get(id);
       const traits = member === undefined

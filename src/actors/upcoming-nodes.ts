@@ -42,6 +42,8 @@ export interface UpcomingNodeRegistry {
   readonly counts: () => Readonly<Record<string, number>>;
   /** The Node of a machine, known or not; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
+  /** The machine that has this Node; `undefined` when none is known, or several are. */
+  readonly machineOf: (node: string) => string | undefined;
   /**
    * What the drain of a machine says; resolves when the object shows it, or there is none to show
    * it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost first.
@@ -161,6 +163,7 @@ export const startUpcomingNodes = (
     get: (machineId) => roster.get(machineId)?.actor,
     counts: population.counts,
     nodeOf: roster.nodeOf,
+    machineOf: roster.machineOf,
     drain: (machineId, fact) =>
       new Promise((resolve) => {
         const machine = roster.drained(machineId, fact);

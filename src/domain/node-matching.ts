@@ -35,6 +35,8 @@ export interface NodeMatching {
   readonly removeNode: (name: string) => readonly string[];
   /** The Node as it was last put in. */
   readonly nodeNamed: (name: string) => NodeProjection | undefined;
+  /** The machines that were put in and have this Node. */
+  readonly machinesOf: (name: string) => readonly string[];
   readonly putMachine: (machine: MachineTraits) => void;
   readonly removeMachine: (machineId: string) => void;
   /** The Node of a machine, whether or not the machine was put in. */
@@ -115,9 +117,29 @@ export const nodeMatching = (): NodeMatching => {
     if (known.nodeName !== '') machinesByNodeName.remove(known.nodeName, id);
   };
 
+  const resolve = (machine: MachineTraits): NodeMatch | undefined => {
+    const { machineId, providerId, nodeName } = machine;
+    const rules: readonly (readonly [MatchRule, NodeProjection | undefined])[] = [
+      ['ProviderId', byProvider(providerId)],
+      ['NodeName', nodeNamed(machineId)],
+      ['MachineLabel', nodeNamed(byLabel.only(machineId))],
+      ['NamedInEntry', nodeNamed(nodeName)],
+    ];
+    for (const [rule, node] of rules) if (node !== undefined) return { node, rule };
+    return undefined;
+  };
+
   return {
     putNode,
     nodeNamed,
+    machinesOf: (name) => {
+      const node = nodes.get(name);
+      if (node === undefined) return [];
+      return concerned(node).filter((id) => {
+        const machine = machines.get(id);
+        return machine !== undefined && resolve(machine)?.node === node;
+      });
+    },
     removeNode: (name) => {
       const known = nodes.get(name);
       if (known === undefined) return [];
@@ -136,10 +158,6 @@ export const nodeMatching = (): NodeMatching => {
       if (machine.nodeName !== '') machinesByNodeName.add(machine.nodeName, machine.machineId);
     },
     removeMachine,
-    resolve: ({ machineId, providerId, nodeName }) =>
-      match('ProviderId', byProvider(providerId)) ??
-        match('NodeName', nodeNamed(machineId)) ??
-        match('MachineLabel', nodeNamed(byLabel.only(machineId))) ??
-        match('NamedInEntry', nodeNamed(nodeName)),
+    resolve,
   };
 };

@@ -133,6 +133,48 @@ describe('node matching', () => {
     }));
   });
 
+  test('node matching: finds the machine of a Node', () => {
+    const matching = nodeMatching();
+    matching.putNode(node('n1', { providerId: 'fleet://zone/host-1' }));
+    matching.putNode(node('n2', { machineLabel: 'm2' }));
+    expect(matching.machinesOf('n1')).toEqual([]);
+    matching.putMachine(machine('m1', { providerId: 'host-1' }));
+    matching.putMachine(machine('m2'));
+    expect(matching.machinesOf('n1')).toEqual(['m1']);
+    expect(matching.machinesOf('n2')).toEqual(['m2']);
+    expect(matching.machinesOf('n3')).toEqual([]);
+  });
+
+  test('node matching: a machine that has another Node is not the one of this', () => {
+    const matching = nodeMatching();
+    matching.putNode(node('n1', { providerId: 'host-1' }));
+    matching.putNode(node('m1'));
+    matching.putMachine(machine('m1', { providerId: 'host-1' }));
+    expect(matching.machinesOf('n1')).toEqual(['m1']);
+    expect(matching.machinesOf('m1')).toEqual([]);
+  });
+
+  test('node matching: reads what decides about draining a Node', () => {
+    expect(projectNode({
+      metadata: {
+        name: 'n1',
+        uid: 'u',
+        resourceVersion: '3',
+        deletionTimestamp: '2026-01-01T00:00:00Z',
+        annotations: { 'cordon.tidegate.dev/person': '{}', 'tidegate.dev/pause': 'true' },
+      },
+      spec: { unschedulable: true },
+      status: { conditions: [{ type: 'Ready', status: 'Unknown' }] },
+    })).toMatchObject({
+      unschedulable: true,
+      cordons: { person: '{}' },
+      paused: true,
+      kubeletSilent: true,
+      deleting: true,
+      ready: false,
+    });
+  });
+
   test('node matching: reads a Node as the API server gives it', () => {
     expect(projectNode({
       metadata: {
