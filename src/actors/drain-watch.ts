@@ -34,7 +34,7 @@ interface RawObject extends Identity {
 }
 
 /** Changes within this time are told once. */
-const SETTLE_MS = 200;
+const SETTLE_MS = 500;
 
 const keepAll = (raw: unknown): RawObject | undefined => {
   const identity = identityOf(raw);

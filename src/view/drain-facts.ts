@@ -64,6 +64,24 @@ const groupedBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyM
   return groups;
 };
 
+/**
+ * Finds the budgets that cover a pod. Pods of one workload share their labels, as one object when a
+ * cache made them, so the budgets of a namespace are gone through once for each workload.
+ */
+const coveringIn = (budgets: ReadonlyMap<string, readonly Budget[]>) => {
+  const known = new Map<string, Map<DrainPod['labels'], readonly Budget[]>>();
+  return (pod: DrainPod): readonly Budget[] => {
+    const ofNamespace = known.get(pod.namespace) ??
+      new Map<DrainPod['labels'], readonly Budget[]>();
+    known.set(pod.namespace, ofNamespace);
+    const before = ofNamespace.get(pod.labels);
+    if (before !== undefined) return before;
+    const found = (budgets.get(pod.namespace) ?? []).filter((budget) => budgetCovers(budget, pod));
+    ofNamespace.set(pod.labels, found);
+    return found;
+  };
+};
+
 const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
   Date.parse(right.time) - Date.parse(left.time);
 
@@ -75,12 +93,10 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const machines = new Map([...scene.machines].map((machine) => [machine.nodeName, machine]));
   const terminatingNamespaces = new Set(scene.terminatingNamespaces);
   const { own, nowMs } = scene;
-  const budgetsOver = (bound: readonly DrainPod[]): readonly Budget[] =>
-    [...groupedBy(bound, ({ namespace }) => namespace)].flatMap(([namespace, members]) =>
-      (budgets.get(namespace) ?? []).filter((budget) =>
-        members.some((pod) => budgetCovers(budget, pod))
-      )
-    );
+  const covering = coveringIn(budgets);
+  const budgetsOver = (bound: readonly DrainPod[]): readonly Budget[] => [
+    ...new Set(bound.flatMap(covering)),
+  ];
   return scene.nodes.toSorted((left, right) => compareText(left.name, right.name))
     .map((node): NodeFacts => {
       const bound = pods.get(node.name) ?? [];

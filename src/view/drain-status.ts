@@ -87,12 +87,21 @@ export interface DrainStatus {
   readonly kubeletSilent: boolean;
 }
 
-const stateOf = ({ node, nowMs }: NodeFacts, mark: CordonMark | undefined): DrainState => {
+/** By the annotation of the Node, or by a flag that only the operator and its Events know of. */
+const isPaused = ({ node }: NodeFacts, { standing }: Recount): boolean =>
+  node.paused || standing.some(({ reason }) => reason === 'DrainPaused');
+
+const stateOf = (
+  facts: NodeFacts,
+  mark: CordonMark | undefined,
+  recount: Recount,
+): DrainState => {
+  const { node, nowMs } = facts;
   if (mark === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
   if (mark.ended !== null) return mark.ended;
   if (!node.unschedulable) return 'Cancelling';
   if (mark.deadlineMs !== null && nowMs > mark.deadlineMs) return 'Overdue';
-  return node.paused ? 'Paused' : 'Draining';
+  return isPaused(facts, recount) ? 'Paused' : 'Draining';
 };
 
 /** Drains of which nothing is decided any more. */
@@ -138,8 +147,8 @@ const budgetsOf = ({ budgets }: NodeFacts, { standing }: Recount): readonly Budg
 export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const { node, machine, nowMs } = facts;
   const mark = drainMark(node);
-  const state = stateOf(facts, mark);
   const recount = recountDrain(facts, mark);
+  const state = stateOf(facts, mark, recount);
   const { left, leaving, blocked } = recount.progress;
   const isDrain = mark !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
   const deadlineMs = mark?.deadlineMs ?? null;

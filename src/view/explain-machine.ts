@@ -64,7 +64,7 @@ const OF_PHASE: Readonly<Record<Exclude<Phase, 'Ready' | 'Failed'>, Verdict>> = 
   Draining: verdict(
     'The fleet takes this machine back, and its pods are leaving',
     'The pods on its Node to end',
-    ['application', 'Look at disruption budgets and termination times of the pods on its Node'],
+    ['application', 'Ask "tidegate explain NODE" about its Node: it names what holds the pods up'],
   ),
   Drained: verdict(
     'The machine is empty and goes back to the fleet',

@@ -4,12 +4,13 @@
  *
  * Promises: total, whatever an Event says; only Events about evictions since a given time count.
  */
-import { REASONS } from '../api/reasons.ts';
+import type { ReasonName } from '../api/reasons.ts';
+import { BLOCKER_REASONS, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { NodeEvent } from './drain-facts.ts';
 
 /** Reasons of pods, and of Events that tell of pods. */
-export type ShownReason = keyof typeof REASONS;
+export type ShownReason = ReasonName;
 
 /** Why a pod is still there, as the operator said it. */
 export interface ToldBlocker {
@@ -23,8 +24,9 @@ export interface ToldBlocker {
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
 const AND_MORE = /, and \d+ more$/;
 
-const shownReason = (reason: string): ShownReason | undefined =>
-  Object.hasOwn(REASONS, reason) ? reason as ShownReason : undefined;
+/** Reasons of pods that are held up; a pause by a flag is among them. */
+const toldReason = (reason: string): ShownReason | undefined =>
+  BLOCKER_REASONS.find((known) => known === reason && isBlocking(known));
 
 /** What stands in brackets behind `name`, which must not be the end of a longer name. */
 const textBehind = (note: string, name: string): string | undefined => {
@@ -52,9 +54,8 @@ export const toldBlocker = (
 ): ToldBlocker | undefined => {
   let unnamed: ToldBlocker | undefined;
   for (const { reason: name, time, note, key: subject } of events) {
-    const reason = shownReason(name);
-    if (reason === undefined || REASONS[reason].action !== 'EvictPod') continue;
-    if (!(Date.parse(time) >= sinceMs)) continue;
+    const reason = toldReason(name);
+    if (reason === undefined || !(Date.parse(time) >= sinceMs)) continue;
     const text = textBehind(note, pod.key);
     if (text !== undefined) return { reason, text, subject };
     if (AND_MORE.test(note)) unnamed ??= { reason, text: firstText(note), subject };

@@ -183,6 +183,14 @@ describe('what only the operator was told', () => {
     }]);
   });
 
+  test('DR-45: a pause by a flag is known from its Event', () => {
+    const status = drainStatus(sceneOfNode({
+      pods: [podOf({ name: 'web-1' })],
+      events: [sceneEvent('DrainPaused', 'Cannot evict ns/web-1 (the drain is paused)')],
+    }));
+    expect(status).toMatchObject({ state: 'Paused', blockers: [{ reason: 'DrainPaused' }] });
+  });
+
   test('an Event about a pod with a longer name says nothing', () => {
     expect(told('ns/web-12 (refused by guard: no)')).toEqual([]);
     expect(told('other-ns/web-1 (refused by guard: no)')).toEqual([]);
