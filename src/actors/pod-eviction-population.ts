@@ -241,6 +241,7 @@ export const makeEvictionPopulation = (
   return {
     start,
     observe: (leaving: LeavingPod): void => {
+      if (leaving.state === 'gone') return;
       const facts = roster.factsOf(leaving);
       // There any news of the pod is what is waited for.
       if (sameFacts(facts, leaving.facts) && leaving.state !== 'unsettled') return;

@@ -117,7 +117,7 @@ export const startPodEvictions = (
   });
 
   const release = (leaving: LeavingPod): void => {
-    if (leaving.released) return;
+    if (leaving.released || leaving.state === 'gone') return;
     leaving.released = true;
     leaving.actor?.send({ type: 'eviction.released' });
     // What a call with an unknown outcome reserved is not asked for again.

@@ -39,15 +39,9 @@ export const evictionRig = (
   const world = makeWorld({ time, runtime, telemetry, firstSeed: seed });
   const registry = startPodEvictions(world, { ...cluster.caches, callsPerBudget });
   const emptiedAt = new Map<string, number>();
-  const draining = new Set<string>();
-  cluster.caches.pods.facts.subscribe(() => {
-    for (const node of draining) {
-      if (cluster.left(node) === 0 && !emptiedAt.has(node)) emptiedAt.set(node, time.monotonic());
-    }
-  });
+  cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
   const startedMs = new Map<string, number>();
   const drain = (node: string): void => {
-    draining.add(node);
     const sinceMs = startedMs.get(node) ?? time.monotonic();
     startedMs.set(node, sinceMs);
     for (const pod of cluster.onNode(node)) {

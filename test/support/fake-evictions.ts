@@ -174,6 +174,9 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   const pods = new Map<string, PodState>();
   const budgets = new Map<string, BudgetState>();
   const replicas = new Map<string, number>();
+  const onNode = new Map<string, Set<PodState>>();
+  const ofApp = new Map<string, Set<PodState>>();
+  const emptied = new Subject<string>();
   const inFlight = new Map<string, number>();
   const calls: SeenCall[] = [];
   const violations: string[] = [];
@@ -239,8 +242,20 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     budget.revision = Number(at);
     budgetCache.put(projectBudget(rawBudget(budget, at)));
   };
-  const covered = (app: string): readonly PodState[] =>
-    [...pods.values()].filter((pod) => pod.seed.app === app);
+  const covered = (app: string): readonly PodState[] => [...ofApp.get(app) ?? []];
+  const file = (pod: PodState): void => {
+    const { name, node, app } = pod.seed;
+    pods.set(name, pod);
+    onNode.set(node, (onNode.get(node) ?? new Set()).add(pod));
+    ofApp.set(app, (ofApp.get(app) ?? new Set()).add(pod));
+  };
+  const unfile = (pod: PodState): void => {
+    const { name, node, app } = pod.seed;
+    pods.delete(name);
+    ofApp.get(app)?.delete(pod);
+    onNode.get(node)?.delete(pod);
+    if (onNode.get(node)?.size === 0) emptied.next(node);
+  };
   const budgetsOf = (app: string): readonly BudgetState[] =>
     [...budgets.values()].filter(({ seed }) => seed.app === app);
 
@@ -305,7 +320,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       deletedAt: undefined,
       grace: 30,
     };
-    pods.set(seed.name, pod);
+    file(pod);
     showPod(pod);
     wakeController(seed.app);
     return pod;
@@ -327,7 +342,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   };
   const drop = (pod: PodState): void => {
     if (pods.get(pod.seed.name) !== pod) return;
-    pods.delete(pod.seed.name);
+    unfile(pod);
     podCache.remove(projectPod(rawPod(pod, next())));
     wakeController(pod.seed.app);
   };
@@ -498,14 +513,15 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       time.schedule(REMEMBERED_MS + 1, () => workOut(budget));
     },
     bookmark: () => budgetCache.bookmark(now),
-    names: (node: string) =>
-      [...pods.values()].filter(({ seed }) => seed.node === node).map(({ seed }) => seed.name),
     has: (name: string) => pods.has(name),
     known: (name: string) => podCache.reflector.get(objectKey(name, NAMESPACE)),
     onNode: (node: string) =>
-      [...pods.values()].filter(({ seed }) => seed.node === node)
-        .flatMap(({ seed }) => podCache.reflector.get(objectKey(seed.name, NAMESPACE)) ?? []),
-    left: (node: string) => [...pods.values()].filter(({ seed }) => seed.node === node).length,
+      [...onNode.get(node) ?? []].flatMap(({ seed }) =>
+        podCache.reflector.get(objectKey(seed.name, NAMESPACE)) ?? []
+      ),
+    left: (node: string) => onNode.get(node)?.size ?? 0,
+    /** Says the node whose last pod went. */
+    emptied,
     intercept: (decide: typeof intercept) => {
       intercept = decide;
     },

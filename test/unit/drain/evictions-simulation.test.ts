@@ -61,19 +61,25 @@ describe('drains under budgets', () => {
     await rig.stop();
   });
 
-  test('DR-34: nodes empty one after another, half of them by six tenths of the time', async () => {
-    const rig = evictionRig();
-    const nodes = await spread(rig, { nodes: 20, pods: 30, apps: 30, unavailable: 2 });
-    nodes.forEach(rig.drain);
-    const tookMs = await rig.untilEmpty(nodes, 3_600_000);
-    const times = [...rig.emptiedAt.values()].toSorted((left, right) => left - right);
-    const half = times[Math.floor(times.length / 2) - 1] ?? Infinity;
-    expect(times.length).toBe(20);
-    expect(half / tookMs).toBeLessThan(0.6);
-    expect(rig.cluster.calls.length).toBe(600);
-    expect(rig.cluster.violations).toEqual([]);
-    await rig.stop();
-  });
+  test.each([
+    { nodes: 20, pods: 30, apps: 30, unavailable: 2, half: 0.6 },
+    { nodes: 50, pods: 30, apps: 75, unavailable: 5, half: 0.6 },
+  ])(
+    'DR-34: of $nodes nodes with $pods pods each half are empty by $half of the time',
+    async ({ half, ...shape }) => {
+      const rig = evictionRig();
+      const nodes = await spread(rig, shape);
+      nodes.forEach(rig.drain);
+      const tookMs = await rig.untilEmpty(nodes, 3_600_000);
+      const times = [...rig.emptiedAt.values()].toSorted((left, right) => left - right);
+      expect(times.length).toBe(shape.nodes);
+      expect((times[shape.nodes / 2 - 1] ?? Infinity) / tookMs).toBeLessThan(half);
+      expect(rig.cluster.calls.length).toBe(shape.nodes * shape.pods);
+      expect(rig.cluster.refused()).toBe(0);
+      expect(rig.cluster.violations).toEqual([]);
+      await rig.stop();
+    },
+  );
 
   test('DR-51: no call is refused while budgets change only by our doing', async () => {
     const rig = evictionRig({ pace: { watchMs: 20, controllerMs: 5 } });
