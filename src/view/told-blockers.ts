@@ -20,9 +20,11 @@ export interface ToldBlocker {
   readonly subject: string;
 }
 
+/** `… (ns/a, ns/b and 3 more)`: what holds them up, then its pods. */
+const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
+const SAID_BEFORE = /^Pods cannot leave: /;
 /** Behind the text of one pod: the next pod, how many more there are, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
-const AND_MORE = /, and \d+ more$/;
 
 /** Reasons of pods that are held up; a pause by a flag is among them. */
 const toldReason = (reason: string): ShownReason | undefined =>
@@ -37,10 +39,20 @@ const textBehind = (note: string, name: string): string | undefined => {
   return rest.slice(0, AFTER_TEXT.exec(rest)?.index);
 };
 
-/** What stands in the first brackets. */
-const firstText = (note: string): string => {
-  const rest = note.slice(note.indexOf('(') + 1);
-  return rest.slice(0, AFTER_TEXT.exec(rest)?.index);
+/** What a note says of a pod: that it is held up by `text`, or that it may be one of the rest. */
+interface Reading {
+  readonly text: string;
+  readonly named: boolean;
+}
+
+const readNote = (note: string, pod: string): Reading | undefined => {
+  const groups = PODS_LAST.exec(note)?.groups;
+  const names = (groups?.['names'] ?? '').split(', ');
+  const text = (groups?.['text'] ?? '').replace(SAID_BEFORE, '');
+  if (names.includes(pod)) return { text, named: true };
+  const behind = textBehind(note, pod);
+  if (behind !== undefined) return { text: behind, named: true };
+  return groups?.['more'] === undefined ? undefined : { text, named: false };
 };
 
 /**
@@ -56,9 +68,11 @@ export const toldBlocker = (
   for (const { reason: name, time, note, key: subject } of events) {
     const reason = toldReason(name);
     if (reason === undefined || !(Date.parse(time) >= sinceMs)) continue;
-    const text = textBehind(note, pod.key);
-    if (text !== undefined) return { reason, text, subject };
-    if (AND_MORE.test(note)) unnamed ??= { reason, text: firstText(note), subject };
+    const reading = readNote(note, pod.key);
+    if (reading === undefined) continue;
+    const told = { reason, text: reading.text, subject };
+    if (reading.named) return told;
+    unnamed ??= told;
   }
   return unnamed;
 };

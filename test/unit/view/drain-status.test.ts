@@ -6,11 +6,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  BLOCKED_NOTE_MS,
-  noteBlocked,
-  NOTHING_BLOCKED,
-} from '../../../src/domain/drain/blocked-notes.ts';
+import { drainVoice } from '../../../src/actors/drain-voice.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { remainingSentence } from '../../../src/domain/drain/blocker.ts';
 import { projectBudget } from '../../../src/domain/drain/budget.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
@@ -165,21 +164,32 @@ describe('what only the operator was told', () => {
     }]);
   });
 
-  test('DR-42: an Event that names five pods and counts the rest tells of the rest', () => {
+  test('DR-42: the Event of a drain tells of the pods that it names, and of the rest', () => {
     const pods = Array.from({ length: 7 }, (_, at) => podOf({ name: `p${at}`, labels: {} }));
-    const blocker = {
-      reason: 'PolicyRefused',
-      text: 'refused by g: no (today)',
-      subject: 'g',
-    } as const;
-    const held = pods.map(({ key }) => ({ key, blocker }));
-    const before = noteBlocked(NOTHING_BLOCKED, held, 0).since;
-    const [note] = noteBlocked(before, held, BLOCKED_NOTE_MS).notes;
-    const events = [sceneEvent(note?.reason ?? '', note?.note ?? '')];
+    const text = 'refused by guard: no (not today)';
+    const notes: EventNote[] = [];
+    drainVoice(silentTelemetry, (note) => notes.push(note)).blocked({ name: 'n1', uid: 'u' }, {
+      blocker: { reason: 'PolicyRefused', text, subject: 'guard' },
+      pods: pods.map(({ key }) => key),
+    });
+    const events = notes.map(({ reason, note }) => sceneEvent(reason, note));
     expect(drainStatus(sceneOfNode({ pods, events })).blockers).toMatchObject([{
       reason: 'PolicyRefused',
-      text: 'refused by g: no (today)',
+      text,
       pods: pods.map(({ key }) => key),
+    }]);
+  });
+
+  test('DR-41: the Event of a drain that failed tells why each pod remained', () => {
+    const pods = [podOf({ name: 'web-1', labels: {} })];
+    const lastError = remainingSentence([
+      { key: 'ns/web-1', text: 'pods/eviction is forbidden (create)' },
+      { key: 'ns/web-2', text: '' },
+    ]);
+    const events = [sceneEvent('EvictionForbidden', `Cannot empty the node: ${lastError}`)];
+    expect(drainStatus(sceneOfNode({ pods, events })).blockers).toMatchObject([{
+      reason: 'EvictionForbidden',
+      text: 'pods/eviction is forbidden (create)',
     }]);
   });
 
