@@ -1,0 +1,231 @@
+/**
+ * Evictions on a real API server with the real disruption controller: every call is counted from
+ * the audit log. What wants the pods to leave is the test; cordons and deadlines are not looked at.
+ */
+import { Layer, ManagedRuntime } from 'effect';
+import { expect, it, onTestFinished } from 'vitest';
+import { clockLayer } from '../../src/actors/clocks.ts';
+import { startPodEvictions } from '../../src/actors/pod-evictions.ts';
+import { startReflector } from '../../src/actors/reflector.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { projectNode } from '../../src/domain/cluster-node.ts';
+import { projectBudget } from '../../src/domain/drain/budget.ts';
+import { podProjection } from '../../src/domain/drain/pod.ts';
+import { numberAt, textAt } from '../../src/domain/json.ts';
+import { evictionsLayer } from '../../src/effects/evictions.ts';
+import { kubeConnection } from '../../src/effects/kube-connection.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { writeBudget } from '../../src/effects/write-budget.ts';
+import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
+import { type ClusterClient, clusterClient, nameOf } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { fileSource } from '../support/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+
+const TIMEOUT_MS = 120_000;
+const GRACE_MS = 600_000;
+const NODES = '/api/v1/nodes';
+const telemetry = silentTelemetry;
+
+const seconds = (count: number) => ({ timeoutMs: count * 1000 });
+
+/** Evictions as an operator has them, on behalf of whoever names a node. */
+const evictor = async (bed: Testbed) => {
+  const gate = makeWriteGate(realTime);
+  gate.openUntil(Number.POSITIVE_INFINITY);
+  const source = fileSource(bed.kubeconfigFor('tidegate'));
+  const connection = Layer.orDie(kubeConnection({ source, version: 'test', telemetry }));
+  const doors = Layer.merge(connection, Layer.succeed(WriteGate, gate));
+  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), doors);
+  const runtime = ManagedRuntime.make(
+    Layer.provideMerge(evictionsLayer(telemetry), writes).pipe(
+      Layer.provideMerge(clockLayer(realTime)),
+    ),
+  );
+  const world = makeWorld({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const pods = startReflector(world, {
+    id: 'pods',
+    path: '/api/v1/pods',
+    query: { fieldSelector: 'spec.nodeName!=' },
+    project: podProjection(),
+  });
+  const budgets = startReflector(world, {
+    id: 'poddisruptionbudgets',
+    path: '/apis/policy/v1/poddisruptionbudgets',
+    project: projectBudget,
+  });
+  const nodes = startReflector(world, { id: 'nodes', path: NODES, project: projectNode });
+  const registry = startPodEvictions(world, { pods, budgets, nodes });
+  onTestFinished(async () => {
+    await registry.stop();
+    for (const reflector of [pods, budgets, nodes]) reflector.stop();
+    await runtime.dispose();
+  });
+  await Promise.all([pods.whenSynced, budgets.whenSynced, nodes.whenSynced]);
+  const on = (node: string) => [...pods.values()].filter((pod) => pod.node === node);
+  return {
+    left: (node: string): number => on(node).length,
+    drain: (node: string): void => {
+      const now = realTime.monotonic();
+      for (const pod of on(node)) {
+        registry.want(pod, {
+          node,
+          deadlineMonotonicMs: now + GRACE_MS,
+          drainSinceMs: now,
+          podsLeft: () => on(node).length,
+        });
+      }
+    },
+    /** How many pods are left on all nodes at the moments when one of them becomes empty. */
+    leftWhenEmpty: (names: readonly string[]): readonly number[] => {
+      const empty = new Set<string>();
+      const counts: number[] = [];
+      const look = (): void => {
+        for (const name of names) {
+          if (empty.has(name) || on(name).length > 0) continue;
+          empty.add(name);
+          counts.push(names.reduce((sum, other) => sum + on(other).length, 0));
+        }
+      };
+      const subscription = pods.facts.subscribe(look);
+      onTestFinished(() => subscription.unsubscribe());
+      return counts;
+    },
+  };
+};
+
+const workload = (namespace: string, name: string, replicas: number) => {
+  const labels = { app: name };
+  const spec = { containers: [{ name: 'c', image: 'none' }], terminationGracePeriodSeconds: 1 };
+  const template = { metadata: { labels }, spec };
+  const metadata = { name, namespace };
+  return { metadata, spec: { replicas, selector: { matchLabels: labels }, template } };
+};
+
+/** A namespace with Deployments whose pods run on `nodes` alone, and a refuge beside them. */
+const town = async (
+  cluster: ClusterClient,
+  plan: {
+    readonly namespace: string;
+    readonly nodes: readonly string[];
+    readonly apps: Readonly<Record<string, number>>;
+    readonly budget?: object;
+  },
+) => {
+  const { namespace, nodes, apps, budget } = plan;
+  await cluster.create('/api/v1/namespaces', [{ metadata: { name: namespace } }]);
+  await cluster.create(NODES, nodes.map((name) => ({ metadata: { name } })));
+  await cluster.create(
+    `/apis/apps/v1/namespaces/${namespace}/deployments`,
+    Object.entries(apps).map(([name, replicas]) => workload(namespace, name, replicas)),
+  );
+  const pods = `/api/v1/namespaces/${namespace}/pods`;
+  const wanted = Object.values(apps).reduce((sum, replicas) => sum + replicas, 0);
+  await eventually(async () => {
+    const found = await cluster.list(pods);
+    const running = found.filter((pod) => textAt(pod, 'status', 'phase') === 'Running');
+    return running.length === wanted;
+  }, { what: `${wanted} pods to run`, ...seconds(60) });
+  if (budget !== undefined) {
+    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
+    await cluster.create(
+      budgets,
+      Object.keys(apps).map((name) => ({
+        metadata: { name },
+        spec: { selector: { matchLabels: { app: name } }, ...budget },
+      })),
+    );
+    await eventually(async () => {
+      const shown = await cluster.list(budgets);
+      return shown.every((one) => (numberAt(one, 'status', 'disruptionsAllowed') ?? 0) > 0);
+    }, { what: 'the budgets to open', ...seconds(60) });
+  }
+  for (const name of nodes) {
+    await cluster.patch(`${NODES}/${name}`, { spec: { unschedulable: true } });
+  }
+  await cluster.create(NODES, [{ metadata: { name: `${namespace}-refuge` } }]);
+};
+
+describeWithTestbed('evictions under the real disruption controller', {
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+  podReadyMs: 300,
+  podDeleteMs: 300,
+}, (bed) => {
+  /** What was sent for pods of a namespace: one line each. */
+  const calls = async (namespace: string) =>
+    (await bed().audit()).filter((entry) =>
+      entry.user === 'tidegate' && entry.namespace === namespace
+    );
+  const evicted = async (namespace: string) =>
+    (await calls(namespace)).filter(({ subresource }) => subresource === 'eviction');
+  const prune = async (cluster: ClusterClient, namespace: string) => {
+    await cluster.call('DELETE', `/apis/apps/v1/namespaces/${namespace}/deployments`);
+    for (const node of await cluster.list(NODES)) {
+      if (nameOf(node).startsWith(namespace)) {
+        await cluster.call('DELETE', `${NODES}/${nameOf(node)}`);
+      }
+    }
+  };
+
+  it('DR-50: a node with 100 pods and no budget costs 100 calls, each with its UID', async () => {
+    const cluster = await clusterClient(bed());
+    const node = 'floor-1';
+    await town(cluster, { namespace: 'floor', nodes: [node], apps: { web: 100 } });
+    const { drain, left } = await evictor(bed());
+    expect(left(node)).toBe(100);
+    drain(node);
+    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(60) });
+    const sent = await evicted('floor');
+    expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 100 }, () => 201));
+    const uids = new Set(
+      sent.map(({ requestObject }) =>
+        textAt(requestObject, 'deleteOptions', 'preconditions', 'uid')
+      ),
+    );
+    expect(uids.size).toBe(100);
+    expect((await calls('floor')).filter(({ verb }) => verb !== 'create')).toEqual([]);
+    await prune(cluster, 'floor');
+  }, TIMEOUT_MS);
+
+  it('DR-51: twenty pods behind a budget of one slot cost twenty calls', async () => {
+    const cluster = await clusterClient(bed());
+    const node = 'tight-1';
+    const budget = { maxUnavailable: 1 };
+    await town(cluster, { namespace: 'tight', nodes: [node], apps: { web: 20 }, budget });
+    const { drain, left } = await evictor(bed());
+    expect(left(node)).toBe(20);
+    drain(node);
+    await eventually(() => left(node) === 0, { what: 'no pod left', ...seconds(90) });
+    const sent = await evicted('tight');
+    expect(sent.map(({ code }) => code)).toEqual(Array.from({ length: 20 }, () => 201));
+    await prune(cluster, 'tight');
+  }, TIMEOUT_MS);
+
+  it(
+    'DR-34: nodes behind shared budgets empty one after another, and no call is refused',
+    async () => {
+      const cluster = await clusterClient(bed());
+      const nodes = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `many-${name}`);
+      const apps = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`app-${at}`, 12]));
+      const budget = { maxUnavailable: '25%' };
+      await town(cluster, { namespace: 'many', nodes, apps, budget });
+      const { drain, leftWhenEmpty } = await evictor(bed());
+      const counts = leftWhenEmpty(nodes);
+      for (const node of nodes) drain(node);
+      await eventually(() => counts.length === nodes.length, {
+        what: 'every node to be empty',
+        ...seconds(90),
+      });
+      // With all nodes emptying side by side, next to nothing would be left when the third is.
+      expect(counts[2]).toBeGreaterThan(72 / 8);
+      const sent = await evicted('many');
+      expect(sent.filter(({ code }) => code !== 201)).toEqual([]);
+      expect(sent).toHaveLength(72);
+      await prune(cluster, 'many');
+    },
+    TIMEOUT_MS,
+  );
+});
