@@ -117,6 +117,21 @@ describe('drain status', () => {
     expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
+  test('a list that the API server forgot half way is read again in one piece', async () => {
+    const api = await cluster();
+    const forgetful = serving({});
+    api.script((request, response) => {
+      if (request.query.get('continue') !== null) {
+        return json(response, 410, { kind: 'Status', message: 'too old' });
+      }
+      if (request.query.get('limit') !== null) return forgetful(request, response);
+      json(response, 200, { metadata: { resourceVersion: '1' }, items: PODS });
+    });
+    const { code, stdout } = await status(api);
+    expect(code).toBe(0);
+    expect(stdout).toContain(' 3/0/3 ');
+  });
+
   test('asks for the pods of the nodes that are meant, and of no others', async () => {
     const api = await cluster();
     await status(api, { nodes: ['n1'] });
