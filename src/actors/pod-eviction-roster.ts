@@ -78,6 +78,10 @@ export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): Leavi
   const coveredBy = (key: ObjectKey) => known(index.podsOf(key).map(({ uid }) => uid));
   const factsOf = ({ pod, terms }: Pick<LeavingPod, 'pod' | 'terms'>): PodFacts =>
     podFacts(pod, index.budgetsOf(pod.uid), isKubeletSilent(terms.node));
+  const interruptedAt = (budget: Budget, nowMs: number) =>
+    Object.keys(budget.disruptedPods).length === 0
+      ? []
+      : interruptedEvictions(budget, index.podsOf(budget.key), nowMs);
 
   return {
     all: () => members.values(),
@@ -134,16 +138,14 @@ export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): Leavi
       drainSinceMs: terms.drainSinceMs,
       podsLeft: terms.podsLeft(),
     }),
-    blockerOf: ({ uid, pod, terms }, outcome) => {
+    blockerOf: ({ uid, pod, terms, state }, outcome) => {
       const budgets = index.budgetsOf(uid);
       const nowMs = now();
-      const [budget] = budgets;
+      const [budget] = state === 'queued' ? budgets : [];
       return blockerOf({
         pod,
         budgets,
-        interrupted: budget === undefined
-          ? []
-          : interruptedEvictions(budget, index.podsOf(budget.key), nowMs),
+        interrupted: budget === undefined ? [] : interruptedAt(budget, nowMs),
         outcome,
         tierStarted: true,
         paused: false,

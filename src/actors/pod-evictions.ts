@@ -6,8 +6,8 @@
  * the pods that they cover; a call that was sent is left to finish, and `settled` waits for it.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
-import type { NodeProjection } from '../domain/cluster-node.ts';
 import type { Budget } from '../domain/drain/budget.ts';
+import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Fact } from '../domain/facts.ts';
 import { objectKey, type Uid } from '../domain/ids.ts';
@@ -46,7 +46,7 @@ export interface PodEvictions {
 export interface PodEvictionsOptions {
   readonly pods: Pick<Reflector<DrainPod>, 'facts' | 'get'>;
   readonly budgets: Pick<Reflector<Budget>, 'facts' | 'progress'>;
-  readonly nodes: Pick<Reflector<NodeProjection>, 'facts' | 'get'>;
+  readonly nodes: Pick<Reflector<DrainedNode>, 'facts' | 'get'>;
   /** Calls in flight under one budget (DR-33); default 1. */
   readonly callsPerBudget?: number;
 }
@@ -165,7 +165,7 @@ export const startPodEvictions = (
     budgetsKnown = true;
     for (const leaving of roster.all()) start(leaving);
   };
-  const hearNodes = (fact: Fact<NodeProjection>): void => {
+  const hearNodes = (fact: Fact<DrainedNode>): void => {
     const names = fact._tag === 'Listed'
       ? fact.objects.map(({ name }) => name)
       : [fact._tag === 'Present' ? fact.object.name : fact.key];

@@ -261,6 +261,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
 
   /** The disruption controller looks at one budget. */
   const workOut = (budget: BudgetState): void => {
+    if (budgets.get(budget.seed.name) !== budget) return;
     const own = covered(budget.seed.app);
     const counted = Object.fromEntries(
       Object.entries(budget.disrupted).filter(([name, at]) => {
@@ -408,12 +409,16 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       if (call.mayLeave?.() === false) return Effect.fail(new NotSent({ why: 'held back' }));
       const [name = ''] = call.path.split('/').slice(-2);
       const uid = textAt(recordAt(call.body, 'deleteOptions'), 'preconditions', 'uid') ?? '';
-      const app = pods.get(name)?.seed.app ?? '';
+      const pod = pods.get(name);
+      // Who needs no slot writes no status, and stands in nobody's way.
+      const contends = pod?.ready === true && pod.phase === 'Running' &&
+        budgetsOf(pod.seed.app).length > 0;
+      const app = contends ? pod.seed.app : '';
       const seen: SeenCall = { pod: name, uid, atMs: time.monotonic(), status: 'lost' };
       calls.push(seen);
       const most = (inFlight.get(app) ?? 0) + 1;
       inFlight.set(app, most);
-      if (budgetsOf(app).length > 0) mostAtOnce = Math.max(mostAtOnce, most);
+      if (contends) mostAtOnce = Math.max(mostAtOnce, most);
       return intercept(name, uid).pipe(
         Effect.flatMap((answer) =>
           answer === undefined ? evict(name, uid) : Effect.succeed(answer)
@@ -431,7 +436,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   return {
     calls,
     violations,
-    /** The most calls that were in flight for pods of one app that has a budget. */
+    /** The most calls that contended for one budget at a time. */
     mostAtOnce: () => mostAtOnce,
     refused: () => calls.filter(({ status }) => status === 429).length,
     layer: Layer.succeed(Writes, { send: (_writeClass, call) => serve(call) }),
@@ -445,7 +450,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     addPod: (seed: PodSeed) => add(seed, seed.ready ?? true),
     /** The pods of an app are to be as many as there are now. */
     settle: (app: string) => {
-      replicas.set(app, covered(app).length);
+      replicas.set(app, covered(app).filter(({ deletedAt }) => deletedAt === undefined).length);
       wakeController(app);
     },
     addBudget: (seed: BudgetSeed): void => {
