@@ -1,6 +1,6 @@
 /** What the scripting interface of a fleet tells, as tests read it. */
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../../src/domain/json.ts';
-import type { FleetProcess } from './fleet-process.ts';
+import type { FleetProcess } from './fleet-child.ts';
 
 /** A roll-up as the fleet took it. */
 export interface RollupSeen {

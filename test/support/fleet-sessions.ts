@@ -1,7 +1,7 @@
 /** The sessions of a fleet, as tests read them. */
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { eventually } from './eventually.ts';
-import type { FleetProcess } from './fleet-process.ts';
+import type { FleetProcess } from './fleet-child.ts';
 
 /** A session that is open. */
 export interface SessionSeen {

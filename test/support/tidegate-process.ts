@@ -1,94 +1,26 @@
 /**
- * `src/main.ts` as a process of its own, under either runtime.
+ * `src/main.ts` as a process of one test: see `tidegate-child.ts`.
  *
- * Promises: its log lines are kept and can be waited for; it ends with the test that started it,
- * and with this process whatever happens; the end of its log is shown when the test fails.
+ * Promises: it ends with the test that started it; the end of its log is shown when the test fails.
  */
-import { fileURLToPath } from 'node:url';
 import { onTestFailed, onTestFinished } from 'vitest';
-import { supervise, type Supervised } from '../../tools/testbed/processes.ts';
-import { eventually } from './eventually.ts';
+import { spawnTidegate, type StartTidegate } from './tidegate-child.ts';
 
-/** The runtimes that the source must run on. */
-export type Runtime = 'node' | 'deno';
+export type { LogLine, ProcessOptions, Runtime, TidegateProcess } from './tidegate-child.ts';
+export { thisRuntime } from './tidegate-child.ts';
 
-/** The runtime that this test runs on. */
-export const thisRuntime: Runtime = 'deno' in process.versions ? 'deno' : 'node';
-
-/** One line of its log: JSON from the logger, anything else as `{ msg }`. */
-export type LogLine = Readonly<Record<string, unknown>>;
-
-export interface ProcessOptions {
-  readonly name: string;
-  readonly args: readonly string[];
-  readonly runtime?: Runtime;
-  readonly env?: Readonly<Record<string, string | undefined>>;
-}
-
-/** A running `tidegate`. */
-export interface TidegateProcess extends Supervised {
-  /** Everything it has said so far, oldest first. */
-  readonly logs: () => readonly LogLine[];
-  /** The first line, from `since` on, for which `wanted` holds; waits for it. */
-  readonly untilLog: (
-    wanted: (line: LogLine) => boolean,
-    patience: { readonly what: string; readonly timeoutMs?: number; readonly since?: number },
-  ) => Promise<LogLine>;
-}
-
-const inRepository = (path: string): string =>
-  fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-const MAIN = inRepository('src/main.ts');
 const SHOWN_LINES = 60;
 const STOP_GRACE_MS = 15_000;
-const COMMANDS: Readonly<Record<Runtime, { file: string; args: readonly string[] }>> = {
-  node: { file: inRepository('node_modules/.bin/node'), args: [MAIN] },
-  deno: { file: inRepository('node_modules/.bin/deno'), args: ['run', '-A', '-q', MAIN] },
-};
-
-const isLogLine = (value: unknown): value is LogLine =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const logLine = (text: string): LogLine => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isLogLine(value) ? value : { msg: text };
-  } catch {
-    return { msg: text };
-  }
-};
 
 /** Starts it. Must be called inside a test. */
-export const startTidegate = (options: ProcessOptions): TidegateProcess => {
-  const { file, args } = COMMANDS[options.runtime ?? thisRuntime];
-  const lines: LogLine[] = [];
-  const child = supervise({
-    name: options.name,
-    file,
-    args: [...args, ...options.args],
-    cwd: inRepository('.'),
-    onLine: (line) => {
-      lines.push(logLine(line));
-    },
-    ...(options.env === undefined ? {} : { env: options.env }),
-  });
+export const startTidegate: StartTidegate = (options) => {
+  const child = spawnTidegate(options);
   onTestFailed(() => {
-    const shown = lines.slice(-SHOWN_LINES).map((line) => JSON.stringify(line)).join('\n');
+    const shown = child.logs().slice(-SHOWN_LINES).map((line) => JSON.stringify(line)).join('\n');
     process.stderr.write(`--- the end of what "${options.name}" said ---\n${shown}\n---\n`);
   });
   onTestFinished(async () => {
     await child.stop(STOP_GRACE_MS);
   });
-  return {
-    ...child,
-    logs: () => lines,
-    untilLog: (wanted, { what, timeoutMs, since = 0 }) =>
-      eventually(() => lines.slice(since).find(wanted), {
-        what: `${options.name} to say ${what}`,
-        everyMs: 20,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        hopeless: () => child.isRunning() ? undefined : 'it has ended',
-      }),
-  };
+  return child;
 };
