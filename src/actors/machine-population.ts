@@ -9,8 +9,9 @@ import { Effect } from 'effect';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../api/event-note.ts';
 import { configuredPatch } from '../domain/drain/cordon-patch.ts';
+import { type NodeLink, nodeLinkOf, sameNodeLink } from '../domain/node-link.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
 import { isOlder } from '../domain/revisions.ts';
-import { nodeLinkOf, sameNodeLink } from '../domain/node-link.ts';
 import {
   drainShown,
   owedWrite,
@@ -22,11 +23,8 @@ import {
 } from '../domain/upcoming-node.ts';
 import { Cordons } from '../effects/cordons.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
-import type {
-  ReleaseOutcome,
-  upcomingNode,
-  UpcomingNodeContext,
-} from '../machines/upcoming-node.ts';
+import type { UpcomingNodeContext } from '../machines/upcoming-node-terms.ts';
+import type { upcomingNode } from '../machines/upcoming-node.ts';
 import type { Member, Roster } from './machine-roster.ts';
 import { quietActors } from './quiet-actors.ts';
 import { innermostState, stateCounts } from './state-counts.ts';
@@ -68,22 +66,21 @@ export interface Population {
 
 /** Takes the `reclaim` key off a Node, as far as that is still owed on what it shows by then. */
 const releasing = (roster: Roster<MachineActor>): ReleaseNode => (name) =>
-  Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, never, Cordons> {
+  Effect.gen(function* (): Effect.fn.Return<WriteOutcome<NodeLink>, never, Cordons> {
     const { patch } = yield* Cordons;
     const node = roster.nodeNamed(name);
-    const body = node === undefined ? undefined : configuredPatch(node);
-    if (node === undefined || body === undefined) {
-      return { _tag: 'Landed', node: node === undefined ? null : nodeLinkOf(node) };
-    }
+    if (node === undefined) return { _tag: 'Absent' };
+    const body = configuredPatch(node);
+    if (body === undefined) return { _tag: 'Written', shown: nodeLinkOf(node) };
     const outcome = yield* patch({ node: name, purpose: 'release', body });
     switch (outcome._tag) {
       case 'Written': {
         const released = { ...node, ...outcome.node };
         roster.nodeSeen(released);
-        return { _tag: 'Landed', node: nodeLinkOf(released) };
+        return { _tag: 'Written', shown: nodeLinkOf(released) };
       }
       case 'Gone':
-        return { _tag: 'Landed', node: null };
+        return { _tag: 'Absent' };
       case 'Conflict':
         return { _tag: 'Fault', why: 'the Node changed meanwhile' };
       case 'Refused':

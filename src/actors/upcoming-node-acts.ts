@@ -1,15 +1,12 @@
 /** The `upcomingNode` statechart with its acts on the API server and its voice to the registry. */
 import { Effect, type ManagedRuntime } from 'effect';
+import type { NodeLink } from '../domain/node-link.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
 import type { Cordons } from '../effects/cordons.ts';
 import { UpcomingNodes } from '../effects/upcoming-nodes.ts';
-import {
-  type ReleaseOutcome,
-  upcomingNode,
-  type UpcomingNodeAct,
-  type UpcomingNodeContext,
-} from '../machines/upcoming-node.ts';
+import type { UpcomingNodeAct, UpcomingNodeContext } from '../machines/upcoming-node-terms.ts';
+import { upcomingNode } from '../machines/upcoming-node.ts';
 import { fromEffect } from './seams.ts';
 import type { WriteDoor } from './write-door.ts';
 
@@ -22,7 +19,7 @@ export interface UpcomingNodeVoice {
 }
 
 /** Takes the `reclaim` key off the Node of that name, if that is still owed. */
-export type ReleaseNode = (node: string) => Effect.Effect<ReleaseOutcome, never, Cordons>;
+export type ReleaseNode = (node: string) => Effect.Effect<WriteOutcome<NodeLink>, never, Cordons>;
 
 type Outcome = WriteOutcome<UpcomingNodeProjection>;
 type Guarded = WriteDoor['through'];

@@ -1,7 +1,7 @@
 /** What the actors of machines have to say to people: Events and log lines. */
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
 import type { Telemetry } from '../api/telemetry.ts';
-import type { UpcomingNodeContext } from '../machines/upcoming-node.ts';
+import type { UpcomingNodeContext } from '../machines/upcoming-node-terms.ts';
 import type { UpcomingNodeVoice } from './upcoming-node-acts.ts';
 
 const about = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({

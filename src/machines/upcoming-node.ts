@@ -2,25 +2,24 @@
  * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
  *
  * Promises: whatever comes when, the object ends as the shard and the machine's drain last said, and
- * frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at
- * a time and only in a turn; facts replace what is wanted and never restart a write that is under
- * way; a write that fails is tried again until it lands or is not owed any more; nothing is written
- * when nothing changed. All that a restart must know is in the object.
+ * frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at a time
+ * and only in a turn; facts replace what is wanted and never restart a write that is under way; a
+ * write that fails is tried again until it lands or is not owed any more; nothing is written when
+ * nothing changed. All that a restart must know is in the object and on the Node.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
-import type { Revision } from '../domain/ids.ts';
 import { endsObject } from '../domain/machine-phase.ts';
+import type { NodeLink } from '../domain/node-link.ts';
 import {
   problemOf,
   verdictOf,
   type WriteOutcome,
   type WriteVerdict,
 } from '../domain/object-write.ts';
-import { nextSeed, type Seed } from '../domain/random.ts';
+import { nextSeed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
-import type { NodeLink } from '../domain/node-link.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
   type OwedWrite,
@@ -29,10 +28,15 @@ import {
   type Sighting,
   standingOf,
   UNBOUND,
-  type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
 import { required } from './required.ts';
+import type {
+  UpcomingNodeAct,
+  UpcomingNodeContext,
+  UpcomingNodeEvent,
+  UpcomingNodeInput,
+} from './upcoming-node-terms.ts';
 
 /** Between tries in one turn: short, because a turn is one of few. */
 const IN_TURN = { firstMs: 200, lastMs: 2000 };
@@ -42,51 +46,7 @@ const OUT_OF_TURN = { firstMs: 2000, lastMs: 30_000 };
 const TRIES_PER_TURN = 5;
 const REFUSAL_BACKOFF_MS = 60_000;
 
-/** The id and name of the object, and what it is to show. */
-export interface UpcomingNodeAct {
-  readonly machineId: string;
-  readonly name: string;
-  readonly facts: UpcomingNodeFacts;
-}
-
-/** What became of taking the `reclaim` key off a Node; `node` is what the Node shows then. */
-export type ReleaseOutcome =
-  | { readonly _tag: 'Landed'; readonly node: NodeLink | null }
-  | { readonly _tag: 'Refused'; readonly why: string }
-  /** A conflict, too: it is decided again on what the Node shows by then. */
-  | { readonly _tag: 'Fault'; readonly why: string };
-
-export interface UpcomingNodeInput extends UpcomingNodeAct {
-  /** The UID of the Node whose readiness was told before; empty when none was. */
-  readonly toldReady: string;
-  readonly seed: Seed;
-}
-
-export interface UpcomingNodeContext extends UpcomingNodeInput {
-  /** The newest revision that was seen of the object; what is not newer is an echo. */
-  readonly newest: Revision | null;
-  /** The revision that the write under way set out from; none for a creation. */
-  readonly base: Revision | null;
-  /** Failures since a write last landed. */
-  readonly attempt: number;
-  readonly verdict: WriteVerdict;
-  /** Why the last write did not land; empty when it did. */
-  readonly problem: string;
-}
-
 type Shown = UpcomingNodeProjection;
-
-export type UpcomingNodeEvent =
-  | { readonly type: 'machine.observed'; readonly said: Sighting }
-  /** A replay of all bound machines ended without this one. */
-  | { readonly type: 'machine.unbound' }
-  | { readonly type: 'object.observed'; readonly shown: Shown }
-  /** `last` is the object as it was when it went, or as it was last seen. */
-  | { readonly type: 'object.vanished'; readonly last: Pick<Shown, 'uid' | 'revision'> }
-  | { readonly type: 'node.observed'; readonly node: NodeLink | null }
-  /** Null when no drain holds the phase any more. */
-  | { readonly type: 'drain.observed'; readonly drain: HoldingFact | null }
-  | { readonly type: 'turn.granted' };
 
 const owed = (context: UpcomingNodeContext): OwedWrite | undefined =>
   owedWrite(context.machineId, context.facts);
@@ -113,6 +73,28 @@ const afterAnswer = (
   const { shown } = outcome;
   if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
   return { facts: { ...facts, shown }, newest: shown.revision };
+};
+
+/** What an answer leaves of the tries. */
+const afterTry = (
+  { attempt, seed }: UpcomingNodeContext,
+  verdict: WriteVerdict,
+  problem: string,
+) => {
+  const landed = verdict === 'Landed';
+  return {
+    verdict,
+    problem: landed ? '' : problem,
+    attempt: landed ? 0 : attempt + 1,
+    seed: landed ? seed : nextSeed(seed),
+  };
+};
+
+/** A Node that is as it was has not taken the patch. */
+const releaseVerdict = (outcome: WriteOutcome<NodeLink>): WriteVerdict => {
+  if (outcome._tag === 'Refused') return 'Refused';
+  if (outcome._tag === 'Fault') return 'Failed';
+  return outcome._tag === 'Written' && outcome.shown.releasable ? 'Failed' : 'Landed';
 };
 
 const answered = {
@@ -149,7 +131,7 @@ export const upcomingNode = setup({
     patchStatus: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchStatus'),
     patchSpec: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchSpec'),
     deleteObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('deleteObject'),
-    releaseNode: required<ReleaseOutcome, UpcomingNodeAct>('releaseNode'),
+    releaseNode: required<WriteOutcome<NodeLink>, UpcomingNodeAct>('releaseNode'),
   },
   actions: {
     askForTurn: () => {},
@@ -157,26 +139,15 @@ export const upcomingNode = setup({
     tellRefused: () => {},
     tellFailing: () => {},
     rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
-    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
-      const verdict = verdictOf(outcome, context.base);
-      const landed = verdict === 'Landed';
-      return {
-        ...afterAnswer(context, outcome),
-        verdict,
-        problem: landed ? '' : problemOf(outcome),
-        attempt: landed ? 0 : context.attempt + 1,
-        seed: landed ? context.seed : nextSeed(context.seed),
-      };
-    }),
-    takeRelease: assign(({ context }, outcome: ReleaseOutcome) => {
-      const landed = outcome._tag === 'Landed';
-      return {
-        facts: landed ? { ...context.facts, node: outcome.node } : context.facts,
-        verdict: landed ? 'Landed' : outcome._tag === 'Refused' ? 'Refused' : 'Failed',
-        problem: landed ? '' : outcome.why,
-        attempt: landed ? 0 : context.attempt + 1,
-        seed: landed ? context.seed : nextSeed(context.seed),
-      } as const;
+    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
+      ...afterTry(context, verdictOf(outcome, context.base), problemOf(outcome)),
+      ...afterAnswer(context, outcome),
+    })),
+    takeRelease: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
+      const tried = afterTry(context, releaseVerdict(outcome), problemOf(outcome));
+      if (tried.verdict !== 'Landed') return tried;
+      const node = outcome._tag === 'Written' ? outcome.shown : null;
+      return { ...tried, facts: { ...context.facts, node } };
     }),
     noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
     tryAgain: assign({ verdict: 'Untried' }),

@@ -24,11 +24,8 @@ import { Cordons } from '../../src/effects/cordons.ts';
 import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import { Writes } from '../../src/effects/writes.ts';
-import {
-  type ReleaseOutcome,
-  upcomingNode,
-  type UpcomingNodeContext,
-} from '../../src/machines/upcoming-node.ts';
+import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
+import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -83,10 +80,8 @@ const node: NodeLink = {
   ended: false,
   releasable: false,
 };
-/** With the key of a reclaim that ended. */
-const held: NodeLink = { ...node, held: true, ended: true };
-/** And somebody made it schedulable. */
-const releasable: NodeLink = { ...held, releasable: true };
+/** With the key of a reclaim that ended, and somebody made it schedulable. */
+const releasable: NodeLink = { ...node, held: true, ended: true, releasable: true };
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
 const failedOnNode = shown('Failed', '1', 'n1');
 const CONFIGURED = said('Configured');
@@ -159,7 +154,7 @@ const wire = (acts: Acts) => {
     {
       through: writeDoor().through,
       releaseNode: (name) =>
-        Effect.promise(() => acts.perform<ReleaseOutcome>('releaseNode', name)),
+        Effect.promise(() => acts.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
     },
   );
 };
@@ -182,7 +177,7 @@ describeModel('upcomingNode', {
       { shown: shown('Ready', '2') },
     ],
     'object.vanished': [{ last: shown('Ready') }, { last: { uid: 'another', revision: 'r' } }],
-    'node.observed': [{ node: held }, { node: releasable }],
+    'node.observed': [{ node: releasable }],
     'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
       { output: { _tag: 'Written', shown: shown('') } },
@@ -198,8 +193,8 @@ describeModel('upcomingNode', {
     'xstate.done.actor.patchSpec': [{ output: { _tag: 'Written', shown: shown('Ready') } }],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
     'xstate.done.actor.releaseNode': [
-      { output: { _tag: 'Landed', node } },
-      { output: { _tag: 'Fault', why: 'planted' } },
+      { output: { _tag: 'Written', shown: node } },
+      { output: { _tag: 'Written', shown: releasable } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },

@@ -1,0 +1,51 @@
+/** What the `upcomingNode` statechart is given, knows and hears. */
+import type { Revision } from '../domain/ids.ts';
+import type { NodeLink } from '../domain/node-link.ts';
+import type { WriteVerdict } from '../domain/object-write.ts';
+import type { Seed } from '../domain/random.ts';
+import type { HoldingFact } from '../domain/shown-phase.ts';
+import type {
+  Sighting,
+  UpcomingNodeFacts,
+  UpcomingNodeProjection,
+} from '../domain/upcoming-node.ts';
+
+/** The id and name of the object, and what it is to show. */
+export interface UpcomingNodeAct {
+  readonly machineId: string;
+  readonly name: string;
+  readonly facts: UpcomingNodeFacts;
+}
+
+export interface UpcomingNodeInput extends UpcomingNodeAct {
+  /** The UID of the Node whose readiness was told before; empty when none was. */
+  readonly toldReady: string;
+  readonly seed: Seed;
+}
+
+export interface UpcomingNodeContext extends UpcomingNodeInput {
+  /** The newest revision that was seen of the object; what is not newer is an echo. */
+  readonly newest: Revision | null;
+  /** The revision that the write under way set out from; none for a creation. */
+  readonly base: Revision | null;
+  /** Failures since a write last landed. */
+  readonly attempt: number;
+  readonly verdict: WriteVerdict;
+  /** Why the last write did not land; empty when it did. */
+  readonly problem: string;
+}
+
+export type UpcomingNodeEvent =
+  | { readonly type: 'machine.observed'; readonly said: Sighting }
+  /** A replay of all bound machines ended without this one. */
+  | { readonly type: 'machine.unbound' }
+  | { readonly type: 'object.observed'; readonly shown: UpcomingNodeProjection }
+  /** `last` is the object as it was when it went, or as it was last seen. */
+  | {
+    readonly type: 'object.vanished';
+    readonly last: Pick<UpcomingNodeProjection, 'uid' | 'revision'>;
+  }
+  | { readonly type: 'node.observed'; readonly node: NodeLink | null }
+  /** Null when no drain holds the phase any more. */
+  | { readonly type: 'drain.observed'; readonly drain: HoldingFact | null }
+  | { readonly type: 'turn.granted' };
