@@ -8,61 +8,20 @@
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
-import { projectAvailableCapacity } from '../domain/available-capacity.ts';
-import { projectNode } from '../domain/cluster-node.ts';
-import { capacityRequestProjector } from '../domain/demand/request.ts';
-import type { ClusterId } from '../domain/ids.ts';
-import type { Intern } from '../domain/text-pool.ts';
-import { projectUpcomingNode } from '../domain/upcoming-node.ts';
-import {
-  AVAILABLE_CAPACITIES_PATH,
-  type AvailableCapacities,
-} from '../effects/available-capacities.ts';
-import type { CapacityRequests } from '../effects/capacity-requests.ts';
-import type { Cordons } from '../effects/cordons.ts';
-import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
-import type { Events } from '../effects/events.ts';
-import type { KubeApi } from '../effects/kube-api.ts';
 import { serverVersion } from '../effects/server-version.ts';
-import type { ShardCalls } from '../effects/shard-call.ts';
-import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { type Fitness, operator, type OperatorEnding } from '../machines/operator.ts';
-import { startAvailableCapacities } from './available-capacities.ts';
 import { type BootstrapTemplate, startBootstrapTemplate } from './bootstrap-template.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
-import { startFleetSession } from './fleet-session.ts';
-import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import { startReflector } from './reflector.ts';
-import { startRollups } from './rollups.ts';
+import { type Leadership, startLeadership } from './leadership.ts';
+import {
+  type Caches,
+  type OperatorOptions,
+  type OperatorWorld,
+  startCaches,
+  startRoles,
+} from './operator-roles.ts';
 import { fromEffect } from './seams.ts';
-import { startUpcomingNodes } from './upcoming-nodes.ts';
-import type { World } from './world.ts';
-
-/** Everything that the operator does to the world. */
-export type OperatorServices =
-  | KubeApi
-  | WriteGate
-  | CapacityRequests
-  | UpcomingNodes
-  | Cordons
-  | AvailableCapacities
-  | Events
-  | ShardCalls
-  | Credentials;
-
-/** What an operator is started with. */
-export interface OperatorOptions {
-  readonly clusterId: ClusterId;
-  readonly shardAddress: string;
-  readonly rollupIntervalMs: number;
-  readonly ackConcurrency: number;
-  readonly bootstrapTemplateFile: string | undefined;
-  readonly credentialFiles: CredentialFiles | undefined;
-  readonly lease: LeadershipOptions;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
-  readonly intern: Intern;
-}
 
 /** Something that readiness waits for. */
 export interface ReadinessCheck {
@@ -80,83 +39,8 @@ export interface Operator {
   readonly done: Promise<OperatorEnding>;
 }
 
-const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 /** Answers that are waited for on the way out; the pod has 30 s (drain rules: DR-15). */
 const SETTLE_MS = 15_000;
-
-type OperatorWorld = World<OperatorServices>;
-
-const startCaches = (world: OperatorWorld, intern: Intern) => {
-  const requests = startReflector(world, {
-    id: 'capacityrequests',
-    path: `${GROUP}/capacityrequests`,
-    project: capacityRequestProjector(),
-  });
-  const upcomingNodes = startReflector(world, {
-    id: 'upcomingnodes',
-    path: `${GROUP}/upcomingnodes`,
-    project: (raw) => projectUpcomingNode(raw, intern),
-  });
-  const availableCapacities = startReflector(world, {
-    id: 'availablecapacities',
-    path: AVAILABLE_CAPACITIES_PATH,
-    project: projectAvailableCapacity,
-  });
-  const nodes = startReflector(world, {
-    id: 'nodes',
-    path: '/api/v1/nodes',
-    project: projectNode,
-  });
-  const all = { requests, upcomingNodes, availableCapacities, nodes };
-  return { ...all, all: Object.entries(all) };
-};
-
-type Caches = ReturnType<typeof startCaches>;
-
-/** What acts on the world; made before the caches are complete, quiet until they are. */
-const startRoles = (
-  world: OperatorWorld,
-  options: OperatorOptions,
-  { caches, template, recorder, leaseSeen }: {
-    readonly caches: Caches;
-    readonly template: BootstrapTemplate;
-    readonly recorder: EventRecorder;
-    readonly leaseSeen: () => Leadership['leaseSeen'] | undefined;
-  },
-) => {
-  const session = startFleetSession(world, {
-    clusterId: options.clusterId,
-    address: options.shardAddress,
-    rollupIntervalMs: options.rollupIntervalMs,
-    ...(options.credentialFiles === undefined ? {} : { credentialFiles: options.credentialFiles }),
-    render: template.render,
-    record: (reason, note) => {
-      void leaseSeen()?.then((regarding) => recorder.record({ regarding, reason, note }));
-    },
-  });
-  const { record } = recorder;
-  const { news } = session;
-  const machines = startUpcomingNodes(world, {
-    news,
-    record,
-    upcomingNodes: caches.upcomingNodes,
-    nodes: caches.nodes,
-    intern: options.intern,
-  });
-  const capacities = startAvailableCapacities(world, {
-    news,
-    record,
-    availableCapacities: caches.availableCapacities,
-  });
-  const rollups = startRollups(world, {
-    session,
-    record,
-    requests: caches.requests,
-    intervalMs: options.rollupIntervalMs,
-    ackConcurrency: options.ackConcurrency,
-  });
-  return { session, machines, capacities, rollups };
-};
 
 const lookAtCluster = serverVersion.pipe(
   Effect.match({
@@ -192,13 +76,28 @@ const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Par
     return fitness;
   });
 
+const STOPS_WRITING = 'this process stops writing';
+
+/** From here on nothing new is sent, to the shard or to the cluster (drain rules: DR-15). */
+const closeSession = (parts: Parts) =>
+  Effect.gen(function* () {
+    const gate = yield* WriteGate;
+    void gate.shut(STOPS_WRITING);
+    parts.roles?.drains.lead(false);
+    yield* Effect.promise(async () => await parts.roles?.session.stop());
+  });
+
 /** Waits for the answers of writes that were sent; those that were not are left to the next. */
 const settleWrites = (parts: Parts) =>
   Effect.gen(function* () {
     const gate = yield* WriteGate;
-    const shut = gate.shut('this process stops writing');
     yield* Effect.promise(() =>
-      Promise.all([shut, parts.roles?.machines.stop(), parts.roles?.capacities.stop()])
+      Promise.all([
+        gate.shut(STOPS_WRITING),
+        parts.roles?.drains.stop(),
+        parts.roles?.machines.stop(),
+        parts.roles?.capacities.stop(),
+      ])
     );
   }).pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
 
@@ -217,7 +116,7 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
   return operator.provide({
     actors: {
       checkFitness: fromEffect(runtime, () => checkFitness(world, options, parts)),
-      closeSession: act(async () => await parts.roles?.session.stop()),
+      closeSession: fromEffect(runtime, () => closeSession(parts)),
       settleWrites: fromEffect(runtime, () => settleWrites(parts)),
       releaseLease: act(async () => await parts.leadership?.release()),
     },
@@ -244,8 +143,12 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
         parts.leadership.leading.pipe(distinctUntilChanged(), skipWhile((leads) => !leads))
           .subscribe((leads) => self.send({ type: leads ? 'leadership.won' : 'leadership.lost' }));
       },
-      openSession: () => parts.roles?.session.lead(true),
+      openSession: () => {
+        parts.roles?.drains.lead(true);
+        parts.roles?.session.lead(true);
+      },
       suspendSession: () => {
+        parts.roles?.drains.lead(false);
         parts.roles?.session.lead(false);
         parts.roles?.machines.renounce();
         parts.roles?.capacities.renounce();

@@ -15,6 +15,7 @@ import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
 import { cordonsLayer } from '../effects/cordons.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { eventsLayer } from '../effects/events.ts';
+import { evictionsLayer } from '../effects/evictions.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { OperatorSettings } from '../effects/settings.ts';
@@ -68,6 +69,7 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
     availableCapacitiesLayer({ telemetry }),
     eventsLayer,
     cordonsLayer(telemetry),
+    evictionsLayer(telemetry),
   );
   return Layer.mergeAll(
     Layer.provideMerge(objects, writes),
@@ -119,6 +121,12 @@ export const startOperatorProcess = async (
       authority: settings.tls.caFile,
     },
     lease: { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs },
+    drains: {
+      own: settings.drains.ownPod,
+      tierWaitMs: settings.drains.tierWaitMs,
+      paused: settings.drains.isPaused,
+      callsPerBudget: settings.drains.evictionsPerBudget,
+    },
     intern,
   });
   const servers = await observability.serve({

@@ -1,0 +1,166 @@
+/**
+ * What the operator looks at and the roles that act on it: session, machines, free capacity,
+ * roll-ups and drains.
+ *
+ * Promises: roles are quiet until they lead; caches are shared, each collection is watched once.
+ */
+import { projectAvailableCapacity } from '../domain/available-capacity.ts';
+import { projectNode } from '../domain/cluster-node.ts';
+import { capacityRequestProjector } from '../domain/demand/request.ts';
+import { projectBudget } from '../domain/drain/budget.ts';
+import { projectPod } from '../domain/drain/pod.ts';
+import type { ClusterId } from '../domain/ids.ts';
+import type { Intern } from '../domain/text-pool.ts';
+import { projectUpcomingNode } from '../domain/upcoming-node.ts';
+import {
+  AVAILABLE_CAPACITIES_PATH,
+  type AvailableCapacities,
+} from '../effects/available-capacities.ts';
+import type { CapacityRequests } from '../effects/capacity-requests.ts';
+import type { Cordons } from '../effects/cordons.ts';
+import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
+import type { Events } from '../effects/events.ts';
+import type { Evictions } from '../effects/evictions.ts';
+import type { KubeApi } from '../effects/kube-api.ts';
+import type { ShardCalls } from '../effects/shard-call.ts';
+import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
+import type { WriteGate } from '../effects/write-gate.ts';
+import { startAvailableCapacities } from './available-capacities.ts';
+import type { BootstrapTemplate } from './bootstrap-template.ts';
+import { type DrainPolicy, startDrainRole } from './drain-role.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import { startFleetSession } from './fleet-session.ts';
+import type { Leadership, LeadershipOptions } from './leadership.ts';
+import { startReflector } from './reflector.ts';
+import { startRollups } from './rollups.ts';
+import { startUpcomingNodes } from './upcoming-nodes.ts';
+import type { World } from './world.ts';
+
+/** Everything that the operator does to the world. */
+export type OperatorServices =
+  | KubeApi
+  | WriteGate
+  | CapacityRequests
+  | UpcomingNodes
+  | Cordons
+  | AvailableCapacities
+  | Events
+  | Cordons
+  | Evictions
+  | ShardCalls
+  | Credentials;
+
+/** What an operator is started with. */
+export interface OperatorOptions {
+  readonly clusterId: ClusterId;
+  readonly shardAddress: string;
+  readonly rollupIntervalMs: number;
+  readonly ackConcurrency: number;
+  readonly bootstrapTemplateFile: string | undefined;
+  readonly credentialFiles: CredentialFiles | undefined;
+  readonly lease: LeadershipOptions;
+  readonly drains: DrainPolicy;
+  /** Keeps equal specs of machines once, in caches and answers alike. */
+  readonly intern: Intern;
+}
+
+/** The world that the operator acts in. */
+export type OperatorWorld = World<OperatorServices>;
+
+const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
+
+/** Starts to list and watch everything that the operator looks at. */
+export const startCaches = (world: OperatorWorld, intern: Intern) => {
+  const requests = startReflector(world, {
+    id: 'capacityrequests',
+    path: `${GROUP}/capacityrequests`,
+    project: capacityRequestProjector(),
+  });
+  const upcomingNodes = startReflector(world, {
+    id: 'upcomingnodes',
+    path: `${GROUP}/upcomingnodes`,
+    project: (raw) => projectUpcomingNode(raw, intern),
+  });
+  const availableCapacities = startReflector(world, {
+    id: 'availablecapacities',
+    path: AVAILABLE_CAPACITIES_PATH,
+    project: projectAvailableCapacity,
+  });
+  const nodes = startReflector(world, {
+    id: 'nodes',
+    path: '/api/v1/nodes',
+    project: projectNode,
+  });
+  const pods = startReflector(world, {
+    id: 'pods',
+    path: '/api/v1/pods',
+    query: { fieldSelector: 'spec.nodeName!=' },
+    project: projectPod,
+  });
+  const budgets = startReflector(world, {
+    id: 'poddisruptionbudgets',
+    path: '/apis/policy/v1/poddisruptionbudgets',
+    project: projectBudget,
+  });
+  const all = { requests, upcomingNodes, availableCapacities, nodes, pods, budgets };
+  return { ...all, all: Object.entries(all) };
+};
+
+/** What the operator looks at. */
+export type Caches = ReturnType<typeof startCaches>;
+
+/** What acts on the world; made before the caches are complete, quiet until they are. */
+export const startRoles = (
+  world: OperatorWorld,
+  options: OperatorOptions,
+  { caches, template, recorder, leaseSeen }: {
+    readonly caches: Caches;
+    readonly template: BootstrapTemplate;
+    readonly recorder: EventRecorder;
+    readonly leaseSeen: () => Leadership['leaseSeen'] | undefined;
+  },
+) => {
+  const session = startFleetSession(world, {
+    clusterId: options.clusterId,
+    address: options.shardAddress,
+    rollupIntervalMs: options.rollupIntervalMs,
+    ...(options.credentialFiles === undefined ? {} : { credentialFiles: options.credentialFiles }),
+    render: template.render,
+    record: (reason, note) => {
+      void leaseSeen()?.then((regarding) => recorder.record({ regarding, reason, note }));
+    },
+  });
+  const { record } = recorder;
+  const { news } = session;
+  const machines = startUpcomingNodes(world, {
+    news,
+    record,
+    upcomingNodes: caches.upcomingNodes,
+    nodes: caches.nodes,
+    intern: options.intern,
+  });
+  const capacities = startAvailableCapacities(world, {
+    news,
+    record,
+    availableCapacities: caches.availableCapacities,
+  });
+  const rollups = startRollups(world, {
+    session,
+    record,
+    requests: caches.requests,
+    intervalMs: options.rollupIntervalMs,
+    ackConcurrency: options.ackConcurrency,
+  });
+  const drains = startDrainRole(world, {
+    policy: options.drains,
+    news,
+    record,
+    reply: session.reply,
+    machines,
+    nodes: caches.nodes,
+    pods: caches.pods,
+    budgets: caches.budgets,
+    upcomingNodes: caches.upcomingNodes,
+  });
+  return { session, machines, capacities, rollups, drains };
+};
