@@ -2,12 +2,12 @@
  * How long each reason has held up each drain, so that it is told once when it has lasted.
  *
  * Promises: looks now and then while anything drains, and at nothing otherwise; what was told is
- * told again only after it had gone away.
+ * not told again in the same drain.
  */
 import { type Subscription, timer } from 'rxjs';
-import type { World } from './world.ts';
+import { type BlockedSince, noteBlocked, NOTHING_BLOCKED } from '../domain/drain/blocked-notes.ts';
 import type { BlockedPods } from './drain-pods.ts';
-import { BLOCKED_MS } from './drain-voice.ts';
+import type { World } from './world.ts';
 
 /** Between two looks. */
 const LOOK_MS = 2000;
@@ -26,32 +26,27 @@ export interface DrainBlockers {
   readonly stop: () => void;
 }
 
-interface Lasting {
-  readonly sinceMs: number;
-  told: boolean;
-}
-
 /** Nothing is looked at before `wake`. */
 export const startDrainBlockers = <Drain extends object, Services>(
   { time, scheduler }: World<Services>,
   { drains, blocked, tell }: DrainBlockersOptions<Drain>,
 ): DrainBlockers => {
-  const known = new WeakMap<Drain, Map<string, Lasting>>();
+  const known = new WeakMap<Drain, BlockedSince>();
   let looking: Subscription | undefined;
 
   const review = (drain: Drain): void => {
-    const before = known.get(drain) ?? new Map<string, Lasting>();
-    const now = new Map<string, Lasting>();
-    const nowMs = time.monotonic();
-    for (const group of blocked(drain)) {
-      const key = `${group.blocker.reason} ${group.blocker.subject}`;
-      const lasting = before.get(key) ?? { sinceMs: nowMs, told: false };
-      now.set(key, lasting);
-      if (lasting.told || nowMs - lasting.sinceMs < BLOCKED_MS) continue;
-      lasting.told = true;
-      tell(drain, group);
+    const groups = new Map<string, BlockedPods>(
+      blocked(drain).map((group) =>
+        [`${group.blocker.reason} ${group.blocker.subject}`, group] as const
+      ),
+    );
+    const before = known.get(drain) ?? NOTHING_BLOCKED;
+    const { due, since } = noteBlocked(before, [...groups.keys()], time.monotonic());
+    known.set(drain, since);
+    for (const cause of due) {
+      const group = groups.get(cause);
+      if (group !== undefined) tell(drain, group);
     }
-    known.set(drain, now);
   };
   const look = (): void => {
     const all = [...drains()];

@@ -11,8 +11,6 @@ import { CORDON_PREFIX, type CordonEnd } from '../domain/drain/cordon.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
-/** A reason holds a drain up for this long before it is told. */
-export const BLOCKED_MS = 10_000;
 /** Pods and volumes that a note names. */
 const NAMED_MAX = 5;
 
