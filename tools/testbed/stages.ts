@@ -15,6 +15,8 @@ export interface StageDelays {
 
 /** A pod's own termination time, as a Go duration; it goes before `podDeleteMs`. */
 export const POD_DELETE_ANNOTATION = 'testbed.tidegate.dev/delete-after';
+/** How long a pod takes to run and be ready, likewise; it goes before `podReadyMs`. */
+export const POD_READY_ANNOTATION = 'testbed.tidegate.dev/ready-after';
 
 const HEARTBEAT_MS = 300_000;
 
@@ -119,6 +121,12 @@ interface Stage {
 
 const after = (durationMilliseconds: number): Stage['delay'] => ({ durationMilliseconds });
 
+/** Where the object has no such annotation, `durationMilliseconds` holds. */
+const afterOwn = (durationMilliseconds: number, annotation: string): Stage['delay'] => ({
+  durationMilliseconds,
+  durationFrom: { expressionFrom: `.metadata.annotations["${annotation}"]` },
+});
+
 const stages = (delays: StageDelays): readonly Stage[] => [
   {
     name: 'node-initialize',
@@ -138,7 +146,7 @@ const stages = (delays: StageDelays): readonly Stage[] => [
     name: 'pod-ready',
     kind: 'Pod',
     when: [hasNot(DELETED), isOne(PHASE, 'Pending'), isNone(READY, 'True')],
-    delay: after(delays.podReadyMs),
+    delay: afterOwn(delays.podReadyMs, POD_READY_ANNOTATION),
     next: { statusTemplate: POD_RUNNING },
   },
   {
@@ -156,10 +164,7 @@ const stages = (delays: StageDelays): readonly Stage[] => [
     name: 'pod-delete',
     kind: 'Pod',
     when: [has(DELETED), hasNot('.metadata.finalizers')],
-    delay: {
-      durationMilliseconds: delays.podDeleteMs,
-      durationFrom: { expressionFrom: `.metadata.annotations["${POD_DELETE_ANNOTATION}"]` },
-    },
+    delay: afterOwn(delays.podDeleteMs, POD_DELETE_ANNOTATION),
     next: { delete: true },
   },
 ];

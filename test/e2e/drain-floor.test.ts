@@ -1,0 +1,64 @@
+/** What a drain costs the API server when nothing is in its way. */
+import { expect, it } from 'vitest';
+import { auditCounts, evictionsIn, requestsBy, total } from '../support/audited-drains.ts';
+import { COLLECTIONS, phasesIn } from '../support/cluster-client.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { seenPod } from '../support/pod-history.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { daemonSet, deployment, DRAIN_COLLECTIONS, mirrorPod } from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const PODS = 100;
+const DAEMON_PODS = 10;
+const MIRROR_PODS = 2;
+const STAYING = DAEMON_PODS + MIRROR_PODS;
+const GRACE_SECONDS = 600;
+/** Cordon and end of the Node, Draining and Drained of the UpcomingNode. */
+const WRITES_BESIDE = 4;
+
+const numbered = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
+  it('DR-50: gives 100 pods notice by 100 evictions and four writes, and reads nothing', async () => {
+    const site = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'floor-' },
+      objects: ([node = '']) => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]],
+        [DRAIN_COLLECTIONS.daemonSets, numbered(DAEMON_PODS, (at) => daemonSet(`ds-${at}`, node))],
+        [DRAIN_COLLECTIONS.pods, numbered(MIRROR_PODS, (at) => mirrorPod(`static-${at}`, node))],
+      ],
+      pods: PODS + STAYING,
+      spares: { count: 1 },
+    });
+    const { cluster, fleet, machines } = site;
+    const [node = ''] = machines;
+    const before = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod);
+    const leaving = before.filter((pod) => pod.node === node && !pod.stays);
+    expect(leaving.length).toBe(PODS);
+    const shown = await cluster.history(COLLECTIONS.upcomingNodes);
+
+    const [instructionId = ''] = await reclaimEach(fleet, machines, GRACE_SECONDS);
+
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const requests = await requestsBy(bed(), 'tidegate', site.readyMs);
+    const counts = auditCounts(requests);
+    expect(counts).toEqual({
+      'create pods/eviction': PODS,
+      'patch nodes': 2,
+      'patch upcomingnodes/status': 2,
+    });
+    expect(total(counts)).toBe(PODS + WRITES_BESIDE);
+    const evictions = evictionsIn(requests);
+    expect(evictions.map(({ uid }) => uid).sort()).toEqual(leaving.map(({ uid }) => uid).sort());
+    expect(evictions.filter(({ code }) => code !== 201)).toEqual([]);
+    expect(await acksAt(fleet)).toEqual([{ instructionId, nodesStarted: 1 }]);
+
+    const after = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod);
+    const onNode = after.filter((pod) => pod.node === node);
+    expect(onNode.map(({ uid }) => uid).sort())
+      .toEqual(before.filter(({ stays }) => stays).map(({ uid }) => uid).sort());
+    expect(phasesIn(shown.of(`un-${node}`))).toEqual(['Draining', 'Drained']);
+  });
+});
