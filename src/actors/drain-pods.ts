@@ -103,8 +103,9 @@ export const drainPods = ({ on, standing, own, now }: DrainPodsOptions): DrainPo
     for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
     return { tally: tallyOf(plan), moved, refusal };
   };
-  const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker =>
-    standing(pod.uid) ?? blockerOf({
+  const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
+    const stands = paused && !pod.terminating ? undefined : standing(pod.uid);
+    return stands ?? blockerOf({
       pod,
       budgets: [],
       interrupted: [],
@@ -114,6 +115,7 @@ export const drainPods = ({ on, standing, own, now }: DrainPodsOptions): DrainPo
       kubeletSilent,
       nowMs: now(),
     });
+  };
   const leavers = (): readonly DrainPod[] => plan.tiers.flatMap(({ pods }) => pods);
 
   return {

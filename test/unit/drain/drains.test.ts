@@ -1,0 +1,677 @@
+/** Drains and reclaim instructions over a cluster in memory: what the cluster ends up showing. */
+import { Effect } from 'effect';
+import { afterEach, describe, expect, test } from 'vitest';
+import { drainRig, type DrainRigOptions } from '../../support/drain-rig.ts';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+const rig = (options?: DrainRigOptions) => {
+  const made = drainRig(options);
+  stops.push(made.stop);
+  return made;
+};
+
+const KEY = 'cordon.tidegate.dev/reclaim';
+const key = (fields: object): object => ({
+  metadata: {
+    name: 'n1',
+    uid: 'u1',
+    annotations: { [KEY]: JSON.stringify({ v: 1, ids: ['i1'], ...fields }) },
+  },
+});
+
+describe('an instruction', () => {
+  test('DR-11: every node of an instruction is cordoned before the first eviction and the ack', async () => {
+    const { node, pods, order, log, time, replies } = rig();
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    for (const name of names) {
+      node(name);
+      pods.add({ node: name });
+    }
+    order('i1', names);
+    await time.advance(5000);
+    const lastCordon = log.findLastIndex((line) => line.startsWith('cordon'));
+    const firstEviction = log.findIndex((line) => line.startsWith('evict'));
+    const ack = log.findIndex((line) => line.startsWith('ack'));
+    expect(log.filter((line) => line.startsWith('cordon'))).toHaveLength(100);
+    expect(firstEviction).toBeGreaterThan(lastCordon);
+    expect(ack).toBeGreaterThan(lastCordon);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 100 }]);
+  });
+
+  test('DR-11: at most 32 Nodes are cordoned at once', async () => {
+    const { node, order, log, time, intercept } = rig();
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    for (const name of names) node(name);
+    let atOnce = 0;
+    let most = 0;
+    intercept(() =>
+      Effect.gen(function* () {
+        most = Math.max(most, atOnce += 1);
+        yield* Effect.sleep(100);
+        atOnce -= 1;
+        return undefined;
+      })
+    );
+    order('i1', names);
+    await time.advance(350);
+    expect(most).toBe(32);
+    expect(log.filter((line) => line.startsWith('cordon')).length).toBeLessThanOrEqual(100);
+  });
+
+  test('DR-11: a cordon that fails for two seconds holds up neither ack nor the other drains', async () => {
+    const { node, pods, order, time, replies, intercept, mark } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name });
+    }
+    let failing = true;
+    intercept(({ path }) =>
+      Effect.succeed(failing && path.endsWith('n2') ? { status: 500, body: {} } : undefined)
+    );
+    order('i1', ['n1', 'n2']);
+    await time.advance(1900);
+    expect(replies).toEqual([]);
+    await time.advance(200);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+    await time.advance(5000);
+    expect(mark('n1')?.ended).toBe('Drained');
+    expect(pods.names()).toHaveLength(1);
+    failing = false;
+    await time.advance(60_000);
+    expect(mark('n2')?.ended).toBe('Drained');
+    expect(pods.names()).toEqual([]);
+  });
+
+  test('DR-02: a cordon is one patch with owner, instruction, deadline and the revision it was decided on', async () => {
+    const { node, order, nodes, time } = rig();
+    node('n1');
+    order('i1', ['n1'], 120);
+    await time.settle();
+    expect(nodes.calls[0]).toMatchObject({
+      method: 'PATCH',
+      path: '/api/v1/nodes/n1',
+      body: {
+        metadata: {
+          resourceVersion: '101',
+          annotations: {
+            [KEY]: JSON.stringify({
+              v: 1,
+              ids: ['i1'],
+              deadline: '2026-01-01T00:02:00.000Z',
+              graceSeconds: 120,
+              since: '2026-01-01T00:00:00.000Z',
+            }),
+          },
+        },
+        spec: { unschedulable: true },
+      },
+    });
+  });
+
+  test('DR-02: a conflict is decided again at once when the cache has moved on, else on the next event', async () => {
+    const { node, nodes, order, log, time, mark } = rig();
+    node('n1');
+    nodes.lag();
+    node('n1', { spec: { taints: [] } });
+    order('i1', ['n1']);
+    await time.settle();
+    expect(log).toEqual(['cordon n1 409']);
+    nodes.catchUp();
+    await time.settle();
+    expect(log.slice(0, 2)).toEqual(['cordon n1 409', 'cordon n1 200']);
+    expect(mark('n1')?.ids).toEqual(['i1']);
+  });
+
+  test('DR-03: a second instruction joins, and the earlier deadline wins', async () => {
+    const { node, pods, order, time, mark, replies } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1'], 600);
+    await time.advance(1000);
+    order('i2', ['n1'], 60);
+    await time.advance(1000);
+    expect(mark('n1')).toMatchObject({
+      ids: ['i1', 'i2'],
+      graceSeconds: 60,
+      deadlineMs: Date.UTC(2026, 0, 1, 0, 1, 1),
+    });
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }, { id: 'i2', nodesStarted: 1 }]);
+    await time.advance(60_000);
+    expect(mark('n1')?.ended).toBe('Failed');
+  });
+
+  test('DR-03: a repeated instruction is acked again and starts nothing', async () => {
+    const { node, pods, order, time, replies, nodes } = rig();
+    node('n1');
+    pods.add({ node: 'n1' });
+    order('i1', ['n1']);
+    await time.advance(500);
+    order('i1', ['n1']);
+    await time.advance(5000);
+    const writes = nodes.calls.length;
+    order('i1', ['n1']);
+    await time.advance(5000);
+    expect(replies).toEqual(Array.from({ length: 3 }, () => ({ id: 'i1', nodesStarted: 1 })));
+    expect(nodes.calls.length).toBe(writes);
+  });
+
+  test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
+    const { order, shown, time, replies, told } = rig();
+    shown.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
+    order('i1', ['m1']);
+    await time.settle();
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+    expect(told.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
+  });
+
+  test('DR-10: a Node that nobody saw is loud, not counted, and cordoned when it joins', async () => {
+    const { order, node, time, replies, notes, mark } = rig();
+    order('i1', ['n1'], 600);
+    await time.advance(60_000);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 0 }]);
+    expect(notes.map(({ reason }) => reason)).toEqual(['MachineWithoutNode']);
+    node('n1');
+    await time.advance(1000);
+    expect(mark('n1')).toMatchObject({ ids: ['i1'], deadlineMs: Date.UTC(2026, 0, 1, 0, 10) });
+  });
+
+  test('DR-10: a Node that never joins is given up at the deadline', async () => {
+    const { order, time, phases, reclaims } = rig();
+    order('i1', ['n1'], 60);
+    await time.advance(61_000);
+    expect(phases('n1')).toEqual(['Failed']);
+    expect([...reclaims().actors()]).toEqual([]);
+  });
+
+  test('DR-12: an ack that found no stream is kept until the next one opens', async () => {
+    const { order, node, time, replies, session, news } = rig();
+    session.open = false;
+    node('n1');
+    order('i1', ['n1']);
+    await time.advance(60_000);
+    expect(replies).toEqual([]);
+    session.open = true;
+    news.next({ _tag: 'StreamOpened', stream: 2 });
+    await time.settle();
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+  });
+
+  test('DR-16: no grace is 30 s, and one above seven days is cut with a Warning', async () => {
+    const { order, node, pods, time, notes, mark } = rig();
+    for (const name of ['n1', 'n2']) {
+      node(name);
+      pods.add({ node: name, goesAfterMs: Number.POSITIVE_INFINITY });
+    }
+    order('i1', ['n1'], 0);
+    order('i2', ['n2'], 30 * 24 * 3600);
+    await time.advance(100);
+    expect(mark('n1')?.graceSeconds).toBe(30);
+    expect(mark('n2')?.graceSeconds).toBe(7 * 24 * 3600);
+    expect(notes.map(({ reason }) => reason)).toContain('GraceClamped');
+  });
+
+  test('DR-16: the live deadline follows no jump of the wall clock, and no timer is too long', async () => {
+    const { order, node, pods, time, mark } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1'], 5 * 24 * 3600);
+    await time.advance(1000);
+    time.jumpWallClock(10 * 24 * 3600_000);
+    await time.advance(5 * 24 * 3600_000 - 2000);
+    expect(mark('n1')?.ended).toBeNull();
+    await time.advance(2000);
+    expect(mark('n1')?.ended).toBe('Failed');
+  });
+});
+
+describe('a drain', () => {
+  test('DR-50: a drain of N pods writes the Node twice, shows two phases and reads nothing', async () => {
+    const { order, node, pods, time, nodes, phases, log, mark } = rig();
+    node('n1');
+    for (let index = 0; index < 100; index += 1) pods.add({ node: 'n1' });
+    order('i1', ['n1']);
+    await time.advance(10_000);
+    expect(mark('n1')?.ended).toBe('Drained');
+    expect(nodes.calls.map(({ method }) => method)).toEqual(['PATCH', 'PATCH']);
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+    expect(log.filter((line) => line.startsWith('evict'))).toHaveLength(100);
+  });
+
+  test('DR-04: the end is on the UpcomingNode before it is on the Node, and the cordon stays', async () => {
+    const { order, node, pods, nodes, time, mark, showingTakes } = rig();
+    node('n1');
+    pods.add({ node: 'n1' });
+    showingTakes(() => new Promise((resolve) => void time.schedule(5000, resolve)));
+    order('i1', ['n1']);
+    await time.advance(4000);
+    expect(mark('n1')?.ended).toBeNull();
+    await time.advance(5000);
+    expect(mark('n1')?.ended).toBe('Drained');
+    expect(nodes.known('n1')?.unschedulable).toBe(true);
+  });
+
+  test('DR-20: pods that stay hold nothing up, and pods that come after the cordon leave as well', async () => {
+    const { order, node, pods, time, mark, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'daemon', controller: { kind: 'DaemonSet', name: 'd' } });
+    pods.add({ node: 'n1', name: 'done', phase: 'Succeeded' });
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 5000 });
+    order('i1', ['n1']);
+    await time.advance(2000);
+    pods.add({ node: 'n1', name: 'late' });
+    await time.advance(10_000);
+    expect(mark('n1')?.ended).toBe('Drained');
+    expect(pods.names()).toEqual(['daemon', 'done']);
+    expect(log).toContain('evict late');
+  });
+
+  test('DR-20: a pod that comes back past the cordon stays', async () => {
+    const { order, node, pods, time, mark, log } = rig();
+    const tolerations = [{ operator: 'Exists' }];
+    node('n1');
+    pods.add({ node: 'n1', name: 'a', tolerations });
+    pods.add({ node: 'n1', name: 'b', goesAfterMs: 4000 });
+    order('i1', ['n1']);
+    await time.advance(2000);
+    pods.add({ node: 'n1', name: 'again', tolerations });
+    await time.advance(10_000);
+    expect(log).not.toContain('evict again');
+    expect(mark('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-20: the operator leaves last', async () => {
+    const { order, node, pods, time, log } = rig({ own: { namespace: 'ns', name: 'us' } });
+    node('n1');
+    pods.add({ node: 'n1', name: 'us', priority: -5 });
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: 4000 });
+    order('i1', ['n1']);
+    await time.advance(4000);
+    expect(log).not.toContain('evict us');
+    await time.advance(2000);
+    expect(log).toContain('evict us');
+  });
+
+  test('DR-21: a blocked tier lets the others go after the tier wait', async () => {
+    const { order, node, pods, time, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'low', priority: 0 });
+    pods.add({ node: 'n1', name: 'middle', priority: 10 });
+    pods.add({ node: 'n1', name: 'high', priority: 20 });
+    pods.block('low', { reason: 'BlockedByBudget', text: 'budget ns/db', subject: 'ns/db' });
+    order('i1', ['n1'], 600);
+    await time.advance(29_000);
+    expect(log).not.toContain('evict middle');
+    await time.advance(2000);
+    expect(log).toContain('evict middle');
+    expect(log).not.toContain('evict high');
+    await time.advance(40_000);
+    expect(log).toContain('evict high');
+  });
+
+  test('DR-21: a tier starts as soon as the ones before it are gone', async () => {
+    const { order, node, pods, time, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'low', priority: 0 });
+    pods.add({ node: 'n1', name: 'high', priority: 10 });
+    order('i1', ['n1']);
+    await time.advance(900);
+    expect(log).not.toContain('evict high');
+    await time.advance(200);
+    expect(log).toContain('evict high');
+  });
+
+  test('DR-21: the clock of a tier begins again when one of its pods moves', async () => {
+    const { order, node, pods, time, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'low', priority: 0 });
+    pods.add({ node: 'n1', name: 'slow', priority: 0, goesAfterMs: 25_000 });
+    pods.add({ node: 'n1', name: 'high', priority: 10 });
+    pods.block('low', { reason: 'BlockedByBudget', text: '', subject: '' });
+    order('i1', ['n1'], 600);
+    await time.advance(50_000);
+    expect(log).not.toContain('evict high');
+    await time.advance(10_000);
+    expect(log).toContain('evict high');
+  });
+
+  test('DR-21: in the last quarter of the grace no tier waits', async () => {
+    const { order, node, pods, time, log } = rig({ tierWaitMs: 3600_000 });
+    node('n1');
+    pods.add({ node: 'n1', name: 'low', priority: 0 });
+    pods.add({ node: 'n1', name: 'high', priority: 10 });
+    pods.block('low', { reason: 'BlockedByBudget', text: '', subject: '' });
+    order('i1', ['n1'], 100);
+    await time.advance(74_000);
+    expect(log).not.toContain('evict high');
+    await time.advance(2000);
+    expect(log).toContain('evict high');
+  });
+
+  test('DR-24: terminating pods are waited for, and volumes that stay attached are named', async () => {
+    const { order, node, pods, time, mark, notes } = rig({ volumes: ['pv-1'] });
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 60_000 });
+    order('i1', ['n1']);
+    await time.advance(59_000);
+    expect(mark('n1')?.ended).toBeNull();
+    await time.advance(2000);
+    expect(mark('n1')?.ended).toBe('Drained');
+    expect(notes.at(-1)).toMatchObject({
+      reason: 'DrainFinished',
+      note: 'No pod that must leave is left after 60 s; still attached: pv-1',
+    });
+  });
+
+  test('DR-41: Failed says how many pods remain, the first five by name, and why each', async () => {
+    const { order, node, pods, time, told, mark } = rig();
+    node('n1');
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      pods.add({ node: 'n1', name });
+      pods.block(name, { reason: 'BlockedByBudget', text: 'budget ns/db', subject: 'ns/db' });
+    }
+    pods.add({ node: 'n1', name: 'high', priority: 10 });
+    order('i1', ['n1'], 30);
+    await time.advance(31_000);
+    expect(mark('n1')?.ended).toBe('Failed');
+    expect(told.at(-1)?.fact).toEqual({
+      _tag: 'Failed',
+      lastError: '6 pods remain: ns/a (budget ns/db), ns/b (budget ns/db), ns/c (budget ns/db), ' +
+        'ns/d (budget ns/db), ns/e (budget ns/db), and 1 more',
+    });
+  });
+
+  test('DR-41: a node that could not be cordoned until the deadline fails with the reason', async () => {
+    const { order, node, time, told, intercept, notes, pods, log } = rig();
+    node('n1');
+    pods.add({ node: 'n1' });
+    intercept(() => Effect.succeed({ status: 403, body: { message: 'no patch for you' } }));
+    order('i1', ['n1'], 30);
+    await time.advance(31_000);
+    expect(told.map(({ fact }) => fact)).toEqual([{
+      _tag: 'Failed',
+      lastError: 'the node could not be cordoned: 403 no patch for you',
+    }]);
+    expect(notes.map(({ reason }) => reason)).toContain('CordonFailing');
+    expect(log.some((line) => line.startsWith('evict'))).toBe(false);
+  });
+
+  test('DR-42: one Event at the start, one for each budget that blocks for 10 s, one at the end', async () => {
+    const { order, node, pods, time, notes } = rig();
+    node('n1');
+    for (const name of ['a', 'b']) {
+      pods.add({ node: 'n1', name });
+      pods.block(name, { reason: 'BlockedByBudget', text: 'budget ns/db', subject: 'ns/db' });
+    }
+    order('i1', ['n1'], 60);
+    await time.advance(9000);
+    expect(notes.map(({ reason }) => reason)).toEqual(['DrainStarted']);
+    await time.advance(60_000);
+    expect(notes.map(({ reason }) => reason)).toEqual([
+      'DrainStarted',
+      'BlockedByBudget',
+      'DeadlinePassed',
+    ]);
+    expect(notes.every(({ regarding }) => regarding.kind === 'Node')).toBe(true);
+  });
+
+  test('DR-45: a paused node evicts nothing new, says so, and its deadline comes all the same', async () => {
+    const { order, node, pods, time, log, notes, mark } = rig();
+    const paused = (value: string) => ({
+      metadata: { name: 'n1', uid: 'u1', annotations: { 'tidegate.dev/pause': value } },
+    });
+    node('n1', paused('true'));
+    pods.add({ node: 'n1', name: 'a' });
+    order('i1', ['n1'], 60);
+    await time.advance(30_000);
+    expect(log).not.toContain('evict a');
+    expect(notes.map(({ reason }) => reason)).toContain('DrainPaused');
+    await time.advance(31_000);
+    expect(mark('n1')?.ended).toBe('Failed');
+  });
+
+  test('DR-45: --pause-drains holds every drain', async () => {
+    const { order, node, pods, time, log, told } = rig({ paused: true });
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    order('i1', ['n1'], 60);
+    await time.advance(61_000);
+    expect(log.filter((line) => line.startsWith('evict'))).toEqual([]);
+    expect(told.at(-1)?.fact).toMatchObject({
+      lastError: '1 pod remains: ns/a (the drain is paused)',
+    });
+  });
+
+  test('DR-06: a Node that is deleted in the middle is Drained', async () => {
+    const { order, node, pods, nodes, time, phases, drains } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1']);
+    await time.advance(1000);
+    nodes.remove('n1');
+    await time.settle();
+    expect(phases('n1')).toEqual(['Draining', 'Drained']);
+    expect([...drains().actors()]).toEqual([]);
+  });
+
+  test('drains end as Failed with the missing right when evictions are forbidden', async () => {
+    const { order, node, pods, time, mark, told, notes } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    pods.block('a', { reason: 'EvictionForbidden', text: 'cannot create pods/eviction' });
+    order('i1', ['n1'], 600);
+    await time.settle();
+    pods.changed('n1');
+    await time.advance(1000);
+    expect(mark('n1')?.ended).toBe('Failed');
+    expect(told.at(-1)?.fact).toMatchObject({ lastError: /^cannot create pods\/eviction; 1 pod/ });
+    expect(notes.at(-1)?.reason).toBe('EvictionForbidden');
+  });
+});
+
+describe('cancelling', () => {
+  test('DR-05: a node that is made schedulable again is cancelled, and nothing is evicted after that', async () => {
+    const { order, node, nodes, pods, time, mark, phases, log, notes } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    pods.add({ node: 'n1', name: 'b', priority: 10 });
+    order('i1', ['n1']);
+    await time.advance(500);
+    nodes.put('n1', { spec: { unschedulable: false } });
+    await time.advance(60_000);
+    expect(log).not.toContain('evict b');
+    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(phases('n1').at(-1)).toBe('Cancelled');
+    expect(nodes.known('n1')?.unschedulable).toBe(false);
+    expect(notes.map(({ reason }) => reason)).toContain('DrainCancelled');
+  });
+
+  test('DR-05: a key that a person took away is written back with its end', async () => {
+    const { order, node, nodes, pods, time, mark } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1']);
+    await time.advance(500);
+    nodes.put('n1', { metadata: { name: 'n1', uid: nodes.known('n1')?.uid, annotations: {} } });
+    await time.advance(1000);
+    expect(mark('n1')).toMatchObject({ ids: ['i1'], ended: 'Cancelled' });
+  });
+
+  test('DR-05: a cancelled instruction that is said again starts nothing; another one does', async () => {
+    const { order, node, nodes, pods, time, mark, replies } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1']);
+    await time.advance(500);
+    nodes.put('n1', { spec: { unschedulable: false } });
+    await time.advance(1000);
+    order('i1', ['n1']);
+    await time.advance(1000);
+    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(replies.at(-1)).toEqual({ id: 'i1', nodesStarted: 0 });
+    order('i2', ['n1']);
+    await time.advance(1000);
+    expect(mark('n1')).toMatchObject({ ids: ['i2'], ended: null });
+  });
+
+  test('DR-05: an event that is older than our own patch cancels nothing', async () => {
+    const { order, node, nodes, pods, time, mark } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 5000 });
+    nodes.lag();
+    order('i1', ['n1']);
+    await time.settle();
+    nodes.catchUp();
+    await time.advance(10_000);
+    expect(mark('n1')?.ended).toBe('Drained');
+  });
+
+  test('DR-01: a key of another version is left alone and said', async () => {
+    const { order, node, nodes, time, notes, phases } = rig();
+    node('n1', { metadata: { name: 'n1', uid: 'u1', annotations: { [KEY]: '{"v":2}' } } });
+    order('i1', ['n1'], 60);
+    await time.advance(10_000);
+    expect(nodes.calls).toEqual([]);
+    expect(notes.map(({ reason }) => reason)).toEqual(['CordonLeftAlone']);
+    await time.advance(60_000);
+    expect(phases('n1')).toEqual(['Failed']);
+    expect(nodes.calls).toEqual([]);
+  });
+});
+
+describe('a new process', () => {
+  const unfinished = (deadline: string) =>
+    key({ deadline, graceSeconds: 600, since: '2026-01-01T00:00:00Z' });
+
+  test('DR-13: what a Node shows goes on with its deadline, and is acked once more', async () => {
+    const { node, pods, time, mark, replies, restart, log } = rig();
+    node('n1', { ...unfinished('2026-01-01T00:05:00Z'), spec: { unschedulable: true } });
+    pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
+    await restart();
+    await time.advance(1000);
+    expect(log).toContain('evict a');
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+    await time.advance(298_000);
+    expect(mark('n1')?.ended).toBeNull();
+    await time.advance(3000);
+    expect(mark('n1')?.ended).toBe('Failed');
+  });
+
+  test('DR-13: a deadline that passed while nobody led ends the drain at once', async () => {
+    const { node, pods, time, mark, log, restart } = rig({ leads: false });
+    node('n1', { ...unfinished('2025-12-31T23:00:00Z'), spec: { unschedulable: true } });
+    pods.add({ node: 'n1', name: 'a' });
+    await restart();
+    await time.advance(1000);
+    expect(mark('n1')?.ended).toBe('Failed');
+    expect(log).not.toContain('evict a');
+  });
+
+  test('DR-13: a drain that is killed anywhere ends as it would have', async () => {
+    for (let at = 0; at < 8000; at += 250) {
+      const { node, pods, order, time, mark, restart, replies, stop } = drainRig();
+      for (const name of ['n1', 'n2']) {
+        node(name);
+        pods.add({ node: name, goesAfterMs: 2000 });
+        pods.add({ node: name, goesAfterMs: 1000, priority: 10 });
+      }
+      order('i1', ['n1', 'n2'], 60);
+      await time.advance(at);
+      const deadline = mark('n1')?.deadlineMs;
+      await restart();
+      await time.advance(120_000);
+      expect([mark('n1')?.ended, mark('n2')?.ended, pods.names()]).toEqual([
+        'Drained',
+        'Drained',
+        [],
+      ]);
+      if (deadline !== undefined) expect(mark('n1')?.deadlineMs).toBe(deadline);
+      expect(replies.every(({ nodesStarted }) => nodesStarted === 2)).toBe(true);
+      await stop();
+    }
+  });
+
+  test('DR-05: a key without end on a schedulable node was cancelled while nobody looked', async () => {
+    const { node, pods, time, mark, log, restart } = rig({ leads: false });
+    node('n1', unfinished('2026-01-01T00:05:00Z'));
+    pods.add({ node: 'n1', name: 'a' });
+    await restart();
+    await time.advance(1000);
+    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(log).not.toContain('evict a');
+  });
+
+  test('DR-12: an instruction is acked again once per process, not per term of leadership', async () => {
+    const { node, pods, order, time, reclaims, replies } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
+    order('i1', ['n1']);
+    await time.advance(1000);
+    reclaims().lead(false);
+    await time.advance(1000);
+    reclaims().lead(true);
+    await time.advance(1000);
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+  });
+
+  test('DR-14: a machine that drains in a replay and whose Node knows nothing of it is recovered', async () => {
+    const { node, pods, news, frame, time, mark, replies } = rig();
+    for (const name of ['n1', 'n2', 'n3']) node(name);
+    pods.add({ node: 'n1' });
+    node('n2', {
+      metadata: {
+        name: 'n2',
+        uid: 'u2',
+        annotations: { [KEY]: '{"v":1,"ids":["i9"],"ended":"Cancelled"}' },
+      },
+    });
+    news.next({ _tag: 'StreamOpened', stream: 1 });
+    for (const name of ['n1', 'n2', 'n3', 'n4']) frame(name, 'Draining');
+    frame('n3', 'Configured');
+    news.next({ _tag: 'Resynced', stream: 1 });
+    await time.advance(4900);
+    expect(mark('n1')).toBeUndefined();
+    await time.advance(200);
+    expect(mark('n1')).toMatchObject({ ids: ['recovered-n1'], graceSeconds: 600 });
+    expect([mark('n2')?.ids, mark('n3')]).toEqual([['i9'], undefined]);
+    expect(replies).toEqual([]);
+  });
+
+  test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {
+    const { node, news, frame, time, mark } = rig();
+    node('n1');
+    news.next({ _tag: 'StreamOpened', stream: 1 });
+    news.next({ _tag: 'Resynced', stream: 1 });
+    frame('n1', 'Draining');
+    await time.advance(60_000);
+    expect(mark('n1')).toBeUndefined();
+  });
+
+  test('DR-15: who loses the lease begins nothing new and patches nothing', async () => {
+    const { node, pods, order, time, nodes, reclaims, log, drains } = rig();
+    node('n1');
+    pods.add({ node: 'n1', name: 'a' });
+    pods.add({ node: 'n1', name: 'b', priority: 10 });
+    order('i1', ['n1']);
+    await time.advance(500);
+    reclaims().lead(false);
+    const writes = nodes.calls.length;
+    await time.advance(60_000);
+    expect(log).not.toContain('evict b');
+    expect(nodes.calls.length).toBe(writes);
+    expect([...drains().actors()]).toEqual([]);
+  });
+
+  test('DR-33: a Node patch under way is waited for when the process stops', async () => {
+    const made = drainRig();
+    made.node('n1');
+    made.intercept(() => Effect.as(Effect.sleep(3000), undefined));
+    made.order('i1', ['n1']);
+    await made.time.settle();
+    await made.stop();
+    expect(made.mark('n1')?.ids).toEqual(['i1']);
+  });
+});
