@@ -389,8 +389,8 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       const refused = charge(pod);
       if (refused !== undefined) return refused;
       yield* wait(speed.deleteMs);
+      if (!pods.has(name)) return refusal(404, `pods "${name}" not found`);
       if (pods.get(name)?.uid !== uid) {
-        violations.push(`${uid} is not the UID of ${name}`);
         return refusal(
           409,
           `Operation cannot be fulfilled on Pod "${name}": ` +
@@ -409,11 +409,14 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       if (call.mayLeave?.() === false) return Effect.fail(new NotSent({ why: 'held back' }));
       const [name = ''] = call.path.split('/').slice(-2);
       const uid = textAt(recordAt(call.body, 'deleteOptions'), 'preconditions', 'uid') ?? '';
-      const pod = pods.get(name);
+      const shown = podCache.reflector.get(objectKey(name, NAMESPACE));
+      if (shown?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
+      if (shown?.terminating === true) violations.push(`the cache shows ${name} terminating`);
       // Who needs no slot writes no status, and stands in nobody's way.
-      const contends = pod?.ready === true && pod.phase === 'Running' &&
-        budgetsOf(pod.seed.app).length > 0;
-      const app = contends ? pod.seed.app : '';
+      const owner = pods.get(name)?.seed.app ?? '';
+      const contends = shown?.ready === true && shown.phase === 'Running' &&
+        budgetsOf(owner).length > 0;
+      const app = contends ? owner : '';
       const seen: SeenCall = { pod: name, uid, atMs: time.monotonic(), status: 'lost' };
       calls.push(seen);
       const most = (inFlight.get(app) ?? 0) + 1;
