@@ -8,6 +8,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clusterChapters } from './rules/cluster-rules.ts';
 import { demandChapters } from './rules/demand-rules.ts';
+import { drainChapters } from './rules/drain-rules.ts';
 import { fleetChapters } from './rules/fleet-rules.ts';
 import { machineChapters } from './rules/machine-rules.ts';
 import { streamChapters } from './rules/stream-rules.ts';
@@ -73,6 +74,7 @@ const CHAPTERS = [
   ...demandChapters,
   ...machineChapters,
   ...clusterChapters,
+  ...drainChapters,
   ...fleetChapters,
 ];
 

@@ -22,7 +22,7 @@ const cluster: RuleChapter = {
     {
       id: 'CLU-03',
       says: 'All writes share one budget in classes; a higher class goes first.',
-      shownBy: ['lets a higher class go first', 'lets a burst through at once'],
+      shownBy: ['DR-36: lets a higher class go first', 'lets a burst through at once'],
     },
     {
       id: 'CLU-04',

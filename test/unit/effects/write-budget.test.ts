@@ -77,7 +77,7 @@ describe('the write budget', () => {
     expect(sent.length).toBe(1 + 3);
   });
 
-  it('lets a higher class go first and keeps the order within a class', async () => {
+  it('DR-36: lets a higher class go first and keeps the order within a class', async () => {
     const { time, send, paths } = bed(10, 1);
     void send('event', '/token');
     await time.settle();
