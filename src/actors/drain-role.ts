@@ -44,7 +44,7 @@ export interface DrainRoleOptions {
   readonly policy: DrainPolicy;
   readonly news: Observable<SessionNews>;
   readonly reply: (reply: Reply) => boolean;
-  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
+  readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
   readonly nodes: Pick<Reflector<NodeProjection>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Reflector<DrainPod>, 'facts' | 'get'>;
   readonly budgets: Pick<Reflector<Budget>, 'facts' | 'progress'>;
@@ -65,15 +65,20 @@ export interface DrainRole {
   readonly stop: () => Promise<void>;
 }
 
-/** The machine of a Node: by what its UpcomingNode shows, by its label, by its name. */
+/** The machine of a Node: as they are matched, by what its UpcomingNode shows, by label or name. */
 const machineFinder = (
-  { upcomingNodes, nodes }: Pick<DrainRoleOptions, 'upcomingNodes' | 'nodes'>,
+  { machines, upcomingNodes, nodes }: Pick<
+    DrainRoleOptions,
+    'machines' | 'upcomingNodes' | 'nodes'
+  >,
 ) => {
   const isOf = (shown: UpcomingNodeProjection, node: DrainedNode): boolean =>
     shown.machineId !== '' && shown.nodeName === node.name;
   const candidates = (node: DrainedNode): readonly string[] =>
     [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
   return (node: DrainedNode): string | undefined => {
+    const matched = machines.machineOf(node.name);
+    if (matched !== undefined) return matched;
     for (const id of candidates(node)) {
       const shown = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
       if (shown !== undefined && isOf(shown, node)) return shown.machineId;

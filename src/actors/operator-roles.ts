@@ -8,7 +8,11 @@ import { projectAvailableCapacity } from '../domain/available-capacity.ts';
 import { projectNode } from '../domain/cluster-node.ts';
 import { capacityRequestProjector } from '../domain/demand/request.ts';
 import { projectBudget } from '../domain/drain/budget.ts';
-import { projectPod } from '../domain/drain/pod.ts';
+import { podProjection } from '../domain/drain/pod.ts';
+import {
+  projectVolumeAttachment,
+  type VolumeAttachment,
+} from '../domain/drain/volume-attachment.ts';
 import type { ClusterId } from '../domain/ids.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
@@ -45,7 +49,6 @@ export type OperatorServices =
   | Cordons
   | AvailableCapacities
   | Events
-  | Cordons
   | Evictions
   | ShardCalls
   | Credentials;
@@ -95,7 +98,7 @@ export const startCaches = (world: OperatorWorld, intern: Intern) => {
     id: 'pods',
     path: '/api/v1/pods',
     query: { fieldSelector: 'spec.nodeName!=' },
-    project: projectPod,
+    project: podProjection(),
   });
   const budgets = startReflector(world, {
     id: 'poddisruptionbudgets',
@@ -103,11 +106,26 @@ export const startCaches = (world: OperatorWorld, intern: Intern) => {
     project: projectBudget,
   });
   const all = { requests, upcomingNodes, availableCapacities, nodes, pods, budgets };
-  return { ...all, all: Object.entries(all) };
+  // Named in an Event and decides nothing (drain rules: DR-24), so nobody waits for it.
+  const attachments = startReflector(world, {
+    id: 'volumeattachments',
+    path: '/apis/storage.k8s.io/v1/volumeattachments',
+    project: projectVolumeAttachment,
+  });
+  return {
+    ...all,
+    attachments,
+    all: Object.entries(all),
+    stop: () => [...Object.values(all), attachments].forEach((reflector) => reflector.stop()),
+  };
 };
 
 /** What the operator looks at. */
 export type Caches = ReturnType<typeof startCaches>;
+
+/** The volumes that are attached to a node, as far as is known. */
+const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): readonly string[] =>
+  [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
 /** What acts on the world; made before the caches are complete, quiet until they are. */
 export const startRoles = (
@@ -161,6 +179,7 @@ export const startRoles = (
     pods: caches.pods,
     budgets: caches.budgets,
     upcomingNodes: caches.upcomingNodes,
+    volumesOn: (node) => volumesOn(caches.attachments.values(), node),
   });
   return { session, machines, capacities, rollups, drains };
 };

@@ -104,7 +104,7 @@ const settleWrites = (parts: Parts) =>
 const stopParts = async ({ recorder, template, caches, roles }: Parts): Promise<void> => {
   roles?.rollups.stop();
   await roles?.session.stop();
-  for (const [, reflector] of caches?.all ?? []) reflector.stop();
+  caches?.stop();
   template?.stop();
   recorder.stop();
 };
