@@ -189,6 +189,8 @@ export const blockerOf = (facts: BlockerFacts): Blocker => {
 
 /** Pods that a sentence names. */
 const NAMED_MAX = 5;
+/** Words about one pod: a policy may explain itself at any length. */
+const WORDS_CHARS_MAX = 300;
 
 /** One pod and why it is there. */
 export interface RemainingPod {
@@ -196,20 +198,19 @@ export interface RemainingPod {
   readonly text: string;
 }
 
-/**
- * The first five pods by name and why each, and how many more there are. Pods without words are
- * `unknown`.
- */
-export const namedPods = (pods: readonly RemainingPod[]): string => {
-  const named = pods.slice(0, NAMED_MAX)
-    .map(({ key, text }) => `${key} (${text === '' ? 'unknown' : text})`);
-  const more = pods.length - named.length;
-  return `${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+const inShort = (text: string): string => {
+  if (text === '') return 'unknown';
+  return text.length > WORDS_CHARS_MAX ? `${text.slice(0, WORDS_CHARS_MAX)}…` : text;
 };
 
-/** What `lastError` says of a drain that failed (DR-41). */
+/**
+ * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by
+ * name and why each. Pods without words are `unknown`.
+ */
 export const remainingSentence = (remaining: readonly RemainingPod[]): string => {
   if (remaining.length === 0) return 'no pods remain';
+  const named = remaining.slice(0, NAMED_MAX).map(({ key, text }) => `${key} (${inShort(text)})`);
+  const more = remaining.length - named.length;
   const count = remaining.length === 1 ? '1 pod remains' : `${remaining.length} pods remain`;
-  return `${count}: ${namedPods(remaining)}`;
+  return `${count}: ${named.join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
 };

@@ -146,6 +146,12 @@ describe('remainingSentence', () => {
     );
   });
 
+  it('DR-41: cuts the words of a policy that explains itself at length', () => {
+    const remaining = Array.from({ length: 5 }, () => ({ key: 'ns/a', text: 'x'.repeat(5000) }));
+    expect(remainingSentence(remaining).length).toBeLessThan(2000);
+    expect(remainingSentence(remaining)).toContain('x…)');
+  });
+
   it('says it in the singular, and for none', () => {
     expect(remainingSentence([{ key: 'ns/a', text: 'x' }])).toBe('1 pod remains: ns/a (x)');
     expect(remainingSentence([])).toBe('no pods remain');
