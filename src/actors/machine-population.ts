@@ -36,6 +36,8 @@ import { writeDoor } from './write-door.ts';
 
 /** Machines that write at once (wire: rule 4). */
 export const MACHINES_AT_ONCE = 32;
+/** Machines beside them whose drain has something to show: it never waits behind frames. */
+export const DRAINED_AT_ONCE = 16;
 /** Settled actors that are kept awake, to be looked at; more of them sleep. */
 export const QUIET_ACTORS_MAX = 2000;
 /** After a defect of ours: long enough not to be a hot loop. */
@@ -181,17 +183,27 @@ export const makePopulation = (
     actor.start();
     return machine.actor;
   };
-  const turns = startTurns<Machine>({
-    atOnce: MACHINES_AT_ONCE,
-    name: ({ machineId }) => machineId,
-    wake: (machine) => (stopped || renouncing ? undefined : wake(machine)),
-    onTaking: (count) => telemetry.gauge('bigfleet_operator_dispatch_inflight', count),
-  });
+  const taking = { frames: 0, drains: 0 };
+  const turnsFor = (whom: keyof typeof taking, atOnce: number) =>
+    startTurns<Machine>({
+      atOnce,
+      name: ({ machineId }) => machineId,
+      wake: (machine) => (stopped || renouncing ? undefined : wake(machine)),
+      onTaking: (count) => {
+        taking[whom] = count;
+        const all = taking.frames + taking.drains;
+        telemetry.gauge('bigfleet_operator_dispatch_inflight', all);
+      },
+    });
+  const turns = turnsFor('frames', MACHINES_AT_ONCE);
+  const drainTurns = turnsFor('drains', DRAINED_AT_ONCE);
+  const ask = (machine: Machine): void =>
+    (machine.awaiting.length > 0 ? drainTurns : turns).ask(machine);
   const logic = provideUpcomingNode(world.runtime, {
     ...voice,
     askForTurn: ({ machineId }) => {
       const machine = roster.get(machineId);
-      if (machine !== undefined && !stopped) turns.ask(machine);
+      if (machine !== undefined && !stopped) ask(machine);
     },
     tellNodeReady: (context) => {
       const machine = roster.get(context.machineId);
@@ -205,7 +217,7 @@ export const makePopulation = (
     const owed = owedWrite(machine.machineId, facts) !== undefined;
     if (!owed && !readinessUntold(facts, machine.toldReady)) return rest(machine);
     showState(machine, 'waiting');
-    turns.ask(machine);
+    ask(machine);
   };
   const considerAwake = (machine: Machine, actor: MachineActor): void => {
     const { facts, newest } = actor.getSnapshot().context;
@@ -230,6 +242,8 @@ export const makePopulation = (
     if (machine.actor === undefined) considerAsleep(machine);
     else considerAwake(machine, machine.actor);
     answerDrain(machine);
+    // One that waits its turn for a frame has asked for that one only.
+    if (machine.awaiting.length > 0 && machine.state === 'waiting') drainTurns.ask(machine);
   };
 
   return {
@@ -253,10 +267,14 @@ export const makePopulation = (
       renouncing = false;
     },
     counts: counts.all,
-    idle: turns.idle,
+    idle: async () => {
+      await turns.idle();
+      await drainTurns.idle();
+    },
     stop: async () => {
       stopped = true;
       turns.stop();
+      drainTurns.stop();
       await door.close();
       for (const { actor } of roster.members()) actor?.stop();
     },

@@ -40,8 +40,9 @@ export interface PhaseFacts {
 const OF_DRAINS: ReadonlySet<Phase> = new Set(['Draining', 'Drained', 'Failed']);
 
 /**
- * True when the phase that is shown stands against what the frames say. Where the Node is gone there
- * is no key to tell it: what was drained until then stays so until the machine begins anew (DR-06).
+ * True when the phase that is shown stands against what the frames say. Where the Node is gone
+ * there is no key to tell it: what was drained until then stays so until the machine begins anew
+ * (DR-06).
  */
 const stands = ({ shown, node, standing }: PhaseFacts): boolean => {
   if (shown === null || shown.phase === null || !OF_DRAINS.has(shown.phase)) return false;

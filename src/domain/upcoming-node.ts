@@ -13,7 +13,7 @@ import { endsObject, follow, type Phase, phaseNamed, type Standing } from './mac
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
 import type { NodeLink } from './node-link.ts';
-import { annotationsOf, identityOf } from './object-meta.ts';
+import { identityOf } from './object-meta.ts';
 import {
   endsUndrained,
   errorToShow,
@@ -38,7 +38,7 @@ export interface Sighting {
   readonly providerId: string;
   readonly lastError: string;
   readonly nodeName: string;
-  /** It was called CONFIGURED after the end of its last drain was seen: the Node may be given back. */
+  /** It was called CONFIGURED after the end of its last drain was seen: it serves again. */
   readonly servesAgain: boolean;
   /** When this life of the machine was first heard of, RFC 3339. */
   readonly since: string;

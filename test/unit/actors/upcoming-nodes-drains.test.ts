@@ -29,6 +29,20 @@ afterEach(async () => {
 const mark = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ ids: ['i1'], deadlineMs: 600_000, graceSeconds: 600, sinceMs: 0, ended });
 
+const observed = (id: string, state: MachineState, lastError = ''): SessionNews => ({
+  _tag: 'MachineObserved',
+  machine: {
+    machineId: machineId(id),
+    state,
+    nodeName: '',
+    providerId: id === 'm1' ? 'host-1' : `host-of-${id}`,
+    lastError,
+    labels: {},
+    resources: { cpu: '2' },
+    taints: [],
+  },
+});
+
 /** Machine `m1` on Node `n1`, a session, and a registry, all on one simulated time. */
 const rig = () => {
   const time = simulatedTime();
@@ -72,20 +86,12 @@ const rig = () => {
       registry = start();
     },
     frame: (state: MachineState, lastError = '') => {
-      news.next({
-        _tag: 'MachineObserved',
-        machine: {
-          machineId: machineId('m1'),
-          state,
-          nodeName: '',
-          providerId: 'host-1',
-          lastError,
-          labels: {},
-          resources: { cpu: '2' },
-          taints: [],
-        },
-      });
+      news.next(observed('m1', state, lastError));
       return time.settle();
+    },
+    /** As many other machines are CONFIGURED. */
+    frames: (count: number) => {
+      for (let at = 0; at < count; at += 1) news.next(observed(`other-${at}`, 'Configured'));
     },
     /** The Node as it is now: its reclaim key, and whether pods may come. */
     node: (key: string | null, unschedulable = true) => {
@@ -233,6 +239,43 @@ describe('drains and frames', () => {
     await time.advance(60_000);
     expect(isShown).toBe(true);
     expect(phase()).toBe('Draining');
+  });
+
+  test('DR-36: what a drain shows does not wait behind a crowd of frames', async () => {
+    const { frame, frames, node, drain, cluster, registry, time, phase } = rig();
+    await node(mark(null));
+    await frame('Draining');
+    await drain({ _tag: 'Draining' });
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    frames(1000);
+    await time.settle();
+    let isShown = false;
+    void registry().drain('m1', { _tag: 'Drained' }).then(() => {
+      isShown = true;
+    });
+    await time.advance(1500);
+    expect(isShown).toBe(true);
+    expect(phase()).toBe('Drained');
+    expect(cluster.names().length).toBeLessThan(100);
+  });
+
+  test('DR-36: a machine that waits its turn for a frame is drained before the others', async () => {
+    const { frame, frames, node, cluster, registry, time, phase } = rig();
+    await node(mark(null));
+    cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
+    frames(1000);
+    await frame('Configured');
+    let isShown = false;
+    void registry().drain('m1', { _tag: 'Draining' }).then(() => {
+      isShown = true;
+    });
+    await time.advance(3000);
+    expect(isShown).toBe(true);
+    expect(phase()).toBe('Draining');
+    cluster.intercept(() => Effect.succeed(undefined));
+    await time.advance(120_000);
+    await registry().idle();
+    expect(cluster.names().length).toBe(1001);
   });
 
   test('wire phases: IDLE ends a machine whose drain goes on', async () => {
