@@ -57,9 +57,6 @@ const endings = (providerId: string): readonly string[] => {
 const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
   left.providerId === right.providerId && left.machineLabel === right.machineLabel;
 
-const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
-  node === undefined ? undefined : { node, rule };
-
 /** An empty matching. */
 export const nodeMatching = (): NodeMatching => {
   const nodes = new Map<string, NodeProjection>();
