@@ -57,6 +57,9 @@ const endings = (providerId: string): readonly string[] => {
 const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
   left.providerId === right.providerId && left.machineLabel === right.machineLabel;
 
+const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
+  node === undefined ? undefined : { node, rule };
+
 /** An empty matching. */
 export const nodeMatching = (): NodeMatching => {
   const nodes = new Map<string, NodeProjection>();
@@ -114,17 +117,13 @@ export const nodeMatching = (): NodeMatching => {
     if (known.nodeName !== '') machinesByNodeName.remove(known.nodeName, id);
   };
 
-  const resolve = (machine: MachineTraits): NodeMatch | undefined => {
-    const { machineId, providerId, nodeName } = machine;
-    const rules: readonly (readonly [MatchRule, NodeProjection | undefined])[] = [
-      ['ProviderId', byProvider(providerId)],
-      ['NodeName', nodeNamed(machineId)],
-      ['MachineLabel', nodeNamed(byLabel.only(machineId))],
-      ['NamedInEntry', nodeNamed(nodeName)],
-    ];
-    for (const [rule, node] of rules) if (node !== undefined) return { node, rule };
-    return undefined;
-  };
+  const resolve = (
+    { machineId, providerId, nodeName }: MachineTraits,
+  ): NodeMatch | undefined =>
+    match('ProviderId', byProvider(providerId)) ??
+      match('NodeName', nodeNamed(machineId)) ??
+      match('MachineLabel', nodeNamed(byLabel.only(machineId))) ??
+      match('NamedInEntry', nodeNamed(nodeName));
 
   return {
     putNode,
