@@ -7,7 +7,7 @@
 import type { TierKey, TierProgress } from './plan.ts';
 import { startTiers } from './tiers.ts';
 
-/** The pods that must leave, by tier; those that are terminating are counted until they are gone. */
+/** Pods that must leave, by tier; those that are terminating count until they are gone. */
 export interface DrainTally {
   readonly left: number;
   /** Lowest priority first. */
