@@ -125,6 +125,7 @@ export const startBudgets = <Services>(
     const { reservations, silent } = snapshot.context;
     if (silent || reservations.some(({ sightedAt }) => sightedAt !== null)) expectant.add(key);
     else expectant.delete(key);
+    if (snapshot.matches('idle')) later(() => review(key));
     const state = String(snapshot.value);
     if (state === desk.state) return;
     desk.state = state;

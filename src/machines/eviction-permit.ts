@@ -13,6 +13,8 @@ const THROTTLE_MS = { least: 1000, most: 60_000 };
 const CREDENTIALS_BACKOFF_MS = 5000;
 /** A watch that is back says so much sooner. */
 const ABSENCE_BACKOFF_MS = 5000;
+/** A watch that never went must not make every one of its events a trial. */
+const ABSENCE_FLOOR_MS = 250;
 
 export interface EvictionPermitContext {
   readonly retryAfterMs: number;
@@ -92,6 +94,7 @@ export const evictionPermit = setup({
     throttle: ({ context }) => context.retryAfterMs,
     credentialsBackoff: CREDENTIALS_BACKOFF_MS,
     absenceBackoff: ABSENCE_BACKOFF_MS,
+    absenceFloor: ABSENCE_FLOOR_MS,
   },
 }).createMachine({
   id: 'evictionPermit',
@@ -121,8 +124,18 @@ export const evictionPermit = setup({
       description: 'The API server cannot be reached.',
       meta: { reason: 'EvictionFailing' },
       tags: 'waiting',
-      on: { 'server.heard': 'trying' },
       after: { absenceBackoff: 'trying' },
+      initial: 'silent',
+      states: {
+        silent: {
+          description: 'It was just tried in vain.',
+          after: { absenceFloor: 'listening' },
+        },
+        listening: {
+          description: 'A watch that says something ends the wait.',
+          on: { 'server.heard': '#evictionPermit.trying' },
+        },
+      },
     },
     trying: {
       description: 'One call tries whether the others may follow.',

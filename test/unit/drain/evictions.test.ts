@@ -482,6 +482,23 @@ describe('answers', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
+  test('DR-37: a watch that never went does not make each of its events a trial', async () => {
+    const made = rig();
+    made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
+    made.cluster.addPod({ name: 'busy', node: 'n2', app: 'b' });
+    await made.ready();
+    made.cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
+    made.drain('n1');
+    for (let at = 0; at < 1000; at += 1) {
+      made.cluster.change('busy', { ready: at % 2 === 0 });
+      await made.time.advance(10);
+    }
+    expect(asked(made).length).toBeLessThanOrEqual(41);
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    await made.time.advance(7000);
+    expect(made.cluster.left('n1')).toBe(0);
+  });
+
   test('DR-32: the same name elsewhere is gone for its drain', async () => {
     const made = rig();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
