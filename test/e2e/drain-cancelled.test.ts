@@ -1,0 +1,109 @@
+/** A person who has the last word: uncordons a node in the middle, and gives one back afterwards. */
+import { expect, it } from 'vitest';
+import { booleanAt, textAt } from '../../src/domain/json.ts';
+import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import { type ClusterClient, COLLECTIONS, phaseOf, phasesIn } from '../support/cluster-client.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { eventually } from '../support/eventually.ts';
+import type { FleetProcess } from '../support/fleet-child.ts';
+import { type MarkSeen, markSeen, reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
+const PODS = 3;
+const GRACE_SECONDS = 600;
+const UNCORDON = { spec: { unschedulable: false } };
+/** A label that a frame brings, so that the frame is known to have been taken in. */
+const PROBE = 'example.com/probe';
+
+const nodeOf = (cluster: ClusterClient, name: string): Promise<object> =>
+  cluster.call('GET', `${COLLECTIONS.nodes}/${name}`).then(({ body }) => body);
+const shownOf = (cluster: ClusterClient, machine: string): Promise<object> =>
+  cluster.call('GET', `${COLLECTIONS.upcomingNodes}/un-${machine}`).then(({ body }) => body);
+
+const untilPhase = (cluster: ClusterClient, machine: string, phase: string): Promise<unknown> =>
+  eventually(async () => phaseOf(await shownOf(cluster, machine)) === phase, {
+    what: `"${machine}" to be shown ${phase}`,
+    everyMs: 100,
+  });
+
+const untilMark = (
+  cluster: ClusterClient,
+  node: string,
+  wanted: (mark: MarkSeen | undefined) => boolean,
+): Promise<unknown> =>
+  eventually(async () => wanted(markSeen(await nodeOf(cluster, node))), {
+    what: `the key of "${node}" to be as wanted`,
+    everyMs: 100,
+  });
+
+/** The fleet says CONFIGURED, and the operator has heard it. */
+const sayConfigured = async (
+  { fleet, cluster }: { readonly fleet: FleetProcess; readonly cluster: ClusterClient },
+  machine: string,
+  probe: string,
+): Promise<void> => {
+  const providerId = textAt(await shownOf(cluster, machine), 'status', 'providerID') ?? '';
+  await fleet.script('POST', '/frames', {
+    cluster: 'test',
+    frame: {
+      nodeStateUpdate: {
+        supersedesKey: `node:${machine}`,
+        machineId: machine,
+        state: 'MACHINE_STATE_CONFIGURED',
+        providerId,
+        labels: { [PROBE]: probe },
+        resources: { resources: { cpu: '64' } },
+      },
+    },
+  });
+  await eventually(
+    async () => textAt(await shownOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
+    { what: 'the frame to be heard' },
+  );
+};
+
+describeWithTestbed('a drain and a person', BED, (bed) => {
+  it('DR-05: uncordoning cancels a drain, and DR-04: who is given back serves again', async () => {
+    const site = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'given-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]],
+        [DRAIN_COLLECTIONS.budgets, [budget('web', { minAvailable: PODS })]],
+      ],
+      pods: PODS,
+      spares: { count: 1 },
+    });
+    const { cluster, fleet, machines, readyMs } = site;
+    const [machine = ''] = machines;
+    const node = `${COLLECTIONS.nodes}/${machine}`;
+    const phases = await cluster.history(COLLECTIONS.upcomingNodes);
+    const evictions = async () => evictionsIn(await requestsBy(bed(), 'tidegate', readyMs));
+
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await untilPhase(cluster, machine, 'Draining');
+    await untilMark(cluster, machine, (mark) => mark?.ended === '');
+    await cluster.patch(node, UNCORDON);
+    expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Cancelled' });
+    await cluster.clear(DRAIN_COLLECTIONS.budgets);
+    await sayConfigured(site, machine, 'first');
+    await untilMark(cluster, machine, (mark) => mark === undefined);
+    await untilPhase(cluster, machine, 'Ready');
+    expect(await evictions()).toEqual([]);
+    expect(booleanAt(await nodeOf(cluster, machine), 'spec', 'unschedulable')).not.toBe(true);
+
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Drained' });
+    expect((await evictions()).map(({ code }) => code)).toEqual([201, 201, 201]);
+    await sayConfigured(site, machine, 'second');
+    expect(phaseOf(await shownOf(cluster, machine))).toBe('Drained');
+    expect(markSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
+
+    await cluster.patch(node, UNCORDON);
+    await untilMark(cluster, machine, (mark) => mark === undefined);
+    await untilPhase(cluster, machine, 'Ready');
+    expect(phasesIn(phases.of(`un-${machine}`)))
+      .toEqual(['Draining', 'Ready', 'Draining', 'Drained', 'Ready']);
+  });
+});
