@@ -42,6 +42,8 @@ export interface Drain {
   /** Orders that came when it was about to end. */
   readonly queued: DrainOrder[];
   readonly orders: Map<string, DrainOrder>;
+  /** Those of orders that joined, by instruction. */
+  readonly deadlines: Map<string, DrainDeadline>;
   /** What was last said about the pods. */
   observed: string;
   /** The state that it is counted under. */

@@ -254,6 +254,12 @@ export const startDrains = (world: World<Cordons>, options: DrainsOptions): Drai
       for (const order of again) place(present, order);
     } else consider(present);
   };
+  /** The earlier deadline wins once it stands on the Node, so that a restart knows it, too. */
+  const hurry = (drain: Drain, deadline: DrainDeadline | undefined): void => {
+    if (deadline === undefined || deadline.atMs >= drain.deadline.atMs) return;
+    drain.deadline = deadline;
+    drain.actor.send({ type: 'deadline.moved', ...drainTime(time, deadline, options.tierWaitMs) });
+  };
   const moved = (drain: Drain, snapshot: SnapshotFrom<typeof nodeDrain>): void => {
     const state = innermostState(workState(snapshot.value));
     counts.move(drain.state, state);
@@ -262,6 +268,7 @@ export const startDrains = (world: World<Cordons>, options: DrainsOptions): Drai
     for (const id of drain.awaited) {
       if (!hasLanded(context, id)) continue;
       drain.awaited.delete(id);
+      hurry(drain, drain.deadlines.get(id));
       tell(drain, id, { stage: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) finish(drain, context);
@@ -304,6 +311,7 @@ export const startDrains = (world: World<Cordons>, options: DrainsOptions): Drai
       ids: new Set(ids),
       queued: [],
       orders: new Map(orders.map((order) => [order.id, order])),
+      deadlines: new Map(),
       observed: '',
       state: undefined,
       startTold: orders.length === 0,
@@ -341,6 +349,7 @@ export const startDrains = (world: World<Cordons>, options: DrainsOptions): Drai
     const { context } = drain.actor.getSnapshot();
     drain.ids.add(order.id);
     drain.orders.set(order.id, order);
+    drain.deadlines.set(order.id, deadlineOf(time, order));
     if (drain.machineId === '') drain.machineId = order.machineId;
     if (hasLanded(context, order.id)) {
       return tell(drain, order.id, { stage: 'Cordoned', counted: true });
@@ -348,13 +357,6 @@ export const startDrains = (world: World<Cordons>, options: DrainsOptions): Drai
     drain.awaited.add(order.id);
     const { id, deadlineMs, graceSeconds, sinceMs } = order;
     drain.actor.send({ type: 'order.joined', order: { id, deadlineMs, graceSeconds, sinceMs } });
-    const deadline = deadlineOf(time, order);
-    if (deadline.atMs >= drain.deadline.atMs) return;
-    drain.deadline = deadline;
-    drain.actor.send({
-      type: 'deadline.moved',
-      ...drainTime(time, deadline, options.tierWaitMs),
-    });
   };
   const place = (node: DrainedNode, order: DrainOrder): void => {
     const drain = live.get(node.name);

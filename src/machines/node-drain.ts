@@ -76,7 +76,9 @@ export const nodeDrain = setup({
     releasePods: () => {},
     takeNode: assign(({ context }, node: DrainedNode) => takeSight(context, node)),
     takeVanishing: assign({ node: null }),
-    takePods: assign((_, { tally, refusal }: PodsObserved) => ({ tally, refusal })),
+    takePods: assign(({ context }, { tally, refusal }: PodsObserved) =>
+      context.end === null ? { tally, refusal } : {}
+    ),
     takeAnswer: assign(({ context }, outcome: NodeWriteOutcome) => {
       const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
       return {
@@ -216,7 +218,6 @@ export const nodeDrain = setup({
                 deciding: {
                   description: 'Looks at the Node as it is now.',
                   always: [
-                    ended,
                     { guard: 'cordonOwed', target: 'cordoning' },
                     { target: '#nodeDrain.work.underway.orienting' },
                   ],

@@ -122,9 +122,9 @@ export const endBody = (
     ? undefined
     : endedPatch(node, OWNER, { end, remembered: mark });
 
-/** False for what is older than what is known; an echo is news. */
+/** False for what is older than what is known, and for a Node that is gone; an echo is news. */
 export const isNews = ({ node }: Pick<DrainCourse, 'node'>, next: DrainedNode): boolean =>
-  node === null || !isOlder(next.revision, node.revision);
+  node !== null && !isOlder(next.revision, node.revision);
 
 /** The Node as a watch shows it. */
 export const takeSight = (course: DrainCourse, node: DrainedNode): Partial<DrainCourse> =>
@@ -141,7 +141,7 @@ export const takeAnswer = (
   if (outcome._tag === 'Gone') return { node: null };
   if (outcome._tag !== 'Written') return {};
   const { node } = outcome;
-  const known = course.node !== null && isNews(course, node) ? { node } : {};
+  const known = isNews(course, node) ? { node } : {};
   if (course.end !== null) return known;
   return { ...known, mark: markOf(node, OWNER) ?? course.mark, landedAt: node.revision };
 };

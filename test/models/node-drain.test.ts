@@ -1,0 +1,231 @@
+/** One node that is given back, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect } from 'vitest';
+import { provideNodeDrain } from '../../src/actors/node-drain-acts.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
+import { endOf } from '../../src/domain/drain/drain-course.ts';
+import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
+import type { NodeWriteOutcome } from '../../src/domain/drain/node-write.ts';
+import { cordonsLayer } from '../../src/effects/cordons.ts';
+import { type KubeAnswer, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import { Writes } from '../../src/effects/writes.ts';
+import { nodeDrain } from '../../src/machines/node-drain.ts';
+import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-terms.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const KEY = 'cordon.tidegate.dev/reclaim';
+const DEADLINE_MS = 100_000;
+const order = { id: 'i1', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
+const further = { id: 'i2', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
+const mark = (more: Partial<CordonMark> = {}): string =>
+  printCordon({ ...order, ids: ['i1'], ended: null, ...more });
+
+/** What the API server would answer with, by revision. */
+const served = new Map<string, object>();
+
+interface NodeTraits {
+  readonly key?: string;
+  readonly open?: boolean;
+  readonly paused?: boolean;
+}
+
+const node = (revision: string, { key, open, paused }: NodeTraits = {}): DrainedNode => {
+  const raw = {
+    metadata: {
+      name: 'n1',
+      uid: 'u1',
+      resourceVersion: revision,
+      annotations: {
+        ...(key === undefined ? {} : { [KEY]: key }),
+        ...(paused === true ? { 'tidegate.dev/pause': 'true' } : {}),
+      },
+    },
+    spec: { unschedulable: key !== undefined && open !== true },
+  };
+  const projection = projectDrainedNode(raw);
+  if (projection === undefined) throw new Error('No projection');
+  served.set(revision, raw);
+  return projection;
+};
+
+const BOTH = mark({ ids: ['i1', 'i2'] });
+const fresh = node('10');
+const cordoned = node('20', { key: mark() });
+const joined = node('25', { key: BOTH });
+const paused = node('26', { key: BOTH, paused: true });
+const reopened = node('30', { key: BOTH, open: true });
+const robbed = node('31');
+const done = node('40', { key: mark({ ended: 'Drained' }) });
+const abandoned = node('41', { key: mark({ ended: 'Cancelled' }), open: true });
+const overdue = node('42', { key: mark({ ended: 'Failed' }) });
+const foreign = node('11', { key: '{"v":2}' });
+
+const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
+  node: shown,
+  orders: [order],
+  leftMs: DEADLINE_MS,
+  quarterMs: 25_000,
+  tierWaitMs: 25_000,
+  pausedAll: false,
+  seed: 1,
+  ...more,
+});
+
+const tally = (low: number, high: number) => ({
+  left: low + high,
+  tiers: [{ key: 0, left: low }, { key: 10, left: high }].filter(({ left }) => left > 0),
+});
+const pods = (low: number, high: number, more: object = {}) => ({
+  tally: tally(low, high),
+  moved: false,
+  refusal: '',
+  ...more,
+});
+
+/** What outlives the process: the Node, its pods, our rights, and time. */
+type World = Pick<NodeDrainContext, 'node' | 'tally' | 'refusal' | 'leftMs' | 'pausedAll'>;
+
+const NOWHERE: World = {
+  node: null,
+  tally: null,
+  refusal: '',
+  leftMs: DEADLINE_MS,
+  pausedAll: false,
+};
+
+const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Written':
+      return Effect.succeed({ status: 200, body: served.get(outcome.node.revision) });
+    case 'Conflict':
+      return Effect.succeed({ status: 409, body: {} });
+    case 'Gone':
+      return Effect.succeed({ status: 404, body: {} });
+    case 'Refused':
+      return Effect.succeed({ status: 403, body: { message: outcome.why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why: outcome.why }));
+  }
+};
+
+/** The statechart as it lives, down to the patches that it sends. */
+const wire = (acts: Acts) => {
+  const actIn = ({ body }: KubeCall): string =>
+    JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'markEnded';
+  const layer = cordonsLayer(silentTelemetry).pipe(
+    Layer.provide(Layer.succeed(Writes, {
+      send: (_writeClass, call) =>
+        Effect.flatMap(
+          Effect.promise(() => acts.perform<NodeWriteOutcome>(actIn(call), call)),
+          answerOf,
+        ),
+    })),
+  );
+  const deaf = (): void => {};
+  return provideNodeDrain(ManagedRuntime.make(layer), {
+    askForTurn: deaf,
+    tellStarted: deaf,
+    tellDraining: deaf,
+    tellCordonFailing: deaf,
+    tellLeftAlone: deaf,
+    askPodsToLeave: deaf,
+    releasePods: deaf,
+    showEnd: (end) => acts.perform('showEnd', end),
+  });
+};
+
+describeModel('nodeDrain', {
+  machine: nodeDrain,
+  wire,
+  inputs: [
+    inputOf(fresh),
+    inputOf(foreign),
+    inputOf(done),
+    inputOf(cordoned, { orders: [] }),
+    inputOf(reopened, { orders: [] }),
+    inputOf(cordoned, { orders: [], leftMs: -1 }),
+  ],
+  events: {
+    'node.observed': [
+      { node: cordoned },
+      { node: paused },
+      { node: reopened },
+      { node: robbed },
+    ],
+    'pods.observed': [pods(0, 0), pods(1, 1), pods(0, 1, { moved: true })],
+    'order.joined': [{ order: further }],
+    'deadline.moved': [{ leftMs: 0, quarterMs: 25_000, tierWaitMs: 25_000 }],
+    'xstate.done.actor.cordonNode': [
+      { output: { _tag: 'Written', node: joined } },
+      { output: { _tag: 'Conflict' } },
+      { output: { _tag: 'Gone' } },
+      { output: { _tag: 'Refused', why: 'planted' } },
+    ],
+    'xstate.done.actor.markEnded': [
+      { output: { _tag: 'Written', node: done } },
+      { output: { _tag: 'Written', node: abandoned } },
+      { output: { _tag: 'Written', node: overdue } },
+      { output: { _tag: 'Conflict' } },
+      { output: { _tag: 'Fault', why: 'planted' } },
+    ],
+  },
+  project: (context: NodeDrainContext) => ({
+    node: context.node?.revision,
+    orders: context.orders.map(({ id }) => id),
+    mark: context.mark?.ids,
+    shown: context.shown,
+    landedAt: context.landedAt,
+    released: context.released,
+    tally: context.tally?.tiers,
+    startedTo: context.startedTo,
+    leftMs: context.leftMs,
+    end: context.end,
+    conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
+  }),
+  invariant: (snapshot, acts) => {
+    const { mark: own, released, end, node: known }: NodeDrainContext = snapshot.context;
+    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
+    if (acts.includes('askPodsToLeave')) {
+      expect(own, 'pods were asked before the cordon').not.toBeNull();
+      expect(released, 'pods were asked before the barrier').toBe(true);
+      expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
+    }
+    if (end !== null && !acts.includes('releasePods')) {
+      expect(acts, 'pods were asked after the end').not.toContain('askPodsToLeave');
+    }
+    if (acts.includes('invoke:markEnded')) expect(end).not.toBeNull();
+    if (acts.includes('invoke:cordonNode')) {
+      expect(end).toBeNull();
+      expect(snapshot.hasTag('acting'), 'Nodes are cordoned in a turn').toBe(true);
+    }
+    if (snapshot.hasTag('settled') && known !== null && own !== null) {
+      expect(markOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
+    }
+  },
+  crash: {
+    world: NOWHERE,
+    record: (_world: World, { after }): World => {
+      const { node: shown, tally: left, refusal, leftMs, pausedAll } = after.context;
+      return { node: shown, tally: left, refusal, leftMs, pausedAll };
+    },
+    restart: ({ node: shown, tally: left, refusal, leftMs, pausedAll }) => ({
+      input: inputOf(shown ?? fresh, { orders: [], leftMs, pausedAll }),
+      events: [
+        ...(shown === null ? [{ type: 'node.vanished' }] : []),
+        ...(left === null ? [] : [{ type: 'pods.observed', tally: left, moved: false, refusal }]),
+        { type: 'evictions.released' },
+      ],
+    }),
+    // Whether the end is owed follows from what is true now, and which end it is as well.
+    obligations: ({ context }: { context: NodeDrainContext }) => {
+      const key = context.node === null ? undefined : markOf(context.node, 'reclaim');
+      if (key === undefined || key.ended !== null) return 'nothing';
+      const isOver = context.end !== null ||
+        endOf({ ...context, mark: key, released: true }) !== null;
+      return { ids: key.ids, deadlineMs: key.deadlineMs, owed: isOver ? 'its end' : 'a drain' };
+    },
+  },
+  limit: 30_000,
+});
