@@ -1,0 +1,77 @@
+/** An operator that is told to stop in the middle of a drain, and the one that comes after it. */
+import { expect, it } from 'vitest';
+import { textAt } from '../../src/domain/json.ts';
+import { deadlinesWritten, evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
+import { sessionsAt } from '../support/fleet-sessions.ts';
+import { startOperator } from '../support/operator-process.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
+const PODS = 10;
+const GRACE_SECONDS = 600;
+const LEASE = '/apis/coordination.k8s.io/v1/namespaces/default/leases/tidegate-operator';
+const EVICTION = /\/eviction(?:\?|$)/;
+
+describeWithTestbed('a drain whose operator is told to stop', BED, (bed) => {
+  it(
+    'DR-15: evictions under way get their answers before the lease is given back, and the next \
+operator goes on',
+    async () => {
+      const proxy = await startFaultProxy(bed(), 'tidegate');
+      const site = await drainSite(bed(), {
+        machines: { count: 1, prefix: 'stopped-' },
+        objects: () => [[DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]]],
+        pods: PODS,
+        spares: { count: 1 },
+      }, { flags: { kubeconfig: proxy.kubeconfig } });
+      const { cluster, fleet, operator, machines, readyMs } = site;
+      const [machine = ''] = machines;
+      const holder = async () =>
+        textAt((await cluster.call('GET', LEASE)).body, 'spec', 'holderIdentity') ?? '';
+
+      proxy.hold((target) => EVICTION.test(target));
+      const [instructionId = ''] = await reclaimEach(fleet, machines, GRACE_SECONDS);
+      await eventually(() => Promise.resolve(proxy.held().length === PODS), {
+        what: 'every eviction to be under way',
+      });
+      const leader = await holder();
+      let code: number | null | undefined;
+      const stopped = operator.stop().then((ended) => {
+        code = ended;
+      });
+      await eventually(async () => (await sessionsAt(fleet)).length === 0, {
+        what: 'the session to be closed',
+      });
+      expect(code, 'it waits for the answers').toBeUndefined();
+      expect(await holder()).toBe(leader);
+
+      proxy.release();
+      await stopped;
+      expect(code).toBe(0);
+      expect(await holder()).toBe('');
+      const sent = evictionsIn(await requestsBy(bed(), 'tidegate', readyMs));
+      expect(sent.map((eviction) => eviction.code)).toEqual(
+        Array.from({ length: PODS }, () => 201),
+      );
+
+      const next = await startOperator({ bed: bed(), shardAddress: fleet.address });
+      await next.untilReady();
+      expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Drained' });
+      const requests = await requestsBy(bed(), 'tidegate', readyMs);
+      expect(evictionsIn(requests).length).toBe(PODS);
+      expect(new Set(deadlinesWritten(requests, machine)).size).toBe(1);
+      await eventually(async () => (await acksAt(fleet)).length === 2, {
+        what: 'the instruction to be acked again',
+      });
+      expect(await acksAt(fleet)).toEqual([
+        { instructionId, nodesStarted: 1 },
+        { instructionId, nodesStarted: 1 },
+      ]);
+    },
+  );
+});
