@@ -6,7 +6,6 @@
  * rules: DR-03); what Nodes show is gone on with before anything new, and acked once more by each
  * process (DR-12, DR-13); a machine without a Node is loud and not counted (DR-10).
  */
-import { Effect } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../api/event-note.ts';
@@ -20,12 +19,12 @@ import { upcomingNodeName } from '../domain/names.ts';
 import type { Reply } from '../domain/session.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
 import type { Cordons } from '../effects/cordons.ts';
-import { type ReclaimAck, reclaimInstruction } from '../machines/reclaim-instruction.ts';
+import type { ReclaimAck, reclaimInstruction } from '../machines/reclaim-instruction.ts';
 import type { DrainVoice } from './drain-voice.ts';
 import type { DrainNews, DrainRegistry } from './drains.ts';
 import { drainingMachines } from './lost-reclaims.ts';
+import { provideReclaim } from './reclaim-acts.ts';
 import type { Reflector } from './reflector.ts';
-import { fromEffect } from './seams.ts';
 import { innermostState, stateCounts } from './state-counts.ts';
 import type { UpcomingNodeRegistry } from './upcoming-nodes.ts';
 import type { World } from './world.ts';
@@ -176,28 +175,24 @@ export const startReclaims = (
   const unseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
     entries.filter(({ stage }) => stage === 'Unseen');
 
-  const logic = reclaimInstruction.provide({
-    actors: {
-      queueAck: fromEffect(world.runtime, (ack) => Effect.sync(() => queueAck(ack))),
+  const logic = provideReclaim(world.runtime, {
+    queueAck: (ack) => Promise.resolve(queueAck(ack)),
+    releaseEvictions: ({ id, entries }) => {
+      const reclaim = live.get(id);
+      if (reclaim !== undefined) reclaim.released = true;
+      for (const { node } of entries) if (node !== '') drains.release(node);
     },
-    actions: {
-      releaseEvictions: ({ context: { id, entries } }) => {
-        const reclaim = live.get(id);
-        if (reclaim !== undefined) reclaim.released = true;
-        for (const { node } of entries) if (node !== '') drains.release(node);
-      },
-      tellUnseen: ({ context: { id, entries } }) => {
-        for (const { machine } of unseen(entries)) {
-          complain(machine, `Cannot give back "${machine}" for "${id}" yet: no Node is its own`);
-        }
-      },
-      tellNeverSeen: ({ context: { id, entries } }) => {
-        for (const { machine } of unseen(entries)) {
-          const lastError = `no Node of the machine was seen until the deadline of "${id}"`;
-          complain(machine, `Cannot give back "${machine}": ${lastError}`);
-          void machines.drain(machine, { _tag: 'Failed', lastError });
-        }
-      },
+    tellUnseen: ({ id, entries }) => {
+      for (const { machine } of unseen(entries)) {
+        complain(machine, `Cannot give back "${machine}" for "${id}" yet: no Node is its own`);
+      }
+    },
+    tellNeverSeen: ({ id, entries }) => {
+      for (const { machine } of unseen(entries)) {
+        const lastError = `no Node of the machine was seen until the deadline of "${id}"`;
+        complain(machine, `Cannot give back "${machine}": ${lastError}`);
+        void machines.drain(machine, { _tag: 'Failed', lastError });
+      }
     },
   });
   const retire = (reclaim: Reclaim): void => {

@@ -1,0 +1,92 @@
+/** One reclaim instruction, walked through every configuration. */
+import { ManagedRuntime } from 'effect';
+import { Layer } from 'effect';
+import { expect } from 'vitest';
+import { provideReclaim } from '../../src/actors/reclaim-acts.ts';
+import {
+  type EntryStage,
+  nodesStarted,
+  type ReclaimEntry,
+} from '../../src/domain/drain/reclaim-entry.ts';
+import {
+  reclaimInstruction,
+  type ReclaimInstructionContext,
+} from '../../src/machines/reclaim-instruction.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const entry = (
+  machine: string,
+  stage: EntryStage,
+  counted = stage === 'Cordoned',
+): ReclaimEntry => ({ machine, node: stage === 'Unseen' ? '' : `n-${machine}`, stage, counted });
+
+const inputOf = (
+  entries: readonly ReclaimEntry[],
+  { ackOwed = true, leftMs = 100_000_000 } = {},
+) => ({ id: 'i1', entries, ackOwed, leftMs });
+
+/** What outlives the process: the keys on the Nodes, that is who is cordoned and not at its end. */
+interface World {
+  readonly cordoned: readonly string[];
+}
+
+const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
+  entries.filter(({ stage }) => stage === 'Cordoned').map(({ machine }) => machine);
+
+/** The statechart as it lives, down to the outbox. */
+const wire = (acts: Acts) => {
+  const deaf = (): void => {};
+  return provideReclaim(ManagedRuntime.make(Layer.empty), {
+    queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
+    releaseEvictions: deaf,
+    tellUnseen: deaf,
+    tellNeverSeen: deaf,
+  });
+};
+
+describeModel('reclaimInstruction', {
+  machine: reclaimInstruction,
+  wire,
+  inputs: [
+    inputOf([entry('a', 'Cordoning'), entry('b', 'Unseen')]),
+    inputOf([entry('a', 'Cordoning')]),
+    inputOf([entry('a', 'Cordoned')], { ackOwed: false }),
+    inputOf([]),
+  ],
+  events: {
+    'machine.observed': [
+      { entry: entry('a', 'Cordoned') },
+      { entry: entry('a', 'Ended', true) },
+      { entry: entry('a', 'Ended', false) },
+      { entry: entry('b', 'Cordoning') },
+      { entry: entry('b', 'Cordoned') },
+      { entry: entry('b', 'Ended', true) },
+    ],
+    'xstate.done.actor.queueAck': [{ output: true }, { output: false }],
+  },
+  invariant: (snapshot, acts) => {
+    const { started, entries, ackOwed }: ReclaimInstructionContext = snapshot.context;
+    if (acts.includes('invoke:queueAck')) {
+      expect(ackOwed, 'an ack that nobody waits for').toBe(true);
+      expect(acts.includes('releaseEvictions') || started !== null).toBe(true);
+    }
+    if (started !== null) {
+      expect(started, 'a node is counted before its cordon').toBeLessThanOrEqual(
+        nodesStarted(entries),
+      );
+    }
+    if (snapshot.matches('settled')) {
+      expect(ackOwed, 'an ack is still owed').toBe(false);
+      expect(entries.every(({ stage }) => stage === 'Ended')).toBe(true);
+    }
+  },
+  crash: {
+    world: { cordoned: [] } satisfies World,
+    record: (_world: World, { after }): World => ({ cordoned: owedBy(after.context.entries) }),
+    restart: ({ cordoned }) => ({
+      input: inputOf(cordoned.map((machine) => entry(machine, 'Cordoned')), { leftMs: 0 }),
+      events: [],
+    }),
+    obligations: ({ context }) => owedBy(context.entries),
+  },
+});
