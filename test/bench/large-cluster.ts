@@ -119,12 +119,17 @@ const pagesOf = (count: number, objectOf: (index: number) => unknown): readonly 
   });
 };
 
+const NOTHING = pagesOf(0, () => undefined);
 const made = makeRequests(requests, SEED);
 const LISTS: ReadonlyMap<string, readonly Buffer[]> = new Map([
   [`${GROUP}/capacityrequests`, pagesOf(requests, (index) => made[index])],
   [`${GROUP}/upcomingnodes`, pagesOf(machines, upcomingNodeOf)],
-  [`${GROUP}/availablecapacities`, pagesOf(0, () => undefined)],
+  [`${GROUP}/availablecapacities`, NOTHING],
   ['/api/v1/nodes', pagesOf(machines, nodeOf)],
+  // Pods are not measured here: what lists of them cost is a measurement of its own.
+  ['/api/v1/pods', NOTHING],
+  ['/apis/policy/v1/poddisruptionbudgets', NOTHING],
+  ['/apis/storage.k8s.io/v1/volumeattachments', NOTHING],
 ]);
 
 const answer = (response: ServerResponse, status: number, body: Buffer | object): void => {
