@@ -1,4 +1,4 @@
-/** What people see of a drain that is held up: before it, while it runs, and when its time is over. */
+/** What people see of a drain that is held up: before it, while it runs, and at its end. */
 import { expect, it } from 'vitest';
 import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { drainSite } from '../support/drain-test-site.ts';
