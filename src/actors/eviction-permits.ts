@@ -1,14 +1,15 @@
 /**
  * The permit to evict: one statechart for everyone, and those who wait for it.
  *
- * Promises: who asks while all is well may go at once; who asks otherwise goes when one call has
- * shown that all is well again.
+ * Promises: while all is well those who ask go in the order of their drains, few at a time; when it
+ * is not, nobody goes until one call has shown that all is well again.
  */
 import type { SnapshotFrom } from 'xstate';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { BlockerReason } from '../domain/drain/blocker.ts';
 import { evictionPermit } from '../machines/eviction-permit.ts';
 import type { Afterwards } from './afterwards.ts';
+import { callQueue, type CallSeeker } from './call-queue.ts';
 import type { World } from './world.ts';
 
 /** Why everyone waits. */
@@ -19,9 +20,11 @@ export interface PermitStanding {
 
 /** Who may call now. */
 export interface EvictionPermits {
-  /** Calls `go` when the call may be made; it gives false when nobody waits there any more. */
-  readonly ask: (who: string, go: () => boolean) => void;
+  /** Lets the seeker go when the call may be made and it comes first. */
+  readonly ask: (who: string, node: string, seeker: CallSeeker) => void;
   readonly withdraw: (who: string) => void;
+  /** The call has left, or will not. */
+  readonly left: (who: string) => void;
   /** What a call was answered; `withdrawn` when it was held back by ourselves. */
   readonly heard: (outcome: EvictionOutcome, withdrawn: boolean) => void;
   /** A watch said something. */
@@ -43,34 +46,34 @@ export const startEvictionPermits = <Services>(
   world: World<Services>,
   { later, onChange }: EvictionPermitsOptions,
 ): EvictionPermits => {
-  const waiting = new Map<string, () => boolean>();
-  const take = (who: string, go: () => boolean): boolean => {
-    waiting.delete(who);
-    return go();
+  const queue = callQueue(world.time.monotonic);
+  let open = true;
+  let sending = false;
+  const sendMany = (): void => {
+    sending = false;
+    // Whoever went before may have brought bad news.
+    queue.sendMany(() => open);
+  };
+  /** After everyone who asks now has asked. */
+  const sendSoon = (): void => {
+    if (sending || !open) return;
+    sending = true;
+    later(sendMany);
   };
   const permitOne = (): void => {
     if (!actor.getSnapshot().matches('trying')) return;
-    for (const [who, go] of [...waiting]) if (take(who, go)) return;
-    actor.send({ type: 'trial.declined' });
-  };
-  const permitAll = (): void => {
-    for (const [who, go] of [...waiting]) {
-      // Whoever went before may have brought bad news.
-      if (!open) return;
-      take(who, go);
-    }
+    if (!queue.sendOne()) actor.send({ type: 'trial.declined' });
   };
   const actor = world.actor(
     evictionPermit.provide({ actions: { permitOne: () => later(permitOne) } }),
     'evictionPermit',
     undefined,
   );
-  let open = true;
   const moved = (snapshot: SnapshotFrom<typeof evictionPermit>): void => {
     const before = open;
     open = snapshot.matches('open');
     if (open === before) return;
-    if (open) later(permitAll);
+    if (open) sendSoon();
     else {
       world.telemetry.log('warn', 'Evictions wait for the API server', {
         problem: snapshot.context.problem,
@@ -82,12 +85,14 @@ export const startEvictionPermits = <Services>(
   actor.start();
 
   return {
-    ask: (who, go) => {
-      if (open) go();
-      else waiting.set(who, go);
+    ask: (who, node, seeker) => {
+      queue.add(who, node, seeker);
+      sendSoon();
     },
-    withdraw: (who) => {
-      waiting.delete(who);
+    withdraw: queue.remove,
+    left: (who) => {
+      queue.left(who);
+      sendSoon();
     },
     heard: (outcome, withdrawn) => {
       if (withdrawn) return actor.send({ type: 'trial.declined' });

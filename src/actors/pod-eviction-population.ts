@@ -116,6 +116,7 @@ const voiceOf = (
     const may = !isClosed() && !leaving.released && there?.uid === leaving.uid &&
       !there.terminating;
     leaving.withdrawn = !may;
+    permits.left(leaving.uid);
     return may;
   };
   const isIn = ({ actor }: LeavingPod, state: 'asking' | 'queued'): boolean =>
@@ -131,10 +132,10 @@ const voiceOf = (
   };
   const askToCall = (leaving: LeavingPod): void => {
     if (isClosed()) return;
-    permits.ask(leaving.uid, () => {
-      const asks = isIn(leaving, 'asking');
-      if (asks) leaving.actor?.send({ type: 'call.permitted' });
-      return asks;
+    permits.ask(leaving.uid, leaving.terms.node, {
+      isWaiting: () => isIn(leaving, 'asking'),
+      petition: () => roster.petitionOf(leaving),
+      go: () => leaving.actor?.send({ type: 'call.permitted' }),
     });
   };
   /** For an action: afterwards, for the pod that it is about. */
@@ -156,6 +157,7 @@ const voiceOf = (
     tellAnswer: about((leaving, { outcome }) => {
       if (outcome === null) return;
       budgets.answered(leaving.uid, slotAnswer(outcome));
+      permits.left(leaving.uid);
       permits.heard(outcome, leaving.withdrawn);
     }),
     callOf: (act) => {
@@ -193,6 +195,7 @@ export const makeEvictionPopulation = (
     if (!leaving.sighted) budgets.sighted(leaving.uid);
     for (const { key } of roster.leave(leaving)) budgets.review(key);
     budgets.forget(leaving.uid);
+    permits.left(leaving.uid);
     counts.move(leaving.state, undefined);
     leaving.state = undefined;
     leaving.actor?.stop();
@@ -229,6 +232,7 @@ export const makeEvictionPopulation = (
         });
         budgets.unqueue(leaving.uid);
         budgets.answered(leaving.uid, 'Unknown');
+        permits.left(leaving.uid);
         time.schedule(RESTART_MS, () => {
           if (!closed && roster.get(leaving.uid) === leaving) start(leaving);
         });

@@ -26,6 +26,8 @@ export interface Pace {
   readonly terminationMs: number;
   readonly replacementMs: number;
   readonly controllerMs: number;
+  /** Calls a second that the write budget lets out. */
+  readonly qps: number;
 }
 
 const PACE: Pace = {
@@ -36,6 +38,7 @@ const PACE: Pace = {
   terminationMs: 1000,
   replacementMs: 3000,
   controllerMs: 10,
+  qps: Infinity,
 };
 
 /** A pod to begin with. Pods of one app are covered by the budgets of that app. */
@@ -436,13 +439,23 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       );
     });
 
+  let turnMs = 0;
+  /** Waits for the write budget. */
+  const turn = Effect.suspend(() => {
+    const nowMs = time.monotonic();
+    turnMs = Math.max(turnMs + 1000 / speed.qps, nowMs);
+    return wait(turnMs - nowMs);
+  });
+
   return {
     calls,
     violations,
     /** The most calls that contended for one budget at a time. */
     mostAtOnce: () => mostAtOnce,
     refused: () => calls.filter(({ status }) => status === 429).length,
-    layer: Layer.succeed(Writes, { send: (_writeClass, call) => serve(call) }),
+    layer: Layer.succeed(Writes, {
+      send: (_writeClass, call) => Effect.andThen(turn, serve(call)),
+    }),
     caches: {
       pods: podCache.reflector,
       budgets: budgetCache.reflector,
