@@ -90,19 +90,19 @@ export const untilPodsReady = async (
   }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
 };
 
-/** The counts of the status are about the spec and the pods as they are. */
-const isCurrent = (budget: JsonRecord): boolean => {
+/** The counts of the status are about the spec as it is, and all but `unready` pods. */
+const isCurrent = (budget: JsonRecord, unready: number): boolean => {
   const seen = numberAt(budget, 'status', 'observedGeneration') ?? 0;
   const expected = numberAt(budget, 'status', 'expectedPods') ?? 0;
   return seen >= (numberAt(budget, 'metadata', 'generation') ?? 0) &&
-    expected <= (numberAt(budget, 'status', 'currentHealthy') ?? 0);
+    expected - unready <= (numberAt(budget, 'status', 'currentHealthy') ?? 0);
 };
 
 /** Waits until the disruption controller has worked out every budget that is there. */
-export const untilBudgetsCurrent = async (cluster: ClusterClient): Promise<void> => {
+const untilBudgetsCurrent = async (cluster: ClusterClient, unready = 0): Promise<void> => {
   await eventually(async () => {
     const budgets = await cluster.list(COLLECTIONS.budgets);
-    return budgets.every(isCurrent);
+    return budgets.every((budget) => isCurrent(budget, unready));
   }, { what: 'every budget to be worked out', everyMs: 250, timeoutMs: PATIENT_MS });
 };
 
@@ -115,7 +115,7 @@ export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<Drai
     await cluster.create(collection, objects);
   }
   await untilPodsReady(cluster, scenery.pods, scenery.otherPods);
-  await untilBudgetsCurrent(cluster);
+  await untilBudgetsCurrent(cluster, scenery.otherPods);
   if (scenery.spares !== undefined) await spareNodes(cluster, scenery.spares);
   const operator = await parts.operator({
     bed,

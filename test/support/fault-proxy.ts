@@ -1,8 +1,8 @@
 /**
- * A proxy in front of the API server that can hold answers back, for lists that are slow.
+ * A proxy in front of the API server that can hold requests back, or answer them in its own words.
  *
- * Promises: everything goes through unchanged and in both directions at once; a request that is
- * held has reached nobody.
+ * Promises: everything else goes through unchanged and in both directions at once; a request that
+ * is held or answered here has reached nobody.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -17,6 +17,22 @@ import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 /** Requests by their target: path and query. */
 export type Matches = (target: string) => boolean;
 
+/** What the proxy says instead of the API server. */
+export interface CannedAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Which requests are answered here, how, and how many of them. */
+export interface Impostor {
+  readonly method: string;
+  readonly matches: Matches;
+  readonly answer: CannedAnswer;
+  /** Without it, always. */
+  readonly times?: number;
+}
+
 /** A running proxy. */
 export interface FaultProxy {
   /** A kubeconfig that leads through it. */
@@ -25,6 +41,10 @@ export interface FaultProxy {
   readonly hold: (matches: Matches) => void;
   /** Targets that are held. */
   readonly held: () => readonly string[];
+  /** Answers such requests from now on; of several that match, the oldest answers. */
+  readonly answer: (impostor: Impostor) => void;
+  /** Targets that were answered here, oldest first. */
+  readonly answered: () => readonly string[];
   /** Ends every connection; new ones are taken. */
   readonly cut: () => void;
   /** Lets them all go, and holds no more. */
@@ -49,6 +69,21 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
   const waiting = new Map<string, () => void>();
   let isHeld: Matches = () => false;
 
+  const impostors: { readonly impostor: Impostor; left: number }[] = [];
+  const answered: string[] = [];
+  /** Answers here when somebody is to; false when nobody is. */
+  const isAnswered = ({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean => {
+    const found = impostors.find(({ impostor, left }) =>
+      left > 0 && impostor.method === method && impostor.matches(url)
+    );
+    if (found === undefined) return false;
+    found.left -= 1;
+    answered.push(url);
+    const { status, body, headers } = found.impostor.answer;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+    return true;
+  };
   const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
     const { method, url, headers } = incoming;
     const outgoing = forward(`${target}${url}`, { method, headers, agent }, (answer) => {
@@ -62,7 +97,8 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
   };
   const server = createServer((incoming, response) => {
     const asked = incoming.url ?? '';
-    if (isHeld(asked)) waiting.set(asked, () => pass(incoming, response));
+    if (isAnswered(incoming, response)) incoming.resume();
+    else if (isHeld(asked)) waiting.set(asked, () => pass(incoming, response));
     else pass(incoming, response);
   });
   server.on('connection', (socket) => {
@@ -88,6 +124,10 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
       isHeld = matches;
     },
     held: () => [...waiting.keys()],
+    answer: (impostor) => {
+      impostors.push({ impostor, left: impostor.times ?? Number.POSITIVE_INFINITY });
+    },
+    answered: () => answered,
     cut,
     release: () => {
       isHeld = () => false;

@@ -1,0 +1,223 @@
+/**
+ * Answers and pods that mean ill: each is named with its own reason, and healthy pods beside them
+ * leave undisturbed.
+ *
+ * What a real API server cannot be brought to say in a test, a proxy in front of it says.
+ */
+import { expect, it } from 'vitest';
+import { textAt } from '../../src/domain/json.ts';
+import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import { type ClusterClient, COLLECTIONS, uidOf } from '../support/cluster-client.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { eventually } from '../support/eventually.ts';
+import { type CannedAnswer, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { seenPod } from '../support/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import {
+  barePod,
+  budget,
+  deployment,
+  DRAIN_COLLECTIONS,
+  evictionPolicy,
+} from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const HEALTHY = 10;
+/** Long enough for a reason to be shown, which takes 10 s. */
+const GRACE_SECONDS = 60;
+const LONG_GRACE_SECONDS = 3600;
+
+const status = (code: number, more: object): CannedAnswer => ({
+  status: code,
+  body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, ...more },
+});
+const cause = (reason: string): object => ({ details: { causes: [{ reason }] } });
+
+/** Pods that the proxy answers for, for ever, and the reason that each must be shown with. */
+const REFUSED: Readonly<
+  Record<string, { readonly answer: CannedAnswer; readonly reason: string }>
+> = {
+  hook: {
+    answer: status(429, { message: 'admission webhook "keep.example.com" denied the request: no' }),
+    reason: 'PolicyRefused',
+  },
+  pair: {
+    answer: status(500, {
+      message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource ' +
+        'does not support.',
+    }),
+    reason: 'TwoBudgets',
+  },
+  broken: {
+    answer: status(403, { message: 'pod disruption budget disruptions allowed is negative' }),
+    reason: 'BudgetBroken',
+  },
+  odd: { answer: status(418, { message: 'I am a teapot' }), reason: 'EvictionRefused' },
+  failing: { answer: status(503, { message: 'not now' }), reason: 'EvictionFailing' },
+};
+
+/** Pods that the proxy answers for once; then they leave. */
+const TROUBLED: Readonly<Record<string, CannedAnswer>> = {
+  conflict: status(409, { message: 'the object has been modified' }),
+  internal: status(500, { message: 'something went wrong' }),
+  unknown: status(504, { message: 'Timeout: request did not complete' }),
+  throttled: { ...status(429, { message: 'too many' }), headers: { 'retry-after': '1' } },
+  unsettled: {
+    ...status(429, { message: 'Cannot evict pod', ...cause('DisruptionBudget') }),
+    headers: { 'retry-after': '1' },
+  },
+  stranger: status(401, { message: 'Unauthorized' }),
+};
+
+const evictionOf = (name: string) => (target: string): boolean =>
+  target.startsWith(`${DRAIN_COLLECTIONS.pods}/${name}/eviction`);
+
+const answerFor = (proxy: FaultProxy, name: string, answer: CannedAnswer, times?: number): void =>
+  proxy.answer({
+    method: 'POST',
+    matches: evictionOf(name),
+    answer,
+    ...(times === undefined ? {} : { times }),
+  });
+
+const eventReasons = async (cluster: ClusterClient, node: string): Promise<readonly string[]> =>
+  (await cluster.list(COLLECTIONS.events))
+    .filter((event) => textAt(event, 'regarding', 'name') === node)
+    .map((event) => textAt(event, 'reason') ?? '');
+
+const podsOn = async (cluster: ClusterClient, node: string) =>
+  (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod).filter((pod) => pod.node === node);
+
+describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
+  it('DR-42: every pod that cannot leave is named with its own reason, and the others leave', async () => {
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const names = [...Object.keys(REFUSED), ...Object.keys(TROUBLED)];
+    const keeping = evictionPolicy('keep-guarded', 'guarded');
+    const { cluster, fleet, machines } = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'hostile-' },
+      objects: ([node = '']) => [
+        [DRAIN_COLLECTIONS.policies, [keeping.policy]],
+        [DRAIN_COLLECTIONS.policyBindings, [keeping.binding]],
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', HEALTHY), deployment('db', 1)]],
+        [DRAIN_COLLECTIONS.pods, [
+          ...names.map((name) => barePod(name, node)),
+          barePod('guarded', node),
+          barePod('held', node, { finalizers: ['example.com/never'] }),
+          barePod('alone', node),
+        ]],
+        [DRAIN_COLLECTIONS.budgets, [
+          budget('db', { maxUnavailable: 0 }),
+          budget('alone', { maxUnavailable: '50%' }),
+        ]],
+      ],
+      pods: HEALTHY + names.length + 4,
+      spares: { count: 1 },
+    }, { flags: { kubeconfig: proxy.kubeconfig } });
+    const [node = ''] = machines;
+    for (const [name, { answer }] of Object.entries(REFUSED)) answerFor(proxy, name, answer);
+    for (const [name, answer] of Object.entries(TROUBLED)) answerFor(proxy, name, answer, 1);
+
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
+    const left = (await podsOn(cluster, node)).map(({ app }) => app).sort();
+    expect(left).toEqual([...Object.keys(REFUSED), 'alone', 'db', 'guarded', 'held'].sort());
+    const shown = await eventually(async () => {
+      const reasons = await eventReasons(cluster, node);
+      return reasons.includes('DeadlinePassed') && reasons;
+    }, { what: 'the Event of the end' });
+    expect(shown).toEqual(expect.arrayContaining([
+      ...Object.values(REFUSED).map(({ reason }) => reason),
+      'BlockedByBudget',
+      'BudgetNeverAllows',
+      'DrainStarted',
+      'Finalizer',
+      'PolicyRefused',
+    ]));
+    const [upcoming] = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(textAt(upcoming, 'status', 'lastError'))
+      .toMatch(/^9 pods remain: (?:default\/\S+ \([^)]+\), ){4}default\/.+, and 4 more$/);
+  });
+
+  it('DR-22: a pod of the same name that was made elsewhere is left alone', async () => {
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'namesake-' },
+      objects: ([node = '']) => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', HEALTHY)]],
+        [DRAIN_COLLECTIONS.pods, [barePod('same', node)]],
+      ],
+      pods: HEALTHY + 1,
+      spares: { count: 1 },
+    }, { flags: { kubeconfig: proxy.kubeconfig } });
+    const [node = ''] = machines;
+    const path = `${DRAIN_COLLECTIONS.pods}/same`;
+    proxy.hold(evictionOf('same'));
+    await reclaimEach(fleet, machines, LONG_GRACE_SECONDS);
+    await eventually(() => proxy.held().length === 1, { what: 'the call to be under way' });
+    const old = uidOf((await cluster.call('GET', path)).body);
+    await cluster.call('DELETE', path, { gracePeriodSeconds: 0 });
+    await cluster.create(DRAIN_COLLECTIONS.pods, [barePod('same', 'spare-0')]);
+    proxy.release();
+
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const namesake = await cluster.call('GET', path);
+    expect(seenPod(namesake.body)).toMatchObject({ node: 'spare-0', terminating: false });
+    const calls = evictionsIn(await requestsBy(bed(), 'tidegate', readyMs))
+      .filter(({ pod }) => pod === 'same');
+    expect(calls.map(({ uid, code }) => [uid, code])).toEqual([[old, 409]]);
+  });
+
+  it('DR-33: a call that nobody answers holds up no other pod, and is not sent twice', async () => {
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'hanging-' },
+      objects: ([node = '']) => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', HEALTHY)]],
+        [DRAIN_COLLECTIONS.pods, [barePod('hangs', node)]],
+      ],
+      pods: HEALTHY + 1,
+      spares: { count: 1 },
+    }, { flags: { kubeconfig: proxy.kubeconfig } });
+    const [node = ''] = machines;
+    proxy.hold(evictionOf('hangs'));
+    await reclaimEach(fleet, machines, LONG_GRACE_SECONDS);
+    await eventually(async () => (await podsOn(cluster, node)).length === 1, {
+      what: 'every other pod to leave',
+    });
+    expect(proxy.held().length).toBe(1);
+    proxy.release();
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const calls = evictionsIn(await requestsBy(bed(), 'tidegate', readyMs));
+    expect(calls.filter(({ pod }) => pod === 'hangs').length).toBe(1);
+  });
+
+  it('a drain without the right to evict fails, and says which right is missing', async () => {
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const { cluster, fleet, machines } = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'rights-' },
+      objects: () => [[DRAIN_COLLECTIONS.deployments, [deployment('web', HEALTHY)]]],
+      pods: HEALTHY,
+      spares: { count: 1 },
+    }, { flags: { kubeconfig: proxy.kubeconfig } });
+    const [node = ''] = machines;
+    proxy.answer({
+      method: 'POST',
+      matches: (target) => target.includes('/eviction'),
+      answer: status(403, {
+        reason: 'Forbidden',
+        message: 'pods "web" is forbidden: User "tidegate" cannot create resource ' +
+          '"pods/eviction" in API group "" in the namespace "default"',
+      }),
+    });
+    await reclaimEach(fleet, machines, LONG_GRACE_SECONDS);
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
+    const [upcoming] = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(textAt(upcoming, 'status', 'lastError')).toMatch(
+      /cannot create resource "pods\/eviction"/,
+    );
+    expect((await podsOn(cluster, node)).length).toBe(HEALTHY);
+    expect(await eventReasons(cluster, node)).toContain('EvictionForbidden');
+  });
+});

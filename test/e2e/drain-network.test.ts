@@ -1,0 +1,128 @@
+/** Drains while the way to the API server, or the clock, is not to be relied on. */
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { deadlinesWritten, evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import type { DrainSite } from '../support/drain-site.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { eventually, pause } from '../support/eventually.ts';
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { brokenBudgets, nodesOfPods, podSteps } from '../support/pod-history.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const NODES = 2;
+const PODS = 24;
+const UNAVAILABLE = 3;
+const GRACE_SECONDS = 3600;
+const OUTAGE_MS = 30_000;
+const CUTS = 5;
+const CLOCK_JUMP = fileURLToPath(new URL('../support/clock-jump.ts', import.meta.url));
+
+const scenery = (prefix: string) => ({
+  machines: { count: NODES, prefix, pods: PODS / NODES },
+  objects: () =>
+    [
+      [DRAIN_COLLECTIONS.budgets, [budget('web', { maxUnavailable: UNAVAILABLE })]],
+      [DRAIN_COLLECTIONS.deployments, [deployment('web', PODS, { readyAfter: '2s' })]],
+    ] as const,
+  pods: PODS,
+  spares: { count: 1 },
+});
+
+const evicted = async (bed: Testbed, readyMs: number): Promise<number> =>
+  evictionsIn(await requestsBy(bed, 'tidegate', readyMs)).filter(({ code }) => code === 201).length;
+
+/** Waits until the drain is in its middle: `count` pods were told to leave. */
+const untilEvicted = async ({ bed, readyMs }: DrainSite, count: number): Promise<void> => {
+  await eventually(async () => await evicted(bed, readyMs) >= count, {
+    what: `${count} evictions`,
+    timeoutMs: 120_000,
+  });
+};
+
+/** All nodes are Drained, by evictions of pods that were there, within the budget, in time. */
+const expectRightEnd = async (site: DrainSite): Promise<void> => {
+  const { bed, cluster, fleet, machines } = site;
+  expect(await untilEnded(cluster, machines))
+    .toEqual(Object.fromEntries(machines.map((name) => [name, 'Drained'])));
+  await site.pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
+  const steps = podSteps(site.pods.changes());
+  const nodeOf = nodesOfPods(steps);
+  const requests = await requestsBy(bed, 'tidegate', site.readyMs);
+  const evictions = evictionsIn(requests);
+  expect(evictions.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''))).toEqual([]);
+  expect(brokenBudgets(steps, [{ app: 'web', healthy: PODS - UNAVAILABLE }])).toEqual([]);
+  for (const node of machines) {
+    expect([node, new Set(deadlinesWritten(requests, node)).size]).toEqual([node, 1]);
+  }
+  expect((await acksAt(fleet)).map(({ nodesStarted }) => nodesStarted))
+    .toEqual(machines.map(() => 1));
+};
+
+const refuse = (proxy: FaultProxy, status: number, times: number, target: RegExp): void =>
+  proxy.answer({
+    method: target.source.includes('eviction') ? 'POST' : 'PATCH',
+    matches: (asked) => target.test(asked),
+    answer: {
+      status,
+      body: { kind: 'Status', status: 'Failure', code: status, message: 'trouble' },
+      ...(status === 429 ? { headers: { 'retry-after': '1' } } : {}),
+    },
+    times,
+  });
+
+describeWithTestbed('drains over a bad network', BED, (bed) => {
+  it('DR-37: drains end rightly though watches break off and answers go wrong', async () => {
+    const proxy = await startFaultProxy(bed(), 'tidegate');
+    const site = await drainSite(bed(), scenery('faults-'), {
+      flags: { kubeconfig: proxy.kubeconfig },
+    });
+    for (const status of [409, 500, 429, 503]) {
+      refuse(proxy, status, 2, /\/nodes\/faults-/);
+      refuse(proxy, status, 2, /\/eviction/);
+      refuse(proxy, status, 2, /\/upcomingnodes\/un-faults-/);
+    }
+    refuse(proxy, 401, 1, /\/eviction/);
+    await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
+    for (let cut = 1; cut <= CUTS; cut += 1) {
+      await untilEvicted(site, cut * Math.floor(PODS / (CUTS + 1)));
+      proxy.cut();
+    }
+    await expectRightEnd(site);
+    expect(proxy.answered().length).toBeGreaterThan(10);
+  });
+
+  it('DR-37: drains go on after half a minute without the API server, and after 410', async () => {
+    const site = await drainSite(bed(), scenery('outage-'));
+    await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
+    await untilEvicted(site, PODS / 3);
+    await bed().stopApiServer();
+    await pause(OUTAGE_MS);
+    await bed().startApiServer();
+    await untilEvicted(site, PODS / 3 + UNAVAILABLE);
+    await bed().forgetRevisions();
+    const { cluster, machines } = site;
+    expect(await untilEnded(cluster, machines))
+      .toEqual(Object.fromEntries(machines.map((name) => [name, 'Drained'])));
+    const requests = await requestsBy(bed(), 'tidegate', site.readyMs);
+    for (const node of machines) {
+      expect([node, new Set(deadlinesWritten(requests, node)).size]).toEqual([node, 1]);
+    }
+    // One call a pod, but for what an API server that was killed had not answered.
+    const uids = evictionsIn(requests).filter(({ code }) => code === 201).map(({ uid }) => uid);
+    expect(new Set(uids).size).toBe(uids.length);
+  });
+
+  it('DR-16: a wall clock that jumps by hours ends no drain', async () => {
+    const site = await drainSite(bed(), scenery('clock-'), {
+      runtime: 'node',
+      env: { NODE_OPTIONS: `--import=${CLOCK_JUMP}` },
+    });
+    await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
+    await untilEvicted(site, PODS / 3);
+    site.operator.signal('HUP');
+    await expectRightEnd(site);
+  });
+});

@@ -1,0 +1,167 @@
+/** Drains behind budgets that give little: nothing is asked that would be refused. */
+import { expect, it } from 'vitest';
+import { type AuditedEviction, evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import { type ClusterClient, COLLECTIONS } from '../support/cluster-client.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import type { DrainSite } from '../support/drain-site.ts';
+import { eventually } from '../support/eventually.ts';
+import { rollupsAt } from '../support/fleet-script.ts';
+import { brokenBudgets, podSteps, seenPod } from '../support/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
+
+/** Replacements take 3 s to be ready. */
+const BED = {
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+  podReadyMs: 3000,
+  podDeleteMs: 1000,
+  say: () => {},
+};
+const PODS = 20;
+const GRACE_SECONDS = 3600;
+/** Long enough for anything that would be sent by mistake: the fleet hears one a second. */
+const QUIET_ROLLUPS = 5;
+const STOPPED_AFTER = 5;
+
+const evictions = async (bed: Testbed, site: DrainSite): Promise<readonly AuditedEviction[]> =>
+  evictionsIn(await requestsBy(bed, 'tidegate', site.readyMs));
+
+/** Waits for as long as some roll-ups take. */
+const quietTime = async ({ fleet }: DrainSite): Promise<void> => {
+  const before = (await rollupsAt(fleet)).length;
+  await eventually(async () => (await rollupsAt(fleet)).length >= before + QUIET_ROLLUPS, {
+    what: 'some roll-ups to pass',
+  });
+};
+
+const budgetPath = (name: string): string => `${DRAIN_COLLECTIONS.budgets}/${name}`;
+
+/** Makes one pod of an app unready, as a failing probe does, and gives its UID. */
+const failProbeOf = async (cluster: ClusterClient, app: string): Promise<string> => {
+  const pods = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod);
+  const pod = pods.find((one) => one.app === app);
+  if (pod === undefined) throw new Error(`there is no pod of "${app}"`);
+  await cluster.patch(`${DRAIN_COLLECTIONS.pods}/${pod.name}/status`, {
+    status: { conditions: [{ type: 'Ready', status: 'False' }] },
+  });
+  return pod.uid;
+};
+
+const reasonsShown = async (cluster: ClusterClient): Promise<readonly string[]> =>
+  (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
+
+describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
+  it('DR-51: asks once for each of 20 pods, is silent while the budget is 0, and goes on after', async () => {
+    const site = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'tight-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('db', PODS)]],
+        [DRAIN_COLLECTIONS.budgets, [budget('db', { maxUnavailable: 1 })]],
+      ],
+      pods: PODS,
+      spares: { count: 1 },
+    });
+    const { cluster, fleet, machines } = site;
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+
+    await eventually(async () => (await evictions(bed(), site)).length === STOPPED_AFTER, {
+      what: 'some evictions',
+    });
+    // The slot is taken until the replacement is ready, so nothing is on its way now.
+    await cluster.patch(budgetPath('db'), { spec: { maxUnavailable: 0 } });
+    await eventually(async () => {
+      const [shown] = await cluster.list(DRAIN_COLLECTIONS.budgets);
+      return numberAt(shown, 'status', 'currentHealthy') === PODS &&
+        numberAt(shown, 'status', 'disruptionsAllowed') === 0;
+    }, { what: 'every replacement to be ready under a closed budget' });
+    await quietTime(site);
+    expect((await evictions(bed(), site)).length).toBe(STOPPED_AFTER);
+    await eventually(async () => (await reasonsShown(cluster)).includes('BlockedByBudget'), {
+      what: 'an Event that names the budget',
+    });
+
+    await cluster.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });
+    const [node = ''] = machines;
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const calls = await evictions(bed(), site);
+    expect(calls.map(({ code }) => code)).toEqual(Array.from({ length: PODS }, () => 201));
+    expect(new Set(calls.map(({ uid }) => uid)).size).toBe(PODS);
+    await site.pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
+    const steps = podSteps(site.pods.changes());
+    expect(brokenBudgets(steps, [{ app: 'db', healthy: PODS - 1 }])).toEqual([]);
+  });
+
+  it('DR-31: pods that are unready or Pending leave at once behind a full budget', async () => {
+    const replicas = 4;
+    const site = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'weak-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.deployments, [
+          deployment('web', replicas),
+          deployment('slow', 1, { readyAfter: '1h' }),
+        ]],
+        [DRAIN_COLLECTIONS.budgets, [
+          budget('web', { minAvailable: replicas - 1 }),
+          budget('slow', { maxUnavailable: 0 }),
+        ]],
+      ],
+      pods: replicas,
+      otherPods: 1,
+      spares: { count: 1 },
+    });
+    const { cluster, fleet, machines } = site;
+    const unready = await failProbeOf(cluster, 'web');
+    const pending = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod)
+      .find(({ app }) => app === 'slow');
+    expect(pending?.phase).toBe('Pending');
+    await eventually(async () => {
+      const shown = await cluster.list(DRAIN_COLLECTIONS.budgets);
+      return shown.every((one) => numberAt(one, 'status', 'disruptionsAllowed') === 0);
+    }, { what: 'both budgets to be full' });
+
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+
+    const [node = ''] = machines;
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const calls = await evictions(bed(), site);
+    // The healthy ones wait until the unready one has a healthy successor.
+    expect(calls.slice(0, 2).map(({ uid }) => uid).sort())
+      .toEqual([unready, pending?.uid ?? ''].sort());
+    expect(calls.map(({ code }) => code)).toEqual(Array.from({ length: replicas + 1 }, () => 201));
+  });
+
+  it('DR-31: a pod under two budgets is not asked for until one of them is gone', async () => {
+    const site = await drainSite(bed(), {
+      machines: { count: 1, prefix: 'twice-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('twice', 2), deployment('free', 2)]],
+        [DRAIN_COLLECTIONS.budgets, [
+          budget('twice', { maxUnavailable: '100%' }),
+          budget('twice', { maxUnavailable: '100%' }, 'again'),
+        ]],
+      ],
+      pods: 4,
+      spares: { count: 1 },
+    });
+    const { cluster, fleet, machines } = site;
+    await reclaimEach(fleet, machines, GRACE_SECONDS);
+    await eventually(async () => (await reasonsShown(cluster)).includes('TwoBudgets'), {
+      what: 'an Event that says why',
+    });
+    await quietTime(site);
+    const asked = await evictions(bed(), site);
+    expect(asked.length).toBe(2);
+    expect(asked.filter(({ pod }) => pod.startsWith('twice'))).toEqual([]);
+
+    expect((await cluster.call('DELETE', budgetPath('again'))).status).toBe(200);
+    const [node = ''] = machines;
+    expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
+    const calls = await evictions(bed(), site);
+    expect(calls.map(({ code }) => code)).toEqual([201, 201, 201, 201]);
+    expect(listOrEmptyAt(await fleet.script('GET', '/reclaims'), 'acks').length).toBe(1);
+  });
+});
