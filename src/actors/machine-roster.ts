@@ -229,6 +229,11 @@ export const makeRoster = <Actor>(
       member.outlivedDrain = false;
       if (isForeign) return member;
       member.drain = fact._tag === 'Cancelled' ? undefined : fact;
+      // It serves again only when it is said again, after the end of this drain.
+      const { said } = member;
+      if (said?.servesAgain === true && fact._tag === 'Draining') {
+        member.said = { ...said, servesAgain: false };
+      }
       return member;
     },
     mention: (id, stream) => {

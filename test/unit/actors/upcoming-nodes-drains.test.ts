@@ -342,6 +342,20 @@ describe('the key of a reclaim that is over', () => {
     expect(key()).toBeUndefined();
   });
 
+  test('DR-04: stays when the CONFIGURED was said before another drain', async () => {
+    const { frame, node, key, drain } = rig();
+    await node(mark('Drained'));
+    await frame('Configured');
+    await node(mark(null));
+    await drain({ _tag: 'Draining' });
+    await drain({ _tag: 'Drained' });
+    await node(mark('Drained'));
+    await node(mark('Drained'), false);
+    expect(key()).toBeDefined();
+    await frame('Configured');
+    expect(key()).toBeUndefined();
+  });
+
   test('DR-04: a conflict is decided again on what the Node shows', async () => {
     const { frame, node, key, nodes, time } = rig();
     await node(mark('Drained'), false);
