@@ -81,6 +81,22 @@ describe('drains under budgets', () => {
     },
   );
 
+  test('DR-34: nodes empty one after another when writes are scarce and budgets are not', async () => {
+    const rig = evictionRig({ pace: { qps: 50 } });
+    for (const at of range(400)) {
+      rig.cluster.addPod({ name: `p${at}`, node: `n${at % 20}`, app: 'a' });
+    }
+    await rig.ready();
+    const nodes = range(20).map((at) => `n${at}`);
+    nodes.forEach(rig.drain);
+    const tookMs = await rig.untilEmpty(nodes, 600_000);
+    const times = [...rig.emptiedAt.values()].toSorted((left, right) => left - right);
+    expect((times[9] ?? Infinity) / tookMs).toBeLessThan(0.6);
+    expect(rig.cluster.calls.length).toBe(400);
+    expect(rig.cluster.violations).toEqual([]);
+    await rig.stop();
+  });
+
   test('DR-51: no call is refused while budgets change only by our doing', async () => {
     const rig = evictionRig({ pace: { watchMs: 20, controllerMs: 5 } });
     const nodes = await spread(rig, { nodes: 10, pods: 20, apps: 12, unavailable: 4 });
