@@ -44,6 +44,8 @@ export interface Drain {
   readonly orders: Map<string, DrainOrder>;
   /** Those of orders that joined, by instruction. */
   readonly deadlines: Map<string, DrainDeadline>;
+  /** Instructions that let evictions begin. */
+  readonly releasedIds: Set<string>;
   /** What was last said about the pods. */
   observed: string;
   /** The state that it is counted under. */

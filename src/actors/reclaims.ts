@@ -134,7 +134,7 @@ export const startReclaims = (
       options.voice.clamped(present, reclaim.askedSeconds, graceSeconds);
     }
     drains.order(present, { ...reclaim.order, id: reclaim.id, machineId: machine });
-    if (reclaim.released) drains.release(node);
+    if (reclaim.released) drains.release(node, reclaim.id);
   };
   const settle = (reclaim: Reclaim, entry: ReclaimEntry): void => {
     if (entry.stage === 'Cordoning') orderDrain(reclaim, entry);
@@ -180,7 +180,7 @@ export const startReclaims = (
     releaseEvictions: ({ id, entries }) => {
       const reclaim = live.get(id);
       if (reclaim !== undefined) reclaim.released = true;
-      for (const { node } of entries) if (node !== '') drains.release(node);
+      for (const { node } of entries) if (node !== '') drains.release(node, id);
     },
     tellUnseen: ({ id, entries }) => {
       for (const { machine } of unseen(entries)) {
