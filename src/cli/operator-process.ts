@@ -41,7 +41,7 @@ const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',
-  nodeDrain: 'info',
+  nodeDrain: 'debug',
   operator: 'info',
   podEviction: 'debug',
   reclaimInstruction: 'info',

@@ -95,8 +95,10 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-13',
-      says: 'A reclaim instruction is told, counted, and not acknowledged yet.',
-      shownBy: ['a reclaim instruction is told'],
+      says:
+        'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
+        'that is done once its nodes are cordoned (DR-11).',
+      shownBy: ['a reclaim instruction is told', 'DR-11'],
     },
   ],
 };
