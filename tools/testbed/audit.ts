@@ -103,11 +103,13 @@ const parsed = (line: string): unknown => {
   }
 };
 
-/** Every answered request so far, in the order of the answers. */
-export const readAudit = async (path: string): Promise<readonly AuditEntry[]> => {
-  const log = await readFile(path, 'utf8').catch(() => '');
-  return log.split('\n').flatMap((line) => {
+/** The answered requests that these lines of the log tell of. */
+export const auditEntries = (log: string): readonly AuditEntry[] =>
+  log.split('\n').flatMap((line) => {
     const entry = line === '' ? undefined : entryOf(parsed(line));
     return entry === undefined ? [] : [entry];
   });
-};
+
+/** Every answered request so far, in the order of the answers. */
+export const readAudit = async (path: string): Promise<readonly AuditEntry[]> =>
+  auditEntries(await readFile(path, 'utf8').catch(() => ''));

@@ -1,0 +1,33 @@
+/** The operator is killed in the middle of drains; `npm run soak` does the same for hours. */
+import { expect, it } from 'vitest';
+import { soakDrains, soakSummary } from '../soak/killed-drains.ts';
+import { startTidegate } from '../support/tidegate-process.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const BED = {
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+  podReadyMs: 200,
+  podDeleteMs: 400,
+  say: () => {},
+};
+const ROUNDS = 20;
+const SEED = 20_261_121;
+
+describeWithTestbed('drains whose operator is killed', BED, (bed) => {
+  it('DR-13: none is lost, no deadline moves, and nothing is evicted that must not be', async () => {
+    const lines: string[] = [];
+    const rounds = await soakDrains({
+      bed: bed(),
+      start: startTidegate,
+      rounds: ROUNDS,
+      seed: SEED,
+      say: (line) => lines.push(line),
+    });
+    process.stderr.write(`${[...lines, ...soakSummary(rounds, SEED)].join('\n')}\n`);
+    expect(rounds.flatMap(({ number, problems }) => problems.map((one) => `${number}: ${one}`)))
+      .toEqual([]);
+    expect(rounds.length).toBe(ROUNDS + 1);
+  });
+});
