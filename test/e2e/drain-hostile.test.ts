@@ -73,7 +73,11 @@ const TROUBLED: Readonly<Record<string, CannedAnswer>> = {
 const evictionOf = (name: string) => (target: string): boolean =>
   target.startsWith(`${DRAIN_COLLECTIONS.pods}/${name}/eviction`);
 
-const answerFor = (proxy: FaultProxy, name: string, answer: CannedAnswer, times?: number): void =>
+const answerFor = (
+  proxy: FaultProxy,
+  name: string,
+  { answer, times }: { readonly answer: CannedAnswer; readonly times?: number },
+): void =>
   proxy.answer({
     method: 'POST',
     matches: evictionOf(name),
@@ -115,8 +119,10 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
       spares: { count: 1 },
     }, { flags: { kubeconfig: proxy.kubeconfig } });
     const [node = ''] = machines;
-    for (const [name, { answer }] of Object.entries(REFUSED)) answerFor(proxy, name, answer);
-    for (const [name, answer] of Object.entries(TROUBLED)) answerFor(proxy, name, answer, 1);
+    for (const [name, { answer }] of Object.entries(REFUSED)) answerFor(proxy, name, { answer });
+    for (const [name, answer] of Object.entries(TROUBLED)) {
+      answerFor(proxy, name, { answer, times: 1 });
+    }
 
     await reclaimEach(fleet, machines, GRACE_SECONDS);
 

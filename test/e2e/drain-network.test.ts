@@ -61,7 +61,11 @@ const expectRightEnd = async (site: DrainSite): Promise<void> => {
     .toEqual(machines.map(() => 1));
 };
 
-const refuse = (proxy: FaultProxy, status: number, times: number, target: RegExp): void =>
+const refuse = (
+  proxy: FaultProxy,
+  target: RegExp,
+  { status, times }: { readonly status: number; readonly times: number },
+): void =>
   proxy.answer({
     method: target.source.includes('eviction') ? 'POST' : 'PATCH',
     matches: (asked) => target.test(asked),
@@ -80,11 +84,11 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
       flags: { kubeconfig: proxy.kubeconfig },
     });
     for (const status of [409, 500, 429, 503]) {
-      refuse(proxy, status, 2, /\/nodes\/faults-/);
-      refuse(proxy, status, 2, /\/eviction/);
-      refuse(proxy, status, 2, /\/upcomingnodes\/un-faults-/);
+      refuse(proxy, /\/nodes\/faults-/, { status, times: 2 });
+      refuse(proxy, /\/eviction/, { status, times: 2 });
+      refuse(proxy, /\/upcomingnodes\/un-faults-/, { status, times: 2 });
     }
-    refuse(proxy, 401, 1, /\/eviction/);
+    refuse(proxy, /\/eviction/, { status: 401, times: 1 });
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     for (let cut = 1; cut <= CUTS; cut += 1) {
       await untilEvicted(site, cut * Math.floor(PODS / (CUTS + 1)));
