@@ -9,6 +9,7 @@
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../api/event-note.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 import type { NodeProjection } from '../domain/cluster-node.ts';
 import { type CordonMark, markOf } from '../domain/drain/cordon.ts';
 import { graceOf } from '../domain/drain/deadline.ts';
@@ -75,6 +76,60 @@ interface Reclaim {
   released: boolean;
   state: string | undefined;
 }
+
+const unseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
+  entries.filter(({ stage }) => stage === 'Unseen');
+
+/** Says loudly that a machine has no Node. */
+const complaints = (
+  telemetry: Telemetry,
+  record: RecordEvent,
+  shownOf: (machine: string) => UpcomingNodeProjection | undefined,
+) =>
+(machine: string, note: string): void => {
+  telemetry.count('tidegate_machines_without_node_total', 1);
+  telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
+  record({
+    regarding: {
+      apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+      kind: 'UpcomingNode',
+      name: upcomingNodeName(machineId(machine)),
+      uid: shownOf(machine)?.uid ?? '',
+    },
+    reason: 'MachineWithoutNode',
+    note,
+  });
+};
+
+/** Instructions that are still owed on some Node, with all Nodes that name them. */
+const owedInstructions = (
+  nodes: Iterable<NodeProjection>,
+  machineOf: ReclaimsOptions['machineOf'],
+): ReadonlyMap<
+  string,
+  { readonly mark: CordonMark; readonly entries: readonly ReclaimEntry[] }
+> => {
+  const owed = new Map<string, CordonMark>();
+  const named = new Map<string, ReclaimEntry[]>();
+  for (const node of nodes) {
+    const mark = markOf(node, 'reclaim');
+    if (mark === undefined) continue;
+    const over = mark.ended !== null;
+    const entry: ReclaimEntry = {
+      machine: machineOf(node) ?? node.name,
+      node: node.name,
+      stage: over ? 'Ended' : 'Cordoned',
+      counted: over ? mark.ended !== 'Cancelled' : node.unschedulable,
+    };
+    for (const id of mark.ids) {
+      if (!over) owed.set(id, mark);
+      const entries = named.get(id);
+      if (entries === undefined) named.set(id, [entry]);
+      else entries.push(entry);
+    }
+  }
+  return new Map([...owed].map(([id, mark]) => [id, { mark, entries: named.get(id) ?? [] }]));
+};
 
 /** Starts with no instruction, not leading. */
 export const startReclaims = (
@@ -158,23 +213,7 @@ export const startReclaims = (
     searching = true;
     queueMicrotask(search);
   };
-  const complain = (machine: string, note: string): void => {
-    telemetry.count('tidegate_machines_without_node_total', 1);
-    telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
-    record({
-      regarding: {
-        apiVersion: 'bigfleet.lucy.sh/v1alpha1',
-        kind: 'UpcomingNode',
-        name: upcomingNodeName(machineId(machine)),
-        uid: shownOf(machine)?.uid ?? '',
-      },
-      reason: 'MachineWithoutNode',
-      note,
-    });
-  };
-  const unseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-    entries.filter(({ stage }) => stage === 'Unseen');
-
+  const complain = complaints(world.telemetry, record, shownOf);
   const logic = provideReclaim(world.runtime, {
     queueAck: (ack) => Promise.resolve(queueAck(ack)),
     releaseEvictions: ({ id, entries }) => {
@@ -302,29 +341,14 @@ export const startReclaims = (
       begin({ id, named: [machine], graceSeconds: RECOVERED_GRACE_SECONDS, ackOwed: false });
     }
   };
-  /** Instructions that are still owed on some Node, with all Nodes that name them. */
   const resume = (): void => {
-    const owed = new Map<string, CordonMark>();
-    const named = new Map<string, ReclaimEntry[]>();
-    for (const node of nodes.values()) {
-      const mark = markOf(node, 'reclaim');
-      if (mark === undefined) continue;
-      const over = mark.ended !== null;
-      for (const id of mark.ids) {
-        if (!over) owed.set(id, mark);
-        const entries = named.get(id) ?? [];
-        const machine = options.machineOf(node) ?? node.name;
-        const counted = over ? mark.ended !== 'Cancelled' : node.unschedulable;
-        entries.push({ machine, node: node.name, stage: over ? 'Ended' : 'Cordoned', counted });
-        named.set(id, entries);
-      }
-    }
-    for (const [id, { deadlineMs, graceSeconds, sinceMs }] of owed) {
+    for (const [id, { mark, entries }] of owedInstructions(nodes.values(), options.machineOf)) {
+      const { deadlineMs, graceSeconds, sinceMs } = mark;
       start({
         id,
         order: { deadlineMs: deadlineMs ?? sinceMs, graceSeconds, sinceMs },
         askedSeconds: 0,
-        entries: named.get(id) ?? [],
+        entries,
         ackOwed: !id.startsWith(RECOVERED_PREFIX) && !acked.has(id),
       });
     }

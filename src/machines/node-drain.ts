@@ -23,7 +23,9 @@ import {
   nextDecision,
   takeAnswer,
   takeNextOrder,
+  takePods,
   takeSight,
+  takeTime,
   tiersStarted,
 } from '../domain/drain/drain-course.ts';
 import { tiersWait } from '../domain/drain/drain-tally.ts';
@@ -76,9 +78,7 @@ export const nodeDrain = setup({
     releasePods: () => {},
     takeNode: assign(({ context }, node: DrainedNode) => takeSight(context, node)),
     takeVanishing: assign({ node: null }),
-    takePods: assign(({ context }, { tally, refusal }: PodsObserved) =>
-      context.end === null ? { tally, refusal } : {}
-    ),
+    takePods: assign(({ context }, observed: PodsObserved) => takePods(context, observed)),
     takeAnswer: assign(({ context }, outcome: NodeWriteOutcome) => {
       const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
       return {
@@ -94,11 +94,7 @@ export const nodeDrain = setup({
     joinOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
     })),
-    takeTime: assign((_, { leftMs, quarterMs, tierWaitMs }: DrainTime) => ({
-      leftMs,
-      quarterMs,
-      tierWaitMs,
-    })),
+    takeTime: assign((_, time: DrainTime) => takeTime(time)),
     noteStep: assign(({ context }) => ({ leftMs: context.leftMs - clockStepMs(context) })),
     noteRelease: assign({ released: true }),
     openTiers: assign(({ context }) => ({ startedTo: tiersStarted(context, false) })),
@@ -218,6 +214,8 @@ export const nodeDrain = setup({
                 deciding: {
                   description: 'Looks at the Node as it is now.',
                   always: [
+                    ended,
+                    { guard: 'orderDone', actions: 'takeOrder' },
                     { guard: 'cordonOwed', target: 'cordoning' },
                     { target: '#nodeDrain.work.underway.orienting' },
                   ],
@@ -239,7 +237,7 @@ export const nodeDrain = setup({
                     { guard: 'movedOn', target: 'deciding' },
                     { guard: 'conflicted', target: '#nodeDrain.work.underway.outrun' },
                     { guard: 'failed', target: '#nodeDrain.work.underway.backingOff' },
-                    { target: '#nodeDrain.work.underway.orienting' },
+                    { target: 'deciding' },
                   ],
                 },
               },

@@ -146,6 +146,19 @@ export const takeAnswer = (
   return { ...known, mark: markOf(node, OWNER) ?? course.mark, landedAt: node.revision };
 };
 
+/** What is seen of the pods; once the end is decided, it decides nothing any more. */
+export const takePods = (
+  { end }: DrainCourse,
+  { tally, refusal }: { readonly tally: DrainTally; readonly refusal: string },
+): Partial<DrainCourse> => (end === null ? { tally, refusal } : {});
+
+/** The time alone, of whatever carries it. */
+export const takeTime = ({ leftMs, quarterMs, tierWaitMs }: DrainTime): DrainTime => ({
+  leftMs,
+  quarterMs,
+  tierWaitMs,
+});
+
 /** How long the next timer of the clock is. */
 export const clockStepMs = ({ leftMs, quarterMs }: DrainTime): number =>
   timerStepMs(leftMs > quarterMs ? leftMs - quarterMs : leftMs);
