@@ -2,9 +2,12 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [rollup|session|list|process]...`
+ * `node --expose-gc test/bench/main.ts [rollup|session|list|process|drain|large-drain]...`
+ *
+ * `large-drain` takes half an hour and runs only when it is asked for.
  */
 import process from 'node:process';
+import { benchDrains, benchLargeDrains } from './drain.ts';
 import { benchLists } from './list.ts';
 import { say, sayMachine } from './measurement.ts';
 import { benchProcess } from './process.ts';
@@ -20,7 +23,11 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['session', benchSession],
   ['process', () => benchProcess(MACHINES, REQUESTS)],
   ['list', () => benchLists(PODS)],
+  ['drain', benchDrains],
+  ['large-drain', benchLargeDrains],
 ]);
+
+const ON_DEMAND: ReadonlySet<string> = new Set(['large-drain']);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !BENCHES.has(name));
@@ -30,7 +37,8 @@ if (unknown.length > 0) {
 } else {
   sayMachine();
   for (const [name, run] of BENCHES) {
-    if (asked.length === 0 || asked.includes(name)) await run();
+    const wanted = asked.length === 0 ? !ON_DEMAND.has(name) : asked.includes(name);
+    if (wanted) await run();
   }
   say();
 }

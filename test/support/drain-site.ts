@@ -106,10 +106,11 @@ const untilBudgetsCurrent = async (cluster: ClusterClient, unready = 0): Promise
   }, { what: 'every budget to be worked out', everyMs: 250, timeoutMs: PATIENT_MS });
 };
 
-/** Sets the stage up to the moment before machines are taken back. */
-export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<DrainSite> => {
-  const { bed, cluster, fleet, options } = parts;
-  const pods = await cluster.history(COLLECTIONS.pods);
+/** Makes what is there before the operator comes; gives the machines. */
+export const setScenery = async (
+  { cluster, fleet }: Pick<SiteParts, 'cluster' | 'fleet'>,
+  scenery: Scenery,
+): Promise<readonly string[]> => {
   const machines = await joinMachines({ fleet, cluster }, scenery.machines);
   for (const [collection, objects] of scenery.objects(machines)) {
     await cluster.create(collection, objects);
@@ -117,6 +118,14 @@ export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<Drai
   await untilPodsReady(cluster, scenery.pods, scenery.otherPods);
   await untilBudgetsCurrent(cluster, scenery.otherPods);
   if (scenery.spares !== undefined) await spareNodes(cluster, scenery.spares);
+  return machines;
+};
+
+/** Sets the stage up to the moment before machines are taken back. */
+export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<DrainSite> => {
+  const { bed, cluster, fleet, options } = parts;
+  const pods = await cluster.history(COLLECTIONS.pods);
+  const machines = await setScenery(parts, scenery);
   const operator = await parts.operator({
     bed,
     shardAddress: fleet.address,

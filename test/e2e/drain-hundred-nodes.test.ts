@@ -1,0 +1,107 @@
+/**
+ * A hundred nodes are taken back at once, under the budgets of a hundred and fifty workloads.
+ *
+ * Orders and counts are asserted, never times: "half of the nodes by so much" is said in pods that
+ * had gone by then.
+ */
+import { expect, it } from 'vitest';
+import { budgetExcess, cordonTimes, evictionsIn, requestsBy } from '../support/audited-drains.ts';
+import { writesBy } from '../support/audited-writes.ts';
+import type { DrainSite } from '../support/drain-site.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { brokenBudgets, emptiedNodes, nodesOfPods, podSteps } from '../support/pod-history.ts';
+import { acksAt, markSeen, reclaimEach, reclaimTogether, untilEnded } from '../support/reclaims.ts';
+import { COLLECTIONS, nameOf } from '../support/cluster-client.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const NODES = 100;
+const PODS_OF_NODE = 30;
+const WORKLOADS = 150;
+const REPLICAS = NODES * PODS_OF_NODE / WORKLOADS;
+/** A quarter of the replicas, as the budgets say. */
+const UNAVAILABLE = REPLICAS / 4;
+const GRACE_SECONDS = 3600;
+const REFUSED_SHARE_MAX = 0.003;
+/** By how many requests the API server may see a burst closer together than it was sent. */
+const SEEN_TOGETHER = 20;
+const WRITE_BUDGET = { perSecond: 200, burst: 400 };
+const PATIENT_MS = 500_000;
+
+const apps = Array.from({ length: WORKLOADS }, (_, at) => `app-${at}`);
+
+const hundredNodes = (prefix: string) => ({
+  machines: { count: NODES, prefix, pods: PODS_OF_NODE },
+  objects: () =>
+    [
+      [DRAIN_COLLECTIONS.budgets, apps.map((app) => budget(app, { maxUnavailable: '25%' }))],
+      [DRAIN_COLLECTIONS.deployments, apps.map((app) => deployment(app, REPLICAS))],
+    ] as const,
+  pods: NODES * PODS_OF_NODE,
+  spares: { count: 10, pods: 1000 },
+});
+
+/** What holds of every drain of a hundred nodes, however it was asked for. */
+const expectRightDrain = async (site: DrainSite): Promise<void> => {
+  const { bed, cluster, machines } = site;
+  expect(await untilEnded(cluster, machines, PATIENT_MS))
+    .toEqual(Object.fromEntries(machines.map((name) => [name, 'Drained'])));
+  await site.pods.upTo(await cluster.list(DRAIN_COLLECTIONS.pods));
+  const steps = podSteps(site.pods.changes());
+  const nodeOf = nodesOfPods(steps);
+  const requests = await requestsBy(bed, 'tidegate', site.readyMs);
+  const evictions = evictionsIn(requests);
+  const cordons = cordonTimes(requests);
+
+  expect(cordons.size).toBe(NODES);
+  const beforeCordon = evictions.filter(({ uid, receivedMs }) =>
+    receivedMs < (cordons.get(nodeOf.get(uid) ?? '') ?? Number.POSITIVE_INFINITY)
+  );
+  expect(beforeCordon).toEqual([]);
+
+  const accepted = evictions.filter(({ code }) => code === 201);
+  expect(new Set(accepted.map(({ uid }) => uid)).size).toBe(NODES * PODS_OF_NODE);
+  const refused = evictions.filter(({ code }) => code !== 201);
+  expect(refused.length).toBeLessThanOrEqual(REFUSED_SHARE_MAX * evictions.length);
+
+  const writes = (await writesBy(bed, 'tidegate')).map(({ receivedMs }) => receivedMs);
+  expect(budgetExcess(writes, WRITE_BUDGET)).toBeLessThanOrEqual(SEEN_TOGETHER);
+
+  const demands = apps.map((app) => ({ app, healthy: REPLICAS - UNAVAILABLE }));
+  expect(brokenBudgets(steps, demands)).toEqual([]);
+
+  const emptied = emptiedNodes(steps, machines);
+  expect(emptied.length).toBe(NODES);
+  const half = emptied[NODES / 2 - 1];
+  const share = (half?.gone ?? 0) / (half?.of ?? 1);
+  process.stderr.write(
+    `half of ${NODES} nodes were empty when ${(share * 100).toFixed(0)} % of the pods had gone; ` +
+      `${evictions.length} evictions, ${refused.length} refused, ${requests.length} requests, ` +
+      `${((requests.at(-1)?.answeredMs ?? 0) - (requests[0]?.receivedMs ?? 0)).toFixed(0)} ms\n`,
+  );
+  expect(share).toBeLessThanOrEqual(0.65);
+};
+
+describeWithTestbed('drains of a hundred nodes', BED, (bed) => {
+  it('DR-34: one instruction empties one node after another and breaks no budget', async () => {
+    const site = await drainSite(bed(), hundredNodes('once-'));
+    const order = { instructionId: 'all-at-once', graceSeconds: GRACE_SECONDS };
+    await reclaimTogether(site.fleet, site.machines, order);
+    await expectRightDrain(site);
+    expect(await acksAt(site.fleet))
+      .toEqual([{ instructionId: 'all-at-once', nodesStarted: NODES }]);
+  });
+
+  it('DR-34: a hundred instructions empty one node after another and break no budget', async () => {
+    const site = await drainSite(bed(), hundredNodes('each-'));
+    const instructions = await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
+    await expectRightDrain(site);
+    const acks = await acksAt(site.fleet);
+    expect(acks.map(({ instructionId }) => instructionId).sort()).toEqual(instructions.toSorted());
+    expect(new Set(acks.map(({ nodesStarted }) => nodesStarted))).toEqual(new Set([1]));
+    const nodes = await site.cluster.list(COLLECTIONS.nodes);
+    const marks = nodes.filter((node) => site.machines.includes(nameOf(node))).map(markSeen);
+    expect(marks.flatMap((mark) => mark?.ids ?? []).sort()).toEqual(instructions.toSorted());
+  });
+});
