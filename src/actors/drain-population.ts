@@ -35,6 +35,7 @@ import type { PodEvictions } from './pod-evictions.ts';
 import type { Reflector } from './reflector.ts';
 import { innermostState, stateCounts } from './state-counts.ts';
 import { startTurns } from './turns.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 import type { World } from './world.ts';
 import { writeDoor } from './write-door.ts';
 
@@ -94,6 +95,44 @@ interface Beginning {
   readonly machineId: string;
 }
 
+/** Orders that the drain did not carry out and that have time left. */
+const ordersLeft = (
+  drain: Drain,
+  { orders }: NodeDrainContext,
+  nowMs: number,
+): readonly DrainOrder[] => {
+  const owed = orders.flatMap(({ id }) => drain.orders.get(id) ?? []);
+  return [...owed.filter(({ deadlineMs }) => deadlineMs > nowMs), ...drain.queued];
+};
+
+/** Tells the statechart what its pods are at, when that is news. */
+const lookAt = (drain: Drain): void => {
+  const observed = drain.pods.look(drain.actor.getSnapshot().context.startedTo);
+  const text = JSON.stringify(observed.tally) + observed.refusal;
+  if (text === drain.observed && !observed.moved) return;
+  drain.observed = text;
+  drain.actor.send({ type: 'pods.observed', ...observed });
+};
+
+const drainCounts = (telemetry: Telemetry) =>
+  stateCounts((state, count) => telemetry.gauge('tidegate_drains', count, { state }));
+
+const cordonTurns = (isLive: (drain: Drain) => boolean) =>
+  startTurns<Drain>({
+    atOnce: CORDONS_AT_ONCE,
+    name: ({ node }) => node.name,
+    wake: (drain) => (isLive(drain) ? drain.actor : undefined),
+  });
+
+/** Says that the actor of a drain failed by a defect. */
+const sayDefect = (telemetry: Telemetry, { node }: Drain, cause: unknown): void => {
+  telemetry.count('tidegate_actor_defects_total', 1, { machine: 'nodeDrain' });
+  telemetry.log('error', 'The actor of a drain failed by a defect and starts again', {
+    node: node.name,
+    problem: cause instanceof Error ? cause.stack : String(cause),
+  });
+};
+
 /** Nothing drains at first. */
 export const makeDrains = (
   world: World<Cordons>,
@@ -106,44 +145,21 @@ export const makeDrains = (
   const ends = new Map<string, Revision>();
   const news = new Subject<DrainNews>();
   const door = writeDoor();
-  const counts = stateCounts((state, count) =>
-    telemetry.gauge('tidegate_drains', count, { state })
-  );
+  const counts = drainCounts(telemetry);
   let stopped = false;
 
   const isLive = (drain: Drain): boolean => !stopped && live.get(drain.node.name) === drain;
   const tell = ({ node }: Drain, id: string, said: Pick<DrainNews, 'stage' | 'counted'>): void =>
     news.next({ node: node.name, id, ...said });
-  const lookAt = (drain: Drain): void => {
-    const observed = drain.pods.look(drain.actor.getSnapshot().context.startedTo);
-    const text = JSON.stringify(observed.tally) + observed.refusal;
-    if (text === drain.observed && !observed.moved) return;
-    drain.observed = text;
-    drain.actor.send({ type: 'pods.observed', ...observed });
-  };
-  const turns = startTurns<Drain>({
-    atOnce: CORDONS_AT_ONCE,
-    name: ({ node }) => node.name,
-    wake: (drain) => (isLive(drain) ? drain.actor : undefined),
-  });
-  const logic = provideNodeDrain(
-    world.runtime,
-    drainDeeds(time, options, {
-      drainOf: (name) => (stopped ? undefined : live.get(name)),
-      askForTurn: turns.ask,
-    }),
-    door.through,
-  );
+  const turns = cordonTurns((drain) => isLive(drain));
+  const drainOf = (name: string) => (stopped ? undefined : live.get(name));
+  const deeds = drainDeeds(time, options, { drainOf, askForTurn: turns.ask });
+  const logic = provideNodeDrain(world.runtime, deeds, door.through);
 
   const remove = (drain: Drain): void => {
     live.delete(drain.node.name);
     counts.move(drain.state, undefined);
     drain.actor.stop();
-  };
-  /** Orders that the drain did not carry out and that have time left. */
-  const ordersLeft = (drain: Drain, { orders }: NodeDrainContext): readonly DrainOrder[] => {
-    const owed = orders.flatMap(({ id }) => drain.orders.get(id) ?? []);
-    return [...owed.filter(({ deadlineMs }) => deadlineMs > time.now()), ...drain.queued];
   };
   const finish = (drain: Drain, context: NodeDrainContext): void => {
     const { name } = drain.node;
@@ -151,7 +167,7 @@ export const makeDrains = (
     if (context.node === null) ends.delete(name);
     else ends.set(name, context.node.revision);
     const present = nodes.get(objectKey(name));
-    const again = present === undefined ? [] : ordersLeft(drain, context);
+    const again = present === undefined ? [] : ordersLeft(drain, context, time.now());
     const shown = context.node === null ? undefined : markOf(context.node, 'reclaim');
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
@@ -187,11 +203,7 @@ export const makeDrains = (
   };
   /** What stands on the Node says what is owed; the rest of its orders is given again. */
   const restart = (drain: Drain, cause: unknown): void => {
-    telemetry.count('tidegate_actor_defects_total', 1, { machine: 'nodeDrain' });
-    telemetry.log('error', 'The actor of a drain failed by a defect and starts again', {
-      node: drain.node.name,
-      problem: cause instanceof Error ? cause.stack : String(cause),
-    });
+    sayDefect(telemetry, drain, cause);
     const wasLive = isLive(drain);
     remove(drain);
     evictions.release(drain.node.name);
@@ -269,7 +281,7 @@ export const makeDrains = (
     drain.awaited.add(id);
     drain.actor.send({ type: 'order.joined', order: { id, deadlineMs, graceSeconds, sinceMs } });
   };
-  const place: DrainPopulation['place'] = (node, order) => {
+  const place = (node: DrainedNode, order: DrainOrder): void => {
     const drain = live.get(node.name);
     if (drain !== undefined && canJoin(drain) && drain.node.uid === node.uid) {
       return join(drain, order);
@@ -283,7 +295,7 @@ export const makeDrains = (
       machineId: order.machineId,
     });
   };
-  const release: DrainPopulation['release'] = (name, id) => {
+  const release = (name: string, id: string): void => {
     const drain = live.get(name);
     drain?.releasedIds.add(id);
     if (drain?.ids.has(id) === true) drain.actor.send({ type: 'evictions.released' });
@@ -302,11 +314,34 @@ export const makeDrains = (
     });
     live.get(node.name)?.actor.send({ type: 'evictions.released' });
   };
-  const observe: DrainPopulation['observe'] = (node) => {
+  const observe = (node: DrainedNode): void => {
     const drain = live.get(node.name);
     if (drain === undefined) return resume(node);
     if (drain.node.uid === node.uid) drain.actor.send({ type: 'node.observed', node });
     else drain.actor.send({ type: 'node.vanished' });
+  };
+
+  const vanish = (name: string): void => {
+    ends.delete(name);
+    live.get(name)?.actor.send({ type: 'node.vanished' });
+  };
+  const look = (name: string): void => {
+    const drain = live.get(name);
+    if (drain !== undefined && !stopped) lookAt(drain);
+  };
+  const abandon = (): void => {
+    for (const drain of [...live.values()]) {
+      remove(drain);
+      evictions.release(drain.node.name);
+    }
+    broken.clear();
+    ends.clear();
+  };
+  const stop = async (): Promise<void> => {
+    stopped = true;
+    turns.stop();
+    await door.close();
+    for (const { actor } of live.values()) actor.stop();
   };
 
   return {
@@ -317,27 +352,9 @@ export const makeDrains = (
     place,
     release,
     observe,
-    vanish: (name) => {
-      ends.delete(name);
-      live.get(name)?.actor.send({ type: 'node.vanished' });
-    },
-    look: (name) => {
-      const drain = live.get(name);
-      if (drain !== undefined && !stopped) lookAt(drain);
-    },
-    abandon: () => {
-      for (const drain of [...live.values()]) {
-        remove(drain);
-        evictions.release(drain.node.name);
-      }
-      broken.clear();
-      ends.clear();
-    },
-    stop: async () => {
-      stopped = true;
-      turns.stop();
-      await door.close();
-      for (const { actor } of live.values()) actor.stop();
-    },
+    vanish,
+    look,
+    abandon,
+    stop,
   };
 };

@@ -1,10 +1,10 @@
 /**
- * Drains of ours beside `kubectl drain`, of the same nodes on the same bed in the same run: requests,
- * time and CPU.
+ * Drains of ours beside `kubectl drain`, of the same nodes on the same bed in the same run:
+ * requests, time and CPU.
  *
  * Counted: every request of the one who drains, except watches and the Lease, which go on without a
- * drain. Not measured: real kubelets (pods take 1 s to go here), a network, and what the controllers
- * and the scheduler do, which share the cores.
+ * drain. Not measured: real kubelets (pods take 1 s to go here), a network, and what the
+ * controllers and the scheduler do, which share the cores.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { evictionsIn, requestsBy } from '../support/audited-drains.ts';

@@ -1,4 +1,6 @@
-/** A person who has the last word: uncordons a node in the middle, and gives one back afterwards. */
+/**
+ * A person who has the last word: uncordons a node in the middle, and gives one back afterwards.
+ */
 import { expect, it } from 'vitest';
 import { booleanAt, textAt } from '../../src/domain/json.ts';
 import { evictionsIn, requestsBy } from '../support/audited-drains.ts';

@@ -9,7 +9,7 @@ import { textAt } from '../../src/domain/json.ts';
 import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
 import { type ClusterClient, COLLECTIONS, uidOf } from '../support/cluster-client.ts';
 import { drainSite } from '../support/drain-test-site.ts';
-import { eventually } from '../support/eventually.ts';
+import { eventually, pause } from '../support/eventually.ts';
 import { type CannedAnswer, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { seenPod } from '../support/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/reclaims.ts';
@@ -27,6 +27,8 @@ const HEALTHY = 10;
 /** Long enough for a reason to be shown, which takes 10 s. */
 const GRACE_SECONDS = 60;
 const LONG_GRACE_SECONDS = 3600;
+/** As long as a webhook may take. */
+const HANG_MS = 30_000;
 
 const status = (code: number, more: object): CannedAnswer => ({
   status: code,
@@ -192,6 +194,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     await eventually(async () => (await podsOn(cluster, node)).length === 1, {
       what: 'every other pod to leave',
     });
+    await pause(HANG_MS);
     expect(proxy.held().length).toBe(1);
     proxy.release();
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });

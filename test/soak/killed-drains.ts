@@ -1,6 +1,6 @@
 /**
- * Drains whose operator is killed at a random moment, again and again (crash anywhere, on a real API
- * server).
+ * Drains whose operator is killed at a random moment, again and again: crash anywhere, on a real
+ * API server.
  *
  * Promises: the same seed kills after the same times; half of the rounds have a standby that takes
  * over, the others start a new process; every round says how it went, and the report says what did

@@ -1,6 +1,6 @@
 /**
- * The stage of the soak: one cluster, one fleet, workloads that move on from machine to machine, and
- * operators that are killed and started again.
+ * The stage of the soak: one cluster, one fleet, workloads that move on from machine to machine,
+ * and operators that are killed and started again.
  *
  * Promises: the machines of the next round stand before those of this one are taken back, so that
  * the pods always have somewhere to go, and stand where the next round needs them.

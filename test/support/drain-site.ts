@@ -1,6 +1,6 @@
 /**
- * The stage of a drain: machines with pods on them, Nodes for their replacements, a fleet that takes
- * machines back, and an operator.
+ * The stage of a drain: machines with pods on them, Nodes for their replacements, a fleet that
+ * takes machines back, and an operator.
  *
  * Promises: works on a bed with controllers, scheduler and kwok; all pods stand on the machines
  * before there is anywhere else to go; the histories begin before anything is there.
