@@ -22,6 +22,7 @@ export default defineConfig({
       floor('models', 60_000),
       floor('integration', 120_000, false),
       floor('e2e', 600_000, false),
+      floor('drains', 600_000, false),
     ],
   },
 });
