@@ -75,10 +75,10 @@ describeWithTestbed('operator, when demand is removed', { say: () => {} }, (bed)
       each: () => true,
     });
     expect((await rollupsAt(fleet)).at(-1)).toMatchObject({ rows: ROWS - REMOVED, acked: true });
-    // Each was asked back by an instruction, which is counted and gets no ack.
+    // Each was asked back by an instruction, which is counted and acked once its Node is cordoned.
     expect(await operator.metric('tidegate_reclaim_instructions_total')).toBe(REMOVED);
     expect(await fleet.script('GET', '/state')).toMatchObject({
-      reclaims: { sent: REMOVED, acks: 0 },
+      reclaims: { sent: REMOVED, acks: REMOVED },
     });
   });
 
