@@ -76,6 +76,7 @@ export const crew = async (
     readonly deleteAfter?: string;
   },
 ): Promise<Crew> => {
+  const others = (await cluster.list(DRAIN_COLLECTIONS.pods)).length;
   const machines = await joinMachines({ fleet, cluster }, { count, prefix });
   const namesOn = (machine: string): readonly string[] =>
     Array.from({ length: pods }, (_, at) => `${machine}-${at}`);
@@ -86,7 +87,7 @@ export const crew = async (
       namesOn(machine).map((name) => barePod(name, machine, traits)),
     );
   }
-  await untilPodsReady(cluster, count * pods);
+  await untilPodsReady(cluster, others + count * pods);
   await untilShownReady(cluster, machines);
   return { machines, podsOf: (machine) => new Set(namesOn(machine)) };
 };

@@ -84,23 +84,21 @@ const node: NodeLink = {
 const releasable: NodeLink = { ...node, held: true, ended: true, releasable: true };
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
 const failedOnNode = shown('Failed', '1', 'n1');
-const CONFIGURED = said('Configured');
-const SERVES_AGAIN: Sighting = { ...CONFIGURED, servesAgain: true };
+/** After the end of a drain, if there was one: without the Node's key that says no more. */
+const CONFIGURED: Sighting = { ...said('Configured'), servesAgain: true };
 
 /** What outlives the process: the object, the Node, and what the shard would replay. */
 interface World {
   readonly shown: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
   /** `Unbound` machines are not replayed; the end of the replay says so. */
-  readonly shard: 'Silent' | 'Unbound' | 'Configured' | 'ServesAgain';
+  readonly shard: 'Silent' | 'Unbound' | 'Configured';
   /** What the drain of the Node goes on to say until its end stands on the Node. */
   readonly drain: HoldingFact | null;
 }
 
-const shardAfter = ({ standing, servesAgain }: Sighting): World['shard'] => {
-  if (standing === null || endsObject(standing)) return 'Unbound';
-  return servesAgain ? 'ServesAgain' : 'Configured';
-};
+const shardAfter = ({ standing }: Sighting): World['shard'] =>
+  standing === null || endsObject(standing) ? 'Unbound' : 'Configured';
 
 const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | null = null) => ({
   machineId: 'm1',
@@ -168,7 +166,6 @@ describeModel('upcomingNode', {
   events: {
     'machine.observed': [
       { said: CONFIGURED },
-      { said: SERVES_AGAIN },
       { said: said('Configuring', 'Draining', 'Idle') },
       { said: said('Idle') },
     ],
@@ -200,7 +197,7 @@ describeModel('upcomingNode', {
   },
   project: ({ facts, base, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
     base,
-    said: facts.said && [facts.said.standing, facts.said.state, facts.said.servesAgain],
+    said: facts.said && [facts.said.standing, facts.said.state],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
@@ -249,9 +246,6 @@ describeModel('upcomingNode', {
       input: inputOf(world.shown),
       events: [
         ...(world.shard === 'Configured' ? [{ type: 'machine.observed', said: CONFIGURED }] : []),
-        ...(world.shard === 'ServesAgain'
-          ? [{ type: 'machine.observed', said: SERVES_AGAIN }]
-          : []),
         ...(world.drain === null ? [] : [{ type: 'drain.observed', drain: world.drain }]),
         ...(world.shard === 'Unbound' ? [{ type: 'machine.unbound' }] : []),
         ...(world.node === null ? [] : [{ type: 'node.observed', node: world.node }]),
@@ -269,5 +263,5 @@ describeModel('upcomingNode', {
       return { phase, spec: facts.said.spec, node: facts.node, release };
     },
   },
-  limit: 60_000,
+  limit: 40_000,
 });
