@@ -243,7 +243,9 @@ with the new one',
       // Whoever is signed by the old authority would not get in here.
       const after = await securedFleet(fleets, successors, { bindingsFile, ports: before.ports });
       await untilSession(after);
-      expect(told(operator, 'Session resynced')).toHaveLength(2);
+      await eventually(() => told(operator, 'Session resynced').length === 2, {
+        what: 'the second session to be resynced',
+      });
       expect((await cluster.list(COLLECTIONS.upcomingNodes)).map(uidOf).sort())
         .toEqual(draining.map(uidOf).sort());
     },
