@@ -99,7 +99,10 @@ const isCurrent = (budget: JsonRecord, unready: number): boolean => {
 };
 
 /** Waits until the disruption controller has worked out every budget that is there. */
-const untilBudgetsCurrent = async (cluster: ClusterClient, unready = 0): Promise<void> => {
+export const untilBudgetsCurrent = async (
+  cluster: ClusterClient,
+  unready = 0,
+): Promise<void> => {
   await eventually(async () => {
     const budgets = await cluster.list(COLLECTIONS.budgets);
     return budgets.every((budget) => isCurrent(budget, unready));

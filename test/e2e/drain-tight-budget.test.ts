@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { type AuditedEviction, evictionsIn, requestsBy } from '../support/audited-drains.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/cluster-client.ts';
 import { drainSite } from '../support/drain-test-site.ts';
-import type { DrainSite } from '../support/drain-site.ts';
+import { type DrainSite, untilBudgetsCurrent } from '../support/drain-site.ts';
 import { eventually } from '../support/eventually.ts';
 import { rollupsAt } from '../support/fleet-script.ts';
 import { brokenBudgets, podSteps, seenPod } from '../support/pod-history.ts';
@@ -68,7 +68,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     const { cluster, fleet, machines } = site;
     await reclaimEach(fleet, machines, GRACE_SECONDS);
 
-    await eventually(async () => (await evictions(bed(), site)).length === STOPPED_AFTER, {
+    await eventually(async () => (await evictions(bed(), site)).length >= STOPPED_AFTER, {
       what: 'some evictions',
     });
     // The slot is taken until the replacement is ready, so nothing is on its way now.
@@ -139,15 +139,17 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
       machines: { count: 1, prefix: 'twice-' },
       objects: () => [
         [DRAIN_COLLECTIONS.deployments, [deployment('twice', 2), deployment('free', 2)]],
-        [DRAIN_COLLECTIONS.budgets, [
-          budget('twice', { maxUnavailable: '100%' }),
-          budget('twice', { maxUnavailable: '100%' }, 'again'),
-        ]],
+        [DRAIN_COLLECTIONS.budgets, [budget('twice', { maxUnavailable: '100%' })]],
       ],
       pods: 4,
       spares: { count: 1 },
     });
     const { cluster, fleet, machines } = site;
+    // Made when the pods are ready: the controller looks at one budget of a pod that changes.
+    await cluster.create(DRAIN_COLLECTIONS.budgets, [
+      budget('twice', { maxUnavailable: '100%' }, 'again'),
+    ]);
+    await untilBudgetsCurrent(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     await eventually(async () => (await reasonsShown(cluster)).includes('TwoBudgets'), {
       what: 'an Event that says why',
@@ -158,8 +160,6 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     expect(asked.filter(({ pod }) => pod.startsWith('twice'))).toEqual([]);
 
     expect((await cluster.call('DELETE', budgetPath('again'))).status).toBe(200);
-    // The disruption controller has worked out only one of the two, and looks again at a change.
-    await cluster.patch(budgetPath('twice'), { spec: { maxUnavailable: 2 } });
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Drained' });
     const calls = await evictions(bed(), site);
