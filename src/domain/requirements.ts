@@ -51,10 +51,10 @@ const compareRequirements = (left: Requirement, right: Requirement): number =>
   compareText(left.values.join('\0'), right.values.join('\0'));
 
 /** The same requirements in canonical order. */
-export const canonicalRequirements = (
-  requirements: readonly Requirement[],
-): readonly Requirement[] => {
-  const byText = new Map<string, Requirement>();
+export const canonicalRequirements = <Operator extends RequirementOperator>(
+  requirements: readonly Requirement<Operator>[],
+): readonly Requirement<Operator>[] => {
+  const byText = new Map<string, Requirement<Operator>>();
   for (const requirement of requirements) {
     const canonical = { ...requirement, values: canonicalValues(requirement.values) };
     byText.set(requirementText(canonical), canonical);

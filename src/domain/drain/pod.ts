@@ -11,6 +11,7 @@ import { uid } from '../ids.ts';
 import { booleanAt, listOrEmptyAt, numberAt, recordAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { textPool } from '../text-pool.ts';
+import { valuePool } from '../value-pool.ts';
 
 /** `status.phase` of a pod; what is none of these reads as `Unknown`. */
 export const POD_PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
@@ -117,19 +118,6 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
     losesData: listOrEmptyAt(raw, 'spec', 'volumes')
       .some((volume) => recordAt(volume, 'emptyDir') !== undefined),
     finished: phase === 'Succeeded' || phase === 'Failed',
-  };
-};
-
-/** Keeps one copy of equal values, found by their text; a full pool starts over. */
-const valuePool = <Value>(limit: number): (value: Value) => Value => {
-  const values = new Map<string, Value>();
-  return (value) => {
-    const text = JSON.stringify(value);
-    const known = values.get(text);
-    if (known !== undefined) return known;
-    if (values.size >= limit) values.clear();
-    values.set(text, value);
-    return value;
   };
 };
 

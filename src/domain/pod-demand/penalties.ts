@@ -1,0 +1,113 @@
+/**
+ * What it costs the owner of a pod to be interrupted, and to lose its machine: dollars.
+ *
+ * Promises: the pod's annotation, else the default of its PriorityClass, else nothing, each of the
+ * two penalties for itself and never one from the other or from the priority (seed: operator,
+ * section "The unschedulable-pod controller"). A text that is no amount is found and counts as not
+ * there.
+ */
+import { type Field, find, quoted } from '../demand/field.ts';
+import { asRecord, type JsonRecord, textAt } from '../json.ts';
+import { canonicalQuantity, parseQuantity } from '../quantity.ts';
+import type { Judged } from '../text-file.ts';
+
+/** The two penalties; an absent one was not given, which is not the same as $0. */
+export interface Penalties {
+  readonly interruptionPenalty?: string;
+  readonly reclamationPenalty?: string;
+}
+
+/** Penalties by PriorityClass. */
+export type PenaltyDefaults = ReadonlyMap<string, Penalties>;
+
+/** Without a file. */
+export const NO_DEFAULTS: PenaltyDefaults = new Map();
+
+const ANNOTATIONS = {
+  interruptionPenalty: 'bigfleet.lucy.sh/interruption-penalty',
+  reclamationPenalty: 'bigfleet.lucy.sh/reclamation-penalty',
+} as const;
+type PenaltyName = keyof typeof ANNOTATIONS;
+const NAMES: readonly PenaltyName[] = ['interruptionPenalty', 'reclamationPenalty'];
+
+const REMEDY = 'Give dollars as a quantity such as "16" or "500m"';
+
+/** The canonical amount, or what is wrong with the text. */
+const dollarsOf = (
+  text: string,
+): { readonly amount: string } | { readonly problem: string } => {
+  const reading = parseQuantity(text);
+  if (reading._tag === 'Malformed') {
+    return { problem: `is ${quoted(text)}, which ${reading.problem}` };
+  }
+  return reading.quantity.nanos < 0n
+    ? { problem: `is ${quoted(text)}, which is negative` }
+    : { amount: canonicalQuantity(reading.quantity) };
+};
+
+/** The penalties that the annotations of a pod give. */
+export const annotatedPenalties = (pod: unknown, findings: Field['findings']): Penalties => {
+  const given: [PenaltyName, string][] = [];
+  for (const name of NAMES) {
+    const text = textAt(pod, 'metadata', 'annotations', ANNOTATIONS[name]);
+    if (text === undefined) continue;
+    const dollars = dollarsOf(text);
+    if ('amount' in dollars) given.push([name, dollars.amount]);
+    else {
+      const path = `metadata.annotations[${quoted(ANNOTATIONS[name])}]`;
+      find({ path, value: text, findings }, dollars.problem, REMEDY);
+    }
+  }
+  return Object.fromEntries(given);
+};
+
+/** The penalties of a pod: what its annotations give, and for the rest what its class has. */
+export const resolvedPenalties = (
+  annotated: Penalties,
+  priorityClass: string,
+  defaults: PenaltyDefaults,
+): Penalties => ({ ...defaults.get(priorityClass), ...annotated });
+
+const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
+  const given: [string, string][] = [];
+  for (const [field, value] of Object.entries(raw)) {
+    if (NAMES.every((known) => known !== field)) {
+      return {
+        _tag: 'Bad',
+        problem: `${name}.${field} is unknown: use ${NAMES.join(' or ')}`,
+      };
+    }
+    if (value === null) continue;
+    const dollars = dollarsOf(
+      typeof value === 'string' || typeof value === 'number' ? String(value) : '',
+    );
+    if ('problem' in dollars) {
+      return { _tag: 'Bad', problem: `${name}.${field} ${dollars.problem}. ${REMEDY}` };
+    }
+    given.push([field, dollars.amount]);
+  }
+  return { _tag: 'Good', value: Object.fromEntries(given) };
+};
+
+/**
+ * Reads the content of a defaults file, already parsed: PriorityClass → penalties (wire: names).
+ * All of it is good or none of it: half a file would price half of the pods.
+ */
+export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> => {
+  const empty = content === null || content === undefined;
+  const classes = empty ? {} : asRecord(content);
+  if (classes === undefined) {
+    return { _tag: 'Bad', problem: 'is no map of PriorityClasses to penalties' };
+  }
+  const defaults = new Map<string, Penalties>();
+  for (const [name, raw] of Object.entries(classes)) {
+    const penalties = asRecord(raw ?? {});
+    if (penalties === undefined) {
+      return { _tag: 'Bad', problem: `${name} is no map of penalties` };
+    }
+    const judged = classIn(name, penalties);
+    if (judged._tag === 'Bad') return judged;
+    defaults.set(name, judged.value);
+  }
+  return { _tag: 'Good', value: defaults };
+};

@@ -1,0 +1,100 @@
+/**
+ * Where a pod wants to be beside other pods, as far as a CapacityRequest can say it.
+ *
+ * Promises: the first required term of the pod affinity becomes the co-location, and spread binds
+ * with `DoNotSchedule` alone; what is preferred, and all anti-affinity, says nothing about capacity
+ * (seed: operator, section "The unschedulable-pod controller").
+ */
+import {
+  anyText,
+  child,
+  entries,
+  type Field,
+  find,
+  int32,
+  isAbsent,
+  items,
+  requiredText,
+} from '../demand/field.ts';
+import type { TopologySpread } from '../profile.ts';
+import { compareText } from '../requirements.ts';
+import { expressionIn, type NodeRequirement } from './pod-requirements.ts';
+
+/** A selector of pods, as a CapacityRequest holds it: nothing in it that is empty. */
+export interface PodSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly RequirementFields[];
+}
+
+/** A requirement as it is written: without values where its operator takes none. */
+export type RequirementFields = Omit<NodeRequirement, 'values'> & {
+  readonly values?: readonly string[];
+};
+
+/** Which pods it must be placed with, and under which topology key. */
+export interface PodCoLocation {
+  readonly topologyKey: string;
+  readonly labelSelector?: PodSelector;
+}
+
+/** A requirement in the fields of a CapacityRequest. */
+export const requirementFields = (
+  { key, operator, values }: NodeRequirement,
+): RequirementFields => (values.length === 0 ? { key, operator } : { key, operator, values });
+
+const selectorIn = (field: Field): PodSelector => {
+  const labels = entries(child(field, 'matchLabels'))
+    .map(([key, value]): [string, string] => [key, anyText(value)])
+    .sort(([left], [right]) => compareText(left, right));
+  const expressions = items(child(field, 'matchExpressions')).flatMap(expressionIn);
+  return {
+    ...(labels.length === 0 ? {} : { matchLabels: Object.fromEntries(labels) }),
+    ...(expressions.length === 0 ? {} : { matchExpressions: expressions.map(requirementFields) }),
+  };
+};
+
+/** A co-location is among pods of one namespace; a term that looks further cannot say so. */
+const findOtherNamespaces = (term: Field, namespace: string): void => {
+  const names = child(term, 'namespaces');
+  const remedy = 'Put pods that must be together into one namespace';
+  const problem = 'looks at other namespaces, which a CapacityRequest cannot say: it is left out';
+  if (items(names).some(({ value }) => value !== namespace)) find(names, problem, remedy);
+  const selector = child(term, 'namespaceSelector');
+  if (!isAbsent(selector)) find(selector, problem, remedy);
+};
+
+/** The co-location of a pod of `namespace`; `undefined` when it must be with nobody. */
+export const podCoLocation = (spec: Field, namespace: string): PodCoLocation | undefined => {
+  const required = child(
+    child(child(spec, 'affinity'), 'podAffinity'),
+    'requiredDuringSchedulingIgnoredDuringExecution',
+  );
+  const [term] = items(required);
+  if (term === undefined) return undefined;
+  findOtherNamespaces(term, namespace);
+  const selector = child(term, 'labelSelector');
+  return {
+    topologyKey: requiredText(child(term, 'topologyKey')),
+    ...(isAbsent(selector) ? {} : { labelSelector: selectorIn(selector) }),
+  };
+};
+
+/** How evenly the nodes of pods like this one must be spread; by topology key, each once. */
+export const podSpread = (spec: Field): readonly TopologySpread[] => {
+  const byKey = new Map<string, TopologySpread>();
+  for (const constraint of items(child(spec, 'topologySpreadConstraints'))) {
+    const whenUnsatisfiable = child(constraint, 'whenUnsatisfiable').value;
+    if (whenUnsatisfiable === 'ScheduleAnyway') continue;
+    const topologyKey = requiredText(child(constraint, 'topologyKey'));
+    const maxSkew = int32(child(constraint, 'maxSkew'), 1);
+    const before = byKey.get(topologyKey)?.maxSkew ?? maxSkew;
+    byKey.set(topologyKey, {
+      maxSkew: Math.min(before, maxSkew),
+      topologyKey,
+      whenUnsatisfiable: 'DoNotSchedule',
+    });
+  }
+  return [...byKey.values()].sort((left, right) =>
+    compareText(left.topologyKey, right.topologyKey)
+  );
+};

@@ -1,0 +1,17 @@
+/** Keeps one copy of equal plain values, as the labels of pods of one workload are. */
+
+/** Gives an equal value back: the copy that was seen first. */
+export type Share<Value> = (value: Value) => Value;
+
+/** A pool of at most `limit` values, found by their JSON; a full one starts over. */
+export const valuePool = <Value>(limit: number): Share<Value> => {
+  const values = new Map<string, Value>();
+  return (value) => {
+    const text = JSON.stringify(value);
+    const known = values.get(text);
+    if (known !== undefined) return known;
+    if (values.size >= limit) values.clear();
+    values.set(text, value);
+    return value;
+  };
+};
