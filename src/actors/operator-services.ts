@@ -1,0 +1,49 @@
+/**
+ * Everything that the operator does to the cluster, over whatever carries requests to it.
+ *
+ * Promises: one write gate and one write budget for all of it, on one time; the live process and
+ * the simulation are made of the very same services.
+ */
+import { Layer } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import type { Intern } from '../domain/text-pool.ts';
+import type { Time } from '../domain/time.ts';
+import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
+import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
+import { cordonsLayer } from '../effects/cordons.ts';
+import { eventsLayer } from '../effects/events.ts';
+import { evictionsLayer } from '../effects/evictions.ts';
+import type { KubeApi } from '../effects/kube-api.ts';
+import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
+import { writeBudget } from '../effects/write-budget.ts';
+import { writeGate } from '../effects/write-gate.ts';
+import { clockLayer } from './clocks.ts';
+
+/** What the services are made with. */
+export interface OperatorServicesOptions {
+  readonly time: Time;
+  readonly telemetry: Telemetry;
+  /** The pool that caches share as well. */
+  readonly intern: Intern;
+  /** `--qps` and `--burst`. */
+  readonly qps: number;
+  readonly burst: number;
+}
+
+/** The services of one process, over `api`. */
+export const operatorServices = <Problem>(
+  { time, telemetry, intern, qps, burst }: OperatorServicesOptions,
+  api: Layer.Layer<KubeApi, Problem>,
+) => {
+  const cluster = Layer.merge(api, writeGate(time));
+  const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
+  const objects = Layer.mergeAll(
+    capacityRequestsLayer,
+    upcomingNodesLayer({ telemetry, intern }),
+    availableCapacitiesLayer({ telemetry }),
+    eventsLayer,
+    cordonsLayer(telemetry),
+    evictionsLayer(telemetry),
+  );
+  return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));
+};

@@ -1,0 +1,137 @@
+/**
+ * Plays the node lifecycle controller and the collector of lost pods.
+ *
+ * Promises: a node whose Lease was not renewed for 40 s is `Unknown` and tainted, its pods are not
+ * Ready any more and go after five minutes unless they tolerate that; when its kubelet is heard
+ * again, all that is taken back. Pods that are bound to a node that is not there are deleted at
+ * once, some time after it went (the collector looks every 20 s and waits 40 s).
+ */
+import { type JsonRecord, listOrEmptyAt, textAt } from '../../../domain/json.ts';
+import { rfc3339Seconds } from '../../../domain/time.ts';
+import { tolerates } from './fit.ts';
+import { keyQueue } from './key-queue.ts';
+import { conditionOf, isReady, isTerminating, nodeOf, withCondition } from './pod-reading.ts';
+import {
+  keyOf,
+  nameIn,
+  nameOf,
+  patchStatus,
+  pathOf,
+  type Player,
+  remove,
+  type Stage,
+} from './stage.ts';
+
+const GRACE_MS = 40_000;
+const LOOK_MS = 5000;
+const QUARANTINE_MS = 40_000;
+const EVICTION_MS = 300_000;
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+const TAINTS = ['NoSchedule', 'NoExecute'].map((effect) => ({ key: UNREACHABLE, effect }));
+
+const heardAtMs = (stage: Stage, name: string): number | undefined => {
+  const lease = stage.get('leases', { namespace: 'kube-node-lease', name });
+  const at = Date.parse(textAt(lease, 'spec', 'renewTime') ?? '');
+  return Number.isNaN(at) ? undefined : at;
+};
+
+const isUnknown = (node: JsonRecord): boolean =>
+  textAt(conditionOf(node, 'Ready'), 'status') === 'Unknown';
+
+const sayNode = (stage: Stage, node: JsonRecord, heard: boolean): void => {
+  const now = rfc3339Seconds(stage.time.now());
+  const said = heard
+    ? {
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+      lastHeartbeatTime: now,
+    }
+    : {
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+    };
+  patchStatus(stage, 'nodes', {
+    object: node,
+    status: { conditions: withCondition(node, { type: 'Ready', ...said }, now) },
+  });
+  const others = listOrEmptyAt(node, 'spec', 'taints')
+    .filter((taint) => textAt(taint, 'key') !== UNREACHABLE);
+  const taints = heard ? others : [...others, ...TAINTS];
+  stage.call({
+    method: 'PATCH',
+    path: pathOf('nodes', '', nameOf(node).name),
+    body: { spec: { taints: taints.length === 0 ? null : taints } },
+  });
+};
+
+const sayPods = (stage: Stage, node: string, ready: boolean): readonly JsonRecord[] => {
+  const own = [...stage.list('pods')].filter((pod) => nodeOf(pod) === node);
+  const now = rfc3339Seconds(stage.time.now());
+  for (const pod of own) {
+    const ran = textAt(conditionOf(pod, 'ContainersReady'), 'status') === 'True';
+    if (isReady(pod) === ready || !ran) continue;
+    const condition = { type: 'Ready', status: ready ? 'True' : 'False' };
+    patchStatus(stage, 'pods', {
+      object: pod,
+      status: { conditions: withCondition(pod, condition, now) },
+    });
+  }
+  return own;
+};
+
+const staysFor = (pod: JsonRecord): boolean =>
+  listOrEmptyAt(pod, 'spec', 'tolerations').some((toleration) => tolerates(toleration, TAINTS[1]));
+
+/** Starts the controller. */
+export const startNodeLife = (stage: Stage): Player => {
+  const evicting = keyQueue(stage.time, (key) => {
+    const pod = stage.get('pods', nameIn(key));
+    if (pod === undefined || isTerminating(pod) || isReady(pod)) return;
+    const node = stage.get('nodes', { namespace: '', name: nodeOf(pod) });
+    if (node !== undefined && isUnknown(node)) remove(stage, 'pods', { object: pod });
+  });
+  const collecting = keyQueue(stage.time, (key) => {
+    const pod = stage.get('pods', nameIn(key));
+    if (pod === undefined) return;
+    if (stage.get('nodes', { namespace: '', name: nodeOf(pod) }) !== undefined) return;
+    remove(stage, 'pods', { object: pod, graceSeconds: 0 });
+  });
+  const collectFrom = (node: string): void => {
+    for (const pod of stage.list('pods')) {
+      if (nodeOf(pod) === node) collecting.wake(keyOf(pod), QUARANTINE_MS);
+    }
+  };
+  const judge = (node: JsonRecord): void => {
+    const { name } = nameOf(node);
+    const heardMs = heardAtMs(stage, name);
+    if (heardMs === undefined) return;
+    const silent = stage.time.now() - heardMs > GRACE_MS;
+    if (silent === isUnknown(node)) return;
+    sayNode(stage, node, !silent);
+    const pods = sayPods(stage, name, !silent);
+    if (!silent) return;
+    for (const pod of pods) if (!staysFor(pod)) evicting.wake(keyOf(pod), EVICTION_MS);
+  };
+  let cancel = (): void => {};
+  const look = (): void => {
+    cancel = stage.time.schedule(LOOK_MS, look);
+    for (const node of [...stage.list('nodes')]) judge(node);
+  };
+  look();
+  const silence = stage.hear(({ type, collection, object }) => {
+    if (collection === 'nodes' && type === 'DELETED') collectFrom(nameOf(object).name);
+    const isStray = collection === 'pods' && type !== 'DELETED' && nodeOf(object) !== '' &&
+      stage.get('nodes', { namespace: '', name: nodeOf(object) }) === undefined;
+    if (isStray) collecting.wake(keyOf(object), QUARANTINE_MS);
+  });
+  return {
+    stop: () => {
+      silence();
+      cancel();
+      evicting.stop();
+      collecting.stop();
+    },
+  };
+};
