@@ -218,6 +218,7 @@ export const makeEvictionPopulation = (
     const actor = world.actor(logic, `podEviction/${leaving.pod.key}`, {
       uid: leaving.uid,
       key: leaving.pod.key,
+      node: leaving.terms.node,
       facts: leaving.facts,
       seed: world.seed(),
     });

@@ -4,49 +4,27 @@
  */
 import process from 'node:process';
 import { Layer, ManagedRuntime } from 'effect';
-import { clockLayer } from '../actors/clocks.ts';
 import { type Operator, startOperator } from '../actors/operator.ts';
+import { operatorServices } from '../actors/operator-services.ts';
 import { sayStreamDefects } from '../actors/stream-defects.ts';
 import { makeWorld } from '../actors/world.ts';
-import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
-import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
-import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
-import { cordonsLayer } from '../effects/cordons.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
-import { eventsLayer } from '../effects/events.ts';
-import { evictionsLayer } from '../effects/evictions.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
 import type { OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
-import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
-import { writeBudget } from '../effects/write-budget.ts';
-import { writeGate } from '../effects/write-gate.ts';
-import type { MACHINES } from '../machines/index.ts';
 import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
+import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
+import { liveBoard, startLivePage } from './live-page.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
 /** Specs of machines that are kept once; a fleet has fewer kinds than this. */
 const SHARED_TEXTS_MAX = 10_000;
-
-/** How loud each statechart is: `info` where moves are rare and matter, `debug` elsewhere. */
-const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
-  availableCapacity: 'debug',
-  budget: 'debug',
-  evictionPermit: 'debug',
-  fleetSession: 'debug',
-  leadership: 'debug',
-  listWatch: 'debug',
-  nodeDrain: 'debug',
-  operator: 'info',
-  podEviction: 'debug',
-  reclaimInstruction: 'info',
-  upcomingNode: 'debug',
-};
 
 /** What layers and actors share. */
 interface Shared {
@@ -61,21 +39,8 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
     version: VERSION,
     telemetry,
   });
-  const cluster = Layer.merge(connection, writeGate(realTime));
-  const writes = Layer.provideMerge(writeBudget({ qps, burst, telemetry }), cluster);
-  const objects = Layer.mergeAll(
-    capacityRequestsLayer,
-    upcomingNodesLayer({ telemetry, intern }),
-    availableCapacitiesLayer({ telemetry }),
-    eventsLayer,
-    cordonsLayer(telemetry),
-    evictionsLayer(telemetry),
-  );
-  return Layer.mergeAll(
-    Layer.provideMerge(objects, writes),
-    shardCallsLayer,
-    credentialsLayer,
-  ).pipe(Layer.provideMerge(clockLayer(realTime)));
+  const services = operatorServices({ time: realTime, telemetry, intern, qps, burst }, connection);
+  return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 
 /** A crashed root actor decides nothing any more, however well the process answers. */
@@ -88,12 +53,14 @@ const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
+  const board = settings.inspectAddress && liveBoard();
   const observability = makeObservability({
     level: settings.logLevel,
     target: STDOUT,
     cluster: settings.clusterId,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
+    onlookers: board === undefined ? [] : [board.inspect],
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);
@@ -134,9 +101,12 @@ export const startOperatorProcess = async (
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(operator)], ready: operator.checks },
   });
+  const page = settings.inspectAddress && board &&
+    await startLivePage(settings.inspectAddress, board, `Tidegate · ${settings.clusterId}`);
+  if (page !== undefined) telemetry.log('info', 'Live page is served', { url: page.url });
   telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
   const closed = operator.done.finally(async () => {
-    await servers.close();
+    await Promise.all([servers.close(), page?.close()]);
     await runtime.dispose();
   });
   return {

@@ -46,6 +46,11 @@ export const OPERATOR_OPTIONS = {
     help: 'Where to serve /healthz and /readyz',
     default: ':8771',
   }),
+  inspectAddress: defaulted(listen, {
+    name: 'inspect-addr',
+    help: 'Where to serve the live page of all lifecycles, read-only; :PORT is this machine alone',
+    default: '0',
+  }),
   writesPerSecond: defaulted(rate, {
     name: 'qps',
     help: 'Writes a second to the API server, all writers together',

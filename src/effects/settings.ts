@@ -54,6 +54,8 @@ export interface OperatorSettings {
   readonly kubeconfig: string | undefined;
   readonly metricsAddress: ListenAddress | undefined;
   readonly healthAddress: ListenAddress | undefined;
+  /** Undefined: no live page. */
+  readonly inspectAddress: ListenAddress | undefined;
   readonly writesPerSecond: number;
   readonly writeBurst: number;
   readonly acknowledgeConcurrency: number;
@@ -195,6 +197,7 @@ export const operatorSettings = (
       kubeconfig: options.kubeconfig,
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
+      inspectAddress: unlessOff(options.inspectAddress),
       writesPerSecond: options.writesPerSecond,
       writeBurst: options.writeBurst,
       acknowledgeConcurrency: options.acknowledgeConcurrency,

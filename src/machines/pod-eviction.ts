@@ -35,6 +35,8 @@ export interface PodEvictionInput {
   readonly uid: string;
   /** `namespace/name`. */
   readonly key: string;
+  /** The node that it is to leave. */
+  readonly node: string;
   readonly facts: PodFacts;
   readonly seed: Seed;
 }

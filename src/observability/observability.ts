@@ -22,6 +22,8 @@ export interface ObservabilityOptions {
   readonly time: Pick<Time, 'now'>;
   /** How loud each statechart is, by its id. */
   readonly machineLevels: Readonly<Record<string, LogLevel>>;
+  /** Who else looks on, such as the live page; none costs nothing. */
+  readonly onlookers?: readonly ((event: InspectionEvent) => void)[];
 }
 
 /** What the rest of the process talks to. */
@@ -41,9 +43,15 @@ export const makeObservability = (options: ObservabilityOptions): Observability 
   const logs = makeLogs({ ...options, base: { cluster: options.cluster } });
   const metrics = makeMetrics();
   const telemetry = liveTelemetry(logs, metrics);
+  const levels = options.machineLevels;
+  const tap = inspectionTap({ telemetry, enabled: logs.enabled, levels });
+  const { onlookers = [] } = options;
   return {
     telemetry,
-    inspect: inspectionTap({ telemetry, enabled: logs.enabled, levels: options.machineLevels }),
+    inspect: onlookers.length === 0 ? tap : (event) => {
+      tap(event);
+      for (const look of onlookers) look(event);
+    },
     serve: (addresses) => startServers({ ...addresses, metrics }),
   };
 };

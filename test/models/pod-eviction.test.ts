@@ -32,7 +32,13 @@ interface World {
   readonly wanted: boolean;
 }
 
-const inputOf = (now: PodFacts) => ({ uid: 'u1', key: 'ns/p1', facts: now, seed: 1 });
+const inputOf = (now: PodFacts) => ({
+  uid: 'u1',
+  key: 'ns/p1',
+  node: 'n1',
+  facts: now,
+  seed: 1,
+});
 
 const OUTCOMES: readonly EvictionOutcome[] = [
   { _tag: 'Accepted' },

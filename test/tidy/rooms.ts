@@ -46,10 +46,15 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'actors',
       'observability',
       'view',
+      'web',
+      'gen',
     ],
     libraries: ['effect', 'effect/cli', '@effect/platform-node', 'yaml', 'node:'],
   },
-  web: { rooms: ['domain', 'api', 'machines', 'view'], libraries: ['preact', 'node:'] },
+  web: {
+    rooms: ['domain', 'api', 'machines', 'view'],
+    libraries: ['preact', '@preact/signals', 'node:'],
+  },
   'embedded/cluster': {
     rooms: ['domain', 'api', 'gen', 'embedded'],
     libraries: ['node:', 'undici', 'xstate'],

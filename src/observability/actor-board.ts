@@ -1,0 +1,155 @@
+/**
+ * The board of actors: what XState's inspection tells, kept as far as people look at it.
+ *
+ * Promises: exists only when somebody asked for the page, so that it costs nothing else; keeps a
+ * bounded past of each actor and a bounded number of actors that have ended, as plain data; never
+ * throws into the actor that is watched.
+ */
+import type { InspectionEvent } from 'xstate';
+import type {
+  ActorBoard,
+  ActorDetail,
+  ActorHappening,
+  ActorRow,
+  ActorStatus,
+  ActorStep,
+} from '../api/actor-board.ts';
+import { type ReasonName, REASONS } from '../api/reasons.ts';
+import { statePaths } from '../domain/state-value.ts';
+import type { Time } from '../domain/time.ts';
+
+/** What the board is made with. */
+export interface ActorBoardOptions {
+  readonly time: Pick<Time, 'now'>;
+  /** The machines of the catalogue; actors of others are not shown. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+/** A board and the tap that fills it. */
+export interface LiveActorBoard extends ActorBoard {
+  readonly inspect: (event: InspectionEvent) => void;
+}
+
+const STEPS_KEPT = 30;
+const EVENTS_KEPT = 50;
+/** Actors that have ended and can still be looked at; the oldest is forgotten first. */
+const ENDED_KEPT = 500;
+
+interface Entry {
+  row: ActorRow;
+  readonly path: ActorStep[];
+  readonly log: ActorHappening[];
+  context: unknown;
+}
+
+type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
+
+const keep = <Item>(list: Item[], item: Item, most: number): void => {
+  list.push(item);
+  if (list.length > most) list.shift();
+};
+
+const isReason = (text: unknown): text is ReasonName =>
+  typeof text === 'string' && Object.hasOwn(REASONS, text);
+
+/** The reason of the innermost state that has one. */
+const reasonOf = (snapshot: object): ReasonName | null => {
+  if (!('getMeta' in snapshot) || typeof snapshot.getMeta !== 'function') return null;
+  let reason: ReasonName | null = null;
+  let depth = -1;
+  for (const [state, meta] of Object.entries<unknown>(snapshot.getMeta())) {
+    const found = typeof meta === 'object' && meta !== null && 'reason' in meta && meta.reason;
+    if (isReason(found) && state.length > depth) [reason, depth] = [found, state.length];
+  }
+  return reason;
+};
+
+const idOf = ({ actorRef }: Seen): string => 'id' in actorRef ? String(actorRef.id) : '';
+
+const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'error']);
+const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
+
+/** An empty board. */
+export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): LiveActorBoard => {
+  const entries = new Map<string, Entry>();
+  const ended = new Set<string>();
+  const listeners = new Set<(id: string) => void>();
+  const tell = (id: string): void => listeners.forEach((changed) => changed(id));
+
+  const retire = (id: string): void => {
+    ended.delete(id);
+    ended.add(id);
+    if (ended.size <= ENDED_KEPT) return;
+    for (const oldest of ended) {
+      ended.delete(oldest);
+      entries.delete(oldest);
+      tell(oldest);
+      return;
+    }
+  };
+  /** A name may live again, as a restarted actor or a machine that comes back. */
+  const entryOf = (id: string, kind: string): Entry => {
+    const known = entries.get(id);
+    if (known !== undefined) return known;
+    const nowMs = time.now();
+    const row: ActorRow = {
+      id,
+      kind,
+      state: '',
+      reason: null,
+      status: 'active',
+      sinceMs: nowMs,
+      bornMs: nowMs,
+    };
+    const entry: Entry = { row, path: [], log: [], context: undefined };
+    entries.set(id, entry);
+    return entry;
+  };
+  const note = (entry: Entry, { snapshot, event }: Seen): void => {
+    const nowMs = time.now();
+    const value = 'value' in snapshot ? snapshot.value : undefined;
+    const state = statePaths(value).join(' ');
+    const status = isStatus(snapshot.status) ? snapshot.status : 'active';
+    const { row } = entry;
+    const moved = state !== row.state;
+    const revived = row.status !== 'active' && status === 'active';
+    entry.context = 'context' in snapshot ? snapshot.context : undefined;
+    keep(entry.log, { atMs: nowMs, event: event.type, state: moved ? state : null }, EVENTS_KEPT);
+    if (moved) keep(entry.path, { atMs: nowMs, state, event: event.type }, STEPS_KEPT);
+    if (!moved && status === row.status) return;
+    entry.row = {
+      ...row,
+      state,
+      status,
+      reason: status === 'active' ? reasonOf(snapshot) : null,
+      sinceMs: nowMs,
+      bornMs: revived ? nowMs : row.bornMs,
+    };
+    if (status === 'active') ended.delete(row.id);
+    else retire(row.id);
+  };
+
+  return {
+    inspect: (event) => {
+      if (event.type !== '@xstate.snapshot') return;
+      const id = idOf(event);
+      const [kind] = id.split('/', 1);
+      if (kind === undefined || !kinds.has(kind)) return;
+      note(entryOf(id, kind), event);
+      tell(id);
+    },
+    rows: () => Array.from(entries.values(), ({ row }) => row),
+    row: (id) => entries.get(id)?.row,
+    context: (id) => entries.get(id)?.context,
+    detail: (id): ActorDetail | undefined => {
+      const entry = entries.get(id);
+      if (entry === undefined) return undefined;
+      const { row, path, log, context } = entry;
+      return { row, path: [...path], log: [...log], context };
+    },
+    subscribe: (changed) => {
+      listeners.add(changed);
+      return () => void listeners.delete(changed);
+    },
+  };
+};

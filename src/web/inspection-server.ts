@@ -1,0 +1,182 @@
+/**
+ * The live page: an HTTP server that shows the actors of this process.
+ *
+ * Promises: read-only; serves nothing that is not in this program, and lets the page load nothing
+ * else (strict CSP); a page of another site cannot read it, because a request must name the host
+ * that it came to; closing waits for nobody.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { ActorBoard } from '../api/actor-board.ts';
+import type { Time } from '../domain/time.ts';
+import { type FeedMessage, type FeedReader, startActorFeed, startBoardFeed } from './live-feed.ts';
+
+/** Where to listen; an empty host is this machine alone. */
+export interface InspectAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The files of the page. */
+export interface PageFiles {
+  readonly html: string;
+  readonly script: string;
+  readonly style: string;
+  /** The machines in words, as JSON. */
+  readonly catalogue: string;
+  /** The drawing of each machine, by its name. */
+  readonly charts: Readonly<Record<string, string>>;
+}
+
+/** What the server shows. */
+export interface InspectionOptions {
+  readonly address: InspectAddress;
+  readonly board: ActorBoard;
+  readonly time: Pick<Time, 'now' | 'schedule'>;
+  readonly files: PageFiles;
+}
+
+/** A server that listens. */
+export interface InspectionServer {
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** The clock of the page, and the sign that the process lives. */
+const TICK_MS = 1000;
+const PAGES_MAX = 32;
+
+const HEADERS = {
+  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; " +
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+    "frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+const answer = (
+  response: ServerResponse,
+  status: number,
+  { type, body }: { readonly type: string; readonly body: string },
+): void => {
+  response.writeHead(status, {
+    ...HEADERS,
+    'content-type': `${type}; charset=utf-8`,
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+};
+
+const plain = (response: ServerResponse, status: number, body: string): void =>
+  answer(response, status, { type: 'text/plain', body });
+
+/** `[::1]:8772` → `::1`; what was asked for, without its port. */
+const hostIn = (header: string | undefined): string =>
+  (header ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', LOOPBACK, '::1']);
+
+/** A name that resolves to this machine by somebody else's doing is not this machine's name. */
+const isMeant = (request: IncomingMessage, { host }: InspectAddress): boolean =>
+  !LOOPBACK_NAMES.has(host) || LOOPBACK_NAMES.has(hostIn(request.headers.host));
+
+const fileAt = (
+  { html, script, style, catalogue, charts }: PageFiles,
+  path: string,
+): { readonly type: string; readonly body: string } | undefined => {
+  if (path === '/') return { type: 'text/html', body: html };
+  if (path === '/page.js') return { type: 'text/javascript', body: script };
+  if (path === '/page.css') return { type: 'text/css', body: style };
+  if (path === '/catalogue.json') return { type: 'application/json', body: catalogue };
+  const machine = /^\/charts\/(\w+)\.svg$/.exec(path)?.[1];
+  const chart = machine === undefined || !Object.hasOwn(charts, machine)
+    ? undefined
+    : charts[machine];
+  return chart === undefined ? undefined : { type: 'image/svg+xml', body: chart };
+};
+
+const streamTo = (
+  response: ServerResponse,
+  { board, time }: InspectionOptions,
+  actor: string | undefined,
+): void => {
+  response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
+  const reader: FeedReader = {
+    isBusy: () => response.writableNeedDrain,
+    send: ({ type, ...message }: FeedMessage) => {
+      response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
+    },
+  };
+  const feed = { board, time, reader };
+  const stop = actor === undefined ? startBoardFeed(feed) : startActorFeed(feed, actor);
+  let stopClock: () => void = () => {};
+  const tick = (): void => {
+    if (!reader.isBusy()) reader.send({ type: 'tick', nowMs: time.now() });
+    stopClock = time.schedule(TICK_MS, tick);
+  };
+  tick();
+  response.once('close', () => {
+    stop();
+    stopClock();
+  });
+};
+
+const serve = (
+  options: InspectionOptions,
+  pages: Set<ServerResponse>,
+): (request: IncomingMessage, response: ServerResponse) => void =>
+(request, response) => {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (!isMeant(request, options.address)) {
+    return plain(response, 403, 'Open this page as http://localhost or http://127.0.0.1\n');
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return plain(response, 405, 'This page only shows: use GET\n');
+  }
+  if (url.pathname === '/live') {
+    if (pages.size >= PAGES_MAX) {
+      return plain(response, 503, `${PAGES_MAX} pages are open: close one\n`);
+    }
+    pages.add(response);
+    response.once('close', () => pages.delete(response));
+    return streamTo(response, options, url.searchParams.get('actor') ?? undefined);
+  }
+  const file = fileAt(options.files, url.pathname);
+  return file === undefined
+    ? plain(response, 404, 'There is nothing here: the page is at /\n')
+    : answer(response, 200, file);
+};
+
+const urlOf = (server: Server, host: string): string => {
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
+};
+
+/** Starts the page; fails with a sentence when the address cannot be had. */
+export const startInspectionServer = (
+  given: InspectionOptions,
+): Promise<InspectionServer> => {
+  const host = given.address.host === '' ? LOOPBACK : given.address.host;
+  const options = { ...given, address: { ...given.address, host } };
+  const server = createServer(serve(options, new Set()));
+  return new Promise((resolve, reject) => {
+    server.once('error', ({ message }) => {
+      const where = `${host}:${options.address.port}`;
+      reject(new Error(`Cannot listen on "${where}" for the live page: ${message}`));
+    });
+    server.listen({ port: options.address.port, host }, () => {
+      resolve({
+        url: urlOf(server, host),
+        close: () =>
+          new Promise((closed) => {
+            server.close(() => closed());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+};

@@ -1,0 +1,155 @@
+/**
+ * What one open page is told: all actors once, then those that changed, in batches, and everything
+ * about the one that it looks at.
+ *
+ * Promises: a reader that is slow gets fewer batches and never a queue of them, because what
+ * changed is a set of names and not a list of changes; nothing is computed for nobody.
+ */
+import type { ActorBoard, ActorDetail, ActorRow } from '../api/actor-board.ts';
+import { type ActorLink, actorLinks } from '../view/actor-links.ts';
+import type { Time } from '../domain/time.ts';
+
+/** A row as it travels: id, kind, state, reason, status, since, born. */
+export type SentRow = readonly [
+  id: string,
+  kind: string,
+  state: string,
+  reason: string,
+  status: string,
+  sinceMs: number,
+  bornMs: number,
+];
+
+/** What a page is told. */
+export type FeedMessage =
+  | { readonly type: 'tick'; readonly nowMs: number }
+  | { readonly type: 'board'; readonly nowMs: number; readonly rows: readonly SentRow[] }
+  | {
+    readonly type: 'changes';
+    readonly nowMs: number;
+    readonly rows: readonly SentRow[];
+    readonly gone: readonly string[];
+  }
+  | { readonly type: 'actor'; readonly nowMs: number; readonly actor: SentActor | null };
+
+/** Everything about one actor, as it travels. */
+export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
+  readonly row: SentRow;
+  readonly links: readonly ActorLink[];
+  /** Links that are not sent because there are too many. */
+  readonly linksLeftOut: number;
+  /** The data of the snapshot, as JSON; cut when it is long. */
+  readonly context: string;
+}
+
+/** Where messages go. */
+export interface FeedReader {
+  /** True while it has not taken what was sent before. */
+  readonly isBusy: () => boolean;
+  readonly send: (message: FeedMessage) => void;
+}
+
+/** What a feed is made from. */
+export interface FeedOptions {
+  readonly board: ActorBoard;
+  readonly time: Pick<Time, 'now' | 'schedule'>;
+  readonly reader: FeedReader;
+}
+
+/** Fast enough to look live, slow enough that 500 changes a second are five messages. */
+const BATCH_MS = 200;
+const LINKS_SENT = 200;
+const CONTEXT_CHARACTERS = 20_000;
+
+const sent = (row: ActorRow): SentRow => [
+  row.id,
+  row.kind,
+  row.state,
+  row.reason ?? '',
+  row.status,
+  row.sinceMs,
+  row.bornMs,
+];
+
+const contextText = (context: unknown): string => {
+  const text = JSON.stringify(context, null, 1) ?? '';
+  return text.length > CONTEXT_CHARACTERS ? `${text.slice(0, CONTEXT_CHARACTERS)}\n…` : text;
+};
+
+const linksOf = (board: ActorBoard, { row, context }: ActorDetail): readonly ActorLink[] => {
+  const all = function* () {
+    for (const { id, kind } of board.rows()) yield { id, kind, context: board.context(id) };
+  };
+  return actorLinks({ id: row.id, kind: row.kind, context }, all());
+};
+
+const sentActor = (board: ActorBoard, id: string): SentActor | null => {
+  const detail = board.detail(id);
+  if (detail === undefined) return null;
+  const links = linksOf(board, detail);
+  return {
+    row: sent(detail.row),
+    path: detail.path,
+    log: detail.log,
+    context: contextText(detail.context),
+    links: links.slice(0, LINKS_SENT),
+    linksLeftOut: Math.max(0, links.length - LINKS_SENT),
+  };
+};
+
+/** Calls `flush` some time after the first mark, again while the reader is busy. */
+const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
+  let cancel: (() => void) | undefined;
+  const due = (): void => {
+    cancel = reader.isBusy() ? time.schedule(BATCH_MS, due) : undefined;
+    if (cancel === undefined) flush();
+  };
+  return {
+    mark: () => {
+      cancel ??= time.schedule(BATCH_MS, due);
+    },
+    stop: () => cancel?.(),
+  };
+};
+
+/** Tells of all actors; gives a function that ends it. */
+export const startBoardFeed = (options: FeedOptions): () => void => {
+  const { board, time, reader } = options;
+  const changed = new Set<string>();
+  const { mark, stop } = batches(options, () => {
+    const rows: SentRow[] = [];
+    const gone: string[] = [];
+    for (const id of changed) {
+      const row = board.row(id);
+      if (row === undefined) gone.push(id);
+      else rows.push(sent(row));
+    }
+    changed.clear();
+    reader.send({ type: 'changes', nowMs: time.now(), rows, gone });
+  });
+  const unsubscribe = board.subscribe((id) => {
+    changed.add(id);
+    mark();
+  });
+  reader.send({ type: 'board', nowMs: time.now(), rows: board.rows().map(sent) });
+  return () => {
+    unsubscribe();
+    stop();
+  };
+};
+
+/** Tells everything about one actor, as often as it changes; gives a function that ends it. */
+export const startActorFeed = (options: FeedOptions, id: string): () => void => {
+  const { board, time, reader } = options;
+  const tell = (): void =>
+    reader.send({ type: 'actor', nowMs: time.now(), actor: sentActor(board, id) });
+  const { mark, stop } = batches(options, tell);
+  const unsubscribe = board.subscribe((changed) => {
+    if (changed === id) mark();
+  });
+  tell();
+  return () => {
+    unsubscribe();
+    stop();
+  };
+};

@@ -1,0 +1,128 @@
+/**
+ * The actors that are looked for, of which only those in sight are drawn: ten thousand cost no more
+ * than thirty.
+ */
+import { computed, signal } from '@preact/signals';
+import { duration } from '../../view/duration.ts';
+import { nowMs, type Row, rows } from './feed.ts';
+import { addressWith, replaceRoute, route } from './route.ts';
+import { span, spoken, statesInWords } from './words.ts';
+
+const ROW_PX = 44;
+const AROUND = 6;
+
+type Order = 'newest' | 'longest' | 'name';
+
+const order = signal<Order>('newest');
+const scrolled = signal({ top: 0, height: 800 });
+
+const ORDERS: Readonly<Record<Order, (left: Row, right: Row) => number>> = {
+  newest: (left, right) => right.sinceMs - left.sinceMs,
+  longest: (left, right) => left.sinceMs - right.sinceMs,
+  name: (left, right) => (left.id < right.id ? -1 : 1),
+};
+
+const isOrder = (text: string): text is Order => Object.hasOwn(ORDERS, text);
+
+/** True when the actor is in the state, or in one inside of it. */
+const isIn = ({ states }: Row, state: string): boolean =>
+  states.some((path) => path === state || path.startsWith(`${state}.`));
+
+const matches = ({ kind, state, search }: typeof route.value) => {
+  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  return (row: Row): boolean =>
+    (kind === '' || row.kind === kind) && (state === '' || isIn(row, state)) &&
+    words.every((word) =>
+      row.id.toLowerCase().includes(word) || row.reason.toLowerCase().includes(word) ||
+      row.status === word || row.states.some((path) => path.toLowerCase().includes(word))
+    );
+};
+
+const wanted = computed(() =>
+  rows.value.filter(matches(route.value)).toSorted(ORDERS[order.value])
+);
+
+const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
+  <li class='line' style={{ top: `${at * ROW_PX}px` }}>
+    <a
+      href={addressWith({ actor: row.id, kind: row.kind })}
+      aria-current={route.value.actor === row.id ? 'true' : undefined}
+      class={row.status === 'active' ? undefined : 'over'}
+    >
+      <span class='name'>
+        {route.value.kind === '' && <span class='of'>{spoken(row.kind)}</span>} {row.name}
+      </span>
+      <span class='age'>{span(nowMs.value - row.sinceMs, duration)}</span>
+      <span class='states'>
+        {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
+        {statesInWords(row.states)}
+      </span>
+      {row.reason !== '' && <span class='reason'>{row.reason}</span>}
+    </a>
+  </li>
+);
+
+const Found = () => {
+  const { top, height } = scrolled.value;
+  const first = Math.max(0, Math.floor(top / ROW_PX) - AROUND);
+  const shown = wanted.value.slice(first, first + Math.ceil(height / ROW_PX) + 2 * AROUND);
+  return (
+    <ul style={{ height: `${wanted.value.length * ROW_PX}px` }}>
+      {shown.map((row, at) => <Line key={row.id} row={row} at={first + at} />)}
+    </ul>
+  );
+};
+
+const Filters = () => (
+  <form
+    class='filters'
+    role='search'
+    onSubmit={(event) => event.preventDefault()}
+  >
+    <input
+      type='search'
+      aria-label='Search by name, state or reason'
+      placeholder='Search by name, state or reason'
+      value={route.value.search}
+      onInput={({ currentTarget }) => replaceRoute({ search: currentTarget.value })}
+    />
+    <select
+      aria-label='Order'
+      value={order.value}
+      onChange={({ currentTarget: { value } }) => {
+        if (isOrder(value)) order.value = value;
+      }}
+    >
+      <option value='newest'>changed last</option>
+      <option value='longest'>longest in its state</option>
+      <option value='name'>by name</option>
+    </select>
+  </form>
+);
+
+/** The list with its search. */
+export const ActorList = () => (
+  <section class='actors' aria-label='Actors'>
+    <Filters />
+    <p class='found' role='status'>
+      {wanted.value.length.toLocaleString('en')} {wanted.value.length === 1 ? 'actor' : 'actors'}
+      {route.value.state !== '' && (
+        <>
+          {' in '}
+          <b>{route.value.state}</b> <a href={addressWith({ state: '' })}>any state</a>
+        </>
+      )}
+    </p>
+    <div
+      class='scroll'
+      tabIndex={0}
+      role='region'
+      aria-label='Actors found'
+      onScroll={({ currentTarget: { scrollTop, clientHeight } }) => {
+        scrolled.value = { top: scrollTop, height: clientHeight };
+      }}
+    >
+      <Found />
+    </div>
+  </section>
+);

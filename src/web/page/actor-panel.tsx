@@ -1,0 +1,150 @@
+/** Everything about one actor: why it waits, whom it has to do with, its way, its log, its data. */
+import type { ActorLink } from '../../view/actor-links.ts';
+import { duration } from '../../view/duration.ts';
+import type { SentActor } from '../live-feed.ts';
+import { catalogue, focused, nowMs, rows } from './feed.ts';
+import { addressWith, route } from './route.ts';
+import { shortState, span, spoken, statesInWords, timeOfDay, whyOf } from './words.ts';
+
+const WhyItWaits = ({ reason }: { readonly reason: string }) => {
+  const why = whyOf(reason);
+  if (why === undefined) return null;
+  return (
+    <div class='why'>
+      <p>
+        <b>{why.reason}</b> {why.sentence}.
+      </p>
+      <p>
+        {why.action === ''
+          ? `${why.who} ${why.who.startsWith('Nobody') ? 'do anything' : 'can act'}.`
+          : `${why.who} can act. ${why.action}.`}
+      </p>
+    </div>
+  );
+};
+
+const StateInWords = ({ kind, state }: { readonly kind: string; readonly state: string }) => (
+  <ul class='now'>
+    {state.split(' ').map((path) => (
+      <li key={path}>
+        <b>{spoken(shortState(path))}</b>{' '}
+        <span>{catalogue.value.machines[kind]?.states[path] ?? ''}</span>
+      </li>
+    ))}
+  </ul>
+);
+
+const Links = ({ links, actor }: {
+  readonly links: readonly ActorLink[];
+  readonly actor: SentActor;
+}) => {
+  if (links.length === 0) return null;
+  const known = new Map(rows.value.map((row) => [row.id, row]));
+  return (
+    <section aria-label='Has to do with'>
+      <h3>Has to do with</h3>
+      <ul class='links'>
+        {links.map(({ id, relation }) => {
+          const row = known.get(id);
+          return (
+            <li key={id}>
+              <span class='of'>{relation}</span>{' '}
+              <a href={addressWith({ actor: id, kind: row?.kind ?? '' })}>
+                {row?.name ?? id}
+              </a>{' '}
+              <span class='states'>{statesInWords(row?.states ?? [])}</span>
+              {row !== undefined && row.reason !== '' && <span class='reason'>{row.reason}</span>}
+            </li>
+          );
+        })}
+      </ul>
+      {actor.linksLeftOut > 0 && <p>and {actor.linksLeftOut} more</p>}
+    </section>
+  );
+};
+
+const Path = ({ path }: { readonly path: SentActor['path'] }) => (
+  <section aria-label='The way here'>
+    <h3>The way here</h3>
+    <ol class='path'>
+      {path.map((step, at) => {
+        const until = path[at + 1]?.atMs ?? nowMs.value;
+        return (
+          <li key={`${step.atMs}/${at}`} aria-current={at === path.length - 1 ? 'step' : undefined}>
+            <span class='event'>{step.event}</span>
+            <b>{statesInWords(step.state.split(' '))}</b>
+            <span class='age'>{span(until - step.atMs, duration)}</span>
+          </li>
+        );
+      }).toReversed()}
+    </ol>
+  </section>
+);
+
+const Log = ({ log }: { readonly log: SentActor['log'] }) => (
+  <section aria-label='Events'>
+    <h3>Events</h3>
+    <table class='log'>
+      <thead>
+        <tr>
+          <th scope='col'>time (UTC)</th>
+          <th scope='col'>event</th>
+          <th scope='col'>led to</th>
+        </tr>
+      </thead>
+      <tbody>
+        {log.map(({ atMs, event, state }, at) => (
+          <tr key={`${atMs}/${at}`}>
+            <td>{timeOfDay(atMs)}</td>
+            <td>{event}</td>
+            <td>{state === null ? '' : statesInWords(state.split(' '))}</td>
+          </tr>
+        )).toReversed()}
+      </tbody>
+    </table>
+  </section>
+);
+
+/** The panel of the actor that the address names. */
+export const ActorPanel = () => {
+  const actor = focused.value;
+  const id = route.value.actor;
+  if (id === '') return null;
+  if (actor === undefined) return <aside class='panel' aria-busy='true' aria-label={id} />;
+  if (actor === null) {
+    return (
+      <aside class='panel' aria-label={id}>
+        <h2>{id}</h2>
+        <p>
+          There is no such actor now. It ended a while ago, or it sleeps until something happens.
+        </p>
+        <a href={addressWith({ actor: '' })}>Close</a>
+      </aside>
+    );
+  }
+  const [, kind, state, reason, status, sinceMs, bornMs] = actor.row;
+  return (
+    <aside class='panel' aria-label={id}>
+      <header>
+        <h2>
+          <span class='of'>{spoken(kind)}</span> {id.slice(kind.length + 1)}
+        </h2>
+        <a class='close' href={addressWith({ actor: '' })} aria-label='Close'>×</a>
+      </header>
+      <StateInWords kind={kind} state={state} />
+      <p class='ages'>
+        {status === 'active' ? 'for' : `${status}, `} {span(nowMs.value - sinceMs, duration)}
+        {' · alive '}
+        {span(nowMs.value - bornMs, duration)}
+      </p>
+      <WhyItWaits reason={reason} />
+      <Links links={actor.links} actor={actor} />
+      <Path path={actor.path} />
+      <Log log={actor.log} />
+      <details>
+        <summary>Data</summary>
+        <pre tabIndex={0}>{actor.context}</pre>
+      </details>
+    </aside>
+  );
+};

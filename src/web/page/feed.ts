@@ -1,0 +1,112 @@
+/**
+ * What the page knows: the actors, as the process tells of them.
+ *
+ * Promises: one look at all actors for each batch, whatever changed; a page that lost its process
+ * says so, and comes back with it.
+ */
+import { computed, effect, signal } from '@preact/signals';
+import { route } from './route.ts';
+import type { MachineInWords } from '../../view/catalogue.ts';
+import type { SentActor, SentRow } from '../live-feed.ts';
+
+/** One actor. */
+export interface Row {
+  readonly id: string;
+  readonly kind: string;
+  /** The id without the kind. */
+  readonly name: string;
+  /** The innermost states, as paths. */
+  readonly states: readonly string[];
+  readonly reason: string;
+  readonly status: string;
+  readonly sinceMs: number;
+  readonly bornMs: number;
+}
+
+const rowOf = ([id, kind, state, reason, status, sinceMs, bornMs]: SentRow): Row => ({
+  id,
+  kind,
+  name: id.slice(kind.length + 1) || kind,
+  states: state === '' ? [] : state.split(' '),
+  reason,
+  status,
+  sinceMs,
+  bornMs,
+});
+
+/** What `/catalogue.json` says. */
+export interface Catalogue {
+  readonly title: string;
+  readonly machines: Readonly<Record<string, MachineInWords>>;
+}
+
+const rowsById = new Map<string, Row>();
+
+/** Every actor; a new list for each batch. */
+export const rows = signal<readonly Row[]>([]);
+/** Whether the process is heard. */
+export const heard = signal<'connecting' | 'live' | 'lost'>('connecting');
+/** The process's own clock, so that ages are right on any machine. */
+export const nowMs = signal(0);
+/** The actor that is looked at: undefined while it is not known, null when there is none. */
+export const focused = signal<SentActor | null | undefined>(undefined);
+/** The machines in words. */
+export const catalogue = signal<Catalogue>({ title: 'Tidegate', machines: {} });
+
+const reading = <Message>(data: unknown): Message => JSON.parse(String(data));
+
+const take = (changed: readonly SentRow[], gone: readonly string[]): void => {
+  for (const row of changed) rowsById.set(row[0], rowOf(row));
+  for (const id of gone) rowsById.delete(id);
+  rows.value = [...rowsById.values()];
+};
+
+interface Told {
+  readonly nowMs: number;
+}
+
+const followBoard = (): void => {
+  const live = new EventSource('/live');
+  live.addEventListener('board', ({ data }) => {
+    const told = reading<Told & { readonly rows: readonly SentRow[] }>(data);
+    rowsById.clear();
+    nowMs.value = told.nowMs;
+    heard.value = 'live';
+    take(told.rows, []);
+  });
+  live.addEventListener('changes', ({ data }) => {
+    const told = reading<
+      Told & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
+    >(data);
+    nowMs.value = told.nowMs;
+    take(told.rows, told.gone);
+  });
+  live.addEventListener('tick', ({ data }) => {
+    nowMs.value = reading<Told>(data).nowMs;
+  });
+  live.addEventListener('error', () => {
+    heard.value = 'lost';
+  });
+};
+
+const followActor = (id: string): () => void => {
+  const live = new EventSource(`/live?actor=${encodeURIComponent(id)}`);
+  live.addEventListener('actor', ({ data }) => {
+    focused.value = reading<Told & { readonly actor: SentActor | null }>(data).actor;
+  });
+  return () => live.close();
+};
+
+const actorAsked = computed(() => route.value.actor);
+
+/** Begins to follow the process. */
+export const follow = async (): Promise<void> => {
+  followBoard();
+  effect(() => {
+    const id = actorAsked.value;
+    focused.value = undefined;
+    return id === '' ? undefined : followActor(id);
+  });
+  const answer = await fetch('/catalogue.json');
+  catalogue.value = await answer.json();
+};

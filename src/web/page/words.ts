@@ -1,0 +1,42 @@
+/** Names and figures as the page says them. */
+import { type ReasonName, REASONS } from '../../api/reasons.ts';
+import { actionOn, WHO } from '../../view/who-can-act.ts';
+
+const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
+
+/** Why an actor waits, and who can do something about it. */
+export interface Why {
+  readonly reason: string;
+  readonly sentence: string;
+  readonly who: string;
+  readonly action: string;
+}
+
+/** A reason in words; undefined for none. */
+export const whyOf = (reason: string): Why | undefined => {
+  if (!isReason(reason)) return undefined;
+  const { sentence, canAct } = REASONS[reason];
+  const action = canAct === 'nobody' ? '' : actionOn(reason);
+  return { reason, sentence, who: WHO[canAct], action };
+};
+
+const WORD_STARTS = /(?<=[a-z0-9])(?=[A-Z])/g;
+
+/** `nodeDrain` → `node drain`. */
+export const spoken = (name: string): string => name.replaceAll(WORD_STARTS, ' ').toLowerCase();
+
+/** The last word of a path, which is what people call the state: `work.drained` → `drained`. */
+export const shortState = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+/** States as one text: `ample · draining open`. */
+export const statesInWords = (states: readonly string[]): string =>
+  states.map((path) => spoken(shortState(path))).join(' · ');
+
+const SECOND_MS = 1000;
+
+/** A time of day by the process's clock, to the millisecond. */
+export const timeOfDay = (atMs: number): string => new Date(atMs).toISOString().slice(11, 23);
+
+/** How long: `340 ms`, `12s`, `3m5s`. */
+export const span = (ms: number, duration: (ms: number) => string): string =>
+  ms < SECOND_MS ? `${Math.max(0, Math.round(ms))} ms` : duration(ms);
