@@ -262,6 +262,31 @@ export const METRICS = catalogue({
     help: 'Defects of ours in subscribers of streams; each has a log line with its stack.',
     labels: [],
   },
+  bigfleet_unschedulable_pod_controller_reconciles_total: {
+    type: 'counter',
+    help: 'Pods that were looked at, by what became of their CapacityRequests.',
+    labels: ['outcome'],
+  },
+  tidegate_pod_demands: {
+    type: 'gauge',
+    help: 'Pods with a CapacityRequest, made or owed, by the state of their statechart.',
+    labels: ['state'],
+  },
+  tidegate_pod_request_writes_total: {
+    type: 'counter',
+    help: 'Writes of CapacityRequests of pods by operation and outcome.',
+    labels: ['op', 'outcome'],
+  },
+  tidegate_pod_demands_writing: {
+    type: 'gauge',
+    help: 'Pods whose CapacityRequest is being written.',
+    labels: [],
+  },
+  tidegate_penalty_defaults_refused_total: {
+    type: 'counter',
+    help: 'Readings of the penalty defaults that could not be used; the last good one stays.',
+    labels: [],
+  },
 });
 
 /** The name of a metric. */

@@ -289,6 +289,41 @@ export const REASONS = registry({
     sentence: 'The namespace of the pod is being deleted, and the pod with it',
     canAct: 'nobody',
   },
+  DemandLeftOut: {
+    type: 'Warning',
+    action: 'ReadPod',
+    sentence: 'The pod asks for something that a CapacityRequest cannot say, so it is left out',
+    canAct: 'application',
+    runbook: 'demand-left-out',
+  },
+  PenaltyUnreadable: {
+    type: 'Warning',
+    action: 'ReadPod',
+    sentence: 'A penalty annotation of the pod is no amount of dollars, so it does not count',
+    canAct: 'application',
+    runbook: 'penalty-unreadable',
+  },
+  PenaltyDefaultsRefused: {
+    type: 'Warning',
+    action: 'ReadPenaltyDefaults',
+    sentence: 'The file of penalties by PriorityClass cannot be used; the last good one stays',
+    canAct: 'platform',
+    runbook: 'penalty-defaults-refused',
+  },
+  PodRequestRefused: {
+    type: 'Warning',
+    action: 'WriteCapacityRequest',
+    sentence: 'The API server refuses the CapacityRequest of the pod',
+    canAct: 'platform',
+    runbook: 'pod-request-refused',
+  },
+  PodRequestFailing: {
+    type: 'Warning',
+    action: 'WriteCapacityRequest',
+    sentence: 'Writes of the CapacityRequest of the pod keep failing; they are tried again',
+    canAct: 'platform',
+    runbook: 'pod-request-failing',
+  },
 });
 
 /** The name of a reason. */

@@ -9,7 +9,7 @@ import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { KubeAnswer, KubeApi, KubeCall } from './kube-api.ts';
-import type { WriteFault, Writes } from './writes.ts';
+import type { WriteClass, WriteFault, Writes } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const WRITE_TIMEOUT_MS = 15_000;
@@ -25,6 +25,8 @@ export interface ObjectWritesOptions<Shown> {
   readonly api: KubeApi['Service'];
   readonly writes: Writes['Service'];
   readonly project: (raw: unknown) => Shown | undefined;
+  /** Its place in the write budget; default `phase`. */
+  readonly writeClass?: WriteClass;
 }
 
 /** One write with the word that counts it. */
@@ -40,6 +42,8 @@ export interface ObjectWrites<Shown> {
   readonly patch: (name: string, patch: object) => Act<Shown>;
   readonly patchStatus: (name: string, patch: object) => Act<Shown>;
   readonly remove: (name: string, uid: string) => Act<Shown>;
+  /** Looks at the object instead of writing, after a write that came too late. */
+  readonly look: (name: string) => Act<Shown>;
 }
 
 /** Answers that will be the same next time; a 409 or 429 is none of them. */
@@ -57,7 +61,7 @@ const isGood = (status: number): boolean => status >= 200 && status < 300;
 
 /** The writes of one kind of object. */
 export const objectWrites = <Shown>(
-  { path, api, writes, project }: ObjectWritesOptions<Shown>,
+  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Shown>,
 ): ObjectWrites<Shown> => {
   const judge = (answer: KubeAnswer): CountedOutcome<Shown> => {
     if (isGood(answer.status)) {
@@ -74,7 +78,7 @@ export const objectWrites = <Shown>(
   };
 
   const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
-    writes.send('phase', { ...call, timeoutMs: WRITE_TIMEOUT_MS });
+    writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
 
   const folded = (act: Effect.Effect<CountedOutcome<Shown>, WriteFault>): Act<Shown> =>
     Effect.catch(act, (failure) => Effect.succeed(fault<Shown>(failure.why)));
@@ -102,6 +106,7 @@ export const objectWrites = <Shown>(
           }),
         ),
       ),
+    look: (name) => folded(look(name)),
     patch: (name, patch) => patchAt(`${path}/${name}`, patch),
     patchStatus: (name, patch) => patchAt(`${path}/${name}/status`, patch),
     remove: (name, uid) =>

@@ -73,6 +73,7 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   const waiting: Readonly<Record<WriteClass, Set<Waiter>>> = {
     phase: new Set(),
     eviction: new Set(),
+    demand: new Set(),
     request: new Set(),
     event: new Set(),
   };

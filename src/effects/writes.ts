@@ -9,7 +9,7 @@ import { Context, Data, type Effect } from 'effect';
 import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';
 
 /** Classes of writes, most urgent first. */
-export const WRITE_CLASSES = ['phase', 'eviction', 'request', 'event'] as const;
+export const WRITE_CLASSES = ['phase', 'eviction', 'demand', 'request', 'event'] as const;
 export type WriteClass = (typeof WRITE_CLASSES)[number];
 
 /** This process does not hold the lease (any more): the write was not sent. */

@@ -7,6 +7,7 @@ import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
 import { operator } from './operator.ts';
+import { podDemand } from './pod-demand.ts';
 import { podEviction } from './pod-eviction.ts';
 import { reclaimInstruction } from './reclaim-instruction.ts';
 import { upcomingNode } from './upcoming-node.ts';
@@ -21,6 +22,7 @@ export const MACHINES = {
   listWatch,
   nodeDrain,
   operator,
+  podDemand,
   podEviction,
   reclaimInstruction,
   upcomingNode,

@@ -17,6 +17,7 @@ import {
   textRecordOrEmptyAt,
   valueAt,
 } from '../json.ts';
+import { labelsHold } from '../label-condition.ts';
 import { identityOf } from '../object-meta.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import type { DrainPod } from './pod.ts';
@@ -108,30 +109,13 @@ export const projectBudget = (raw: unknown): Budget | undefined => {
   };
 };
 
-const holds = (
-  { key, operator, values }: Requirement<StandardOperator>,
-  labels: DrainPod['labels'],
-): boolean => {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-  }
-};
-
 /** True when the budget selects the pod. */
 export const budgetCovers = (
   budget: Pick<Budget, 'namespace' | 'selector'>,
   pod: Pick<DrainPod, 'namespace' | 'labels'>,
 ): boolean =>
   budget.selector !== null && budget.namespace === pod.namespace &&
-  budget.selector.every((requirement) => holds(requirement, pod.labels));
+  budget.selector.every((requirement) => labelsHold(requirement, pod.labels));
 
 /** True when the counts of the status are about the budget as it is now. */
 export const isProcessed = (budget: Budget): boolean =>

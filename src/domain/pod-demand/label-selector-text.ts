@@ -1,0 +1,75 @@
+/**
+ * Label selectors as people write them on a command line: `app=web,tier!=test,env in (a,b),!old`.
+ *
+ * Promises: total; reads what `kubectl -l` reads, and says where it cannot.
+ */
+import { type Labels, labelsHold } from '../label-condition.ts';
+import type { Requirement, StandardOperator } from '../resources.ts';
+
+/** A selector, or why the text is none. */
+export type SelectorReading =
+  | { readonly _tag: 'Selector'; readonly selects: (labels: Labels) => boolean }
+  /** `problem` goes on a sentence about the text. */
+  | { readonly _tag: 'Malformed'; readonly problem: string };
+
+type Condition = Requirement<StandardOperator>;
+
+const KEY = String.raw`[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?`;
+const VALUE = String.raw`([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?`;
+const SHAPES = {
+  equal: new RegExp(`^(?<key>${KEY})\\s*==?\\s*(?<value>${VALUE})$`, 'u'),
+  unequal: new RegExp(`^(?<key>${KEY})\\s*!=\\s*(?<value>${VALUE})$`, 'u'),
+  set: new RegExp(`^(?<key>${KEY})\\s+(?<word>in|notin)\\s*\\((?<values>[^()]*)\\)$`, 'u'),
+  exists: new RegExp(`^(?<key>${KEY})$`, 'u'),
+  missing: new RegExp(`^!\\s*(?<key>${KEY})$`, 'u'),
+};
+const PLAIN_VALUE = new RegExp(`^${VALUE}$`, 'u');
+
+/** Between conditions, not within the parentheses of a set. */
+const COMMA = /,(?![^(]*\))/u;
+
+const inSet = (groups: Readonly<Record<string, string>>): Condition | undefined => {
+  const values = (groups['values'] ?? '').split(',').map((value) => value.trim());
+  if (!values.every((value) => PLAIN_VALUE.test(value))) return undefined;
+  const operator = groups['word'] === 'in' ? 'In' : 'NotIn';
+  return { key: groups['key'] ?? '', operator, values };
+};
+
+const conditionOf = (text: string): Condition | undefined => {
+  const found = Object.entries(SHAPES).flatMap(([shape, pattern]) => {
+    const groups = pattern.exec(text)?.groups;
+    return groups === undefined ? [] : [{ shape, groups }];
+  })[0];
+  if (found === undefined) return undefined;
+  const { shape, groups } = found;
+  const [key, value] = [groups['key'] ?? '', groups['value'] ?? ''];
+  switch (shape) {
+    case 'equal':
+      return { key, operator: 'In', values: [value] };
+    case 'unequal':
+      return { key, operator: 'NotIn', values: [value] };
+    case 'set':
+      return inSet(groups);
+    case 'exists':
+      return { key, operator: 'Exists', values: [] };
+    default:
+      return { key, operator: 'DoesNotExist', values: [] };
+  }
+};
+
+/** Reads a selector; an empty one selects everything. */
+export const readSelector = (text: string): SelectorReading => {
+  const parts = text.split(COMMA).map((part) => part.trim());
+  const conditions: Condition[] = [];
+  for (const part of text.trim() === '' ? [] : parts) {
+    const condition = conditionOf(part);
+    if (condition === undefined) {
+      return { _tag: 'Malformed', problem: `has ${JSON.stringify(part)}, which is no condition` };
+    }
+    conditions.push(condition);
+  }
+  return {
+    _tag: 'Selector',
+    selects: (labels) => conditions.every((condition) => labelsHold(condition, labels)),
+  };
+};

@@ -1,0 +1,122 @@
+/**
+ * The acts on CapacityRequests of pods. Promises: every write passes the write budget in class
+ * `demand`, is counted, and sends only what changed; creation and first phase are two writes,
+ * because creation cannot set a status; a phase that somebody was faster to write is left alone.
+ */
+import { Context, Effect, Layer } from 'effect';
+import type { Telemetry } from '../api/telemetry.ts';
+import type { WriteOutcome } from '../domain/object-write.ts';
+import type { RequestWrite } from '../domain/pod-demand/demand-facts.ts';
+import {
+  newPodRequest,
+  type OwnedRequest,
+  pendingPatch,
+  podRequestPatch,
+  projectOwnedRequest,
+  type RequestedPod,
+} from '../domain/pod-demand/owned-request.ts';
+import { requestName } from '../domain/pod-demand/pod-request.ts';
+import type { RequestText } from '../domain/pod-demand/request-text.ts';
+import type { Intern } from '../domain/text-pool.ts';
+import { KubeApi } from './kube-api.ts';
+import { type CountedOutcome, type ObjectWrites, objectWrites } from './object-writes.ts';
+import { Writes } from './writes.ts';
+
+/** The pod, what its request is to say, and the request as it is shown; null for a creation. */
+export interface PodRequestWrite {
+  readonly pod: RequestedPod;
+  readonly text: RequestText;
+  readonly request: OwnedRequest | null;
+}
+
+type Outcome = WriteOutcome<OwnedRequest>;
+type Act = (write: PodRequestWrite) => Effect.Effect<Outcome>;
+type Counted = Effect.Effect<CountedOutcome<OwnedRequest>>;
+
+/** Writes CapacityRequests of pods. */
+export class PodRequests extends Context.Service<PodRequests, {
+  readonly create: Act;
+  readonly update: Act;
+  readonly stamp: Act;
+  readonly remove: Act;
+}>()('tidegate/PodRequests') {}
+
+/** What the live layer needs besides the API server. */
+export interface PodRequestsOptions {
+  readonly telemetry: Telemetry;
+  /** Shares the text of equal specs; see `src/domain/text-pool.ts`. */
+  readonly intern: Intern;
+}
+
+const NOTHING_TO_SAY: CountedOutcome<OwnedRequest> = {
+  outcome: { _tag: 'Fault', why: 'there was nothing to write' },
+  result: 'error',
+};
+
+const pathIn = (namespace: string): string =>
+  `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${encodeURIComponent(namespace)}/capacityrequests`;
+
+/** `metadata.name` of a request that the cluster shows. */
+const nameOf = ({ key }: OwnedRequest): string => key.slice(key.indexOf('/') + 1);
+
+/** The phase, unless the object changed meanwhile: then it is looked at instead. */
+const stamped = (writes: ObjectWrites<OwnedRequest>, request: OwnedRequest): Counted =>
+  writes.patchStatus(nameOf(request), pendingPatch(request)).pipe(
+    Effect.flatMap((answer): Counted =>
+      answer.result === 'conflict' ? writes.look(nameOf(request)) : Effect.succeed(answer)
+    ),
+  );
+
+const updated = (
+  writes: ObjectWrites<OwnedRequest>,
+  { pod, text }: PodRequestWrite,
+  request: OwnedRequest,
+): Counted => {
+  const patch = podRequestPatch(pod, request, text);
+  return patch === undefined
+    ? Effect.succeed(NOTHING_TO_SAY)
+    : writes.patch(nameOf(request), patch);
+};
+
+/** Requests of pods on a real API server. */
+export const podRequestsLayer = (
+  { telemetry, intern }: PodRequestsOptions,
+): Layer.Layer<PodRequests, never, KubeApi | Writes> =>
+  Layer.effect(
+    PodRequests,
+    Effect.gen(function* () {
+      const [api, writes] = [yield* KubeApi, yield* Writes];
+      const project = (raw: unknown) => projectOwnedRequest(raw, intern);
+      const writesIn = ({ namespace }: RequestedPod): ObjectWrites<OwnedRequest> =>
+        objectWrites({ path: pathIn(namespace), api, writes, project, writeClass: 'demand' });
+      const counted = (op: RequestWrite, act: Counted): Effect.Effect<Outcome> =>
+        Effect.map(act, ({ outcome, result }) => {
+          telemetry.count('tidegate_pod_request_writes_total', 1, { op, outcome: result });
+          return outcome;
+        });
+      const about = (
+        op: RequestWrite,
+        act: (writes: ObjectWrites<OwnedRequest>, request: OwnedRequest) => Counted,
+        { pod, request }: PodRequestWrite,
+      ): Effect.Effect<Outcome> =>
+        counted(
+          op,
+          request === null ? Effect.succeed(NOTHING_TO_SAY) : act(writesIn(pod), request),
+        );
+      return {
+        create: ({ pod, text }) => {
+          const name = requestName(pod.name, pod.uid);
+          return counted('create', writesIn(pod).create(newPodRequest(pod, name, text), name));
+        },
+        update: (write) =>
+          about('update', (objects, request) => updated(objects, write, request), write),
+        stamp: (write) => about('stamp', stamped, write),
+        remove: (write) =>
+          about(
+            'delete',
+            (objects, request) => objects.remove(nameOf(request), request.uid),
+            write,
+          ),
+      };
+    }),
+  );

@@ -1,0 +1,44 @@
+/** What the `podDemand` statechart is given, knows and hears. */
+import type { Revision, Uid } from '../domain/ids.ts';
+import type { WriteVerdict } from '../domain/object-write.ts';
+import type { DemandFacts } from '../domain/pod-demand/demand-facts.ts';
+import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
+import type { RequestText } from '../domain/pod-demand/request-text.ts';
+import type { Seed } from '../domain/random.ts';
+
+/** A write: for which pod, to say what, and which request it is about. */
+export interface PodRequestAct {
+  readonly pod: RequestedPod;
+  readonly text: RequestText;
+  /** Null for a creation. */
+  readonly request: OwnedRequest | null;
+}
+
+export interface PodDemandInput {
+  readonly pod: RequestedPod;
+  readonly facts: DemandFacts;
+  readonly seed: Seed;
+}
+
+export interface PodDemandContext extends PodDemandInput {
+  /** UIDs of requests that are known to be gone: what still shows them is an echo. */
+  readonly gone: readonly Uid[];
+  /** The request that the write under way is about, as it was then. */
+  readonly base: { readonly uid: Uid; readonly revision: Revision } | null;
+  /** Failures since a write last landed. */
+  readonly attempt: number;
+  readonly verdict: WriteVerdict;
+  /** Why the last write did not land; empty when it did. */
+  readonly problem: string;
+}
+
+export type PodDemandEvent =
+  /** What is to become of the pod's requests, and what they are to say. */
+  | {
+    readonly type: 'pod.observed';
+    readonly standing: DemandFacts['standing'];
+    readonly text: RequestText;
+  }
+  | { readonly type: 'request.observed'; readonly request: OwnedRequest }
+  | { readonly type: 'request.vanished'; readonly uid: Uid }
+  | { readonly type: 'turn.granted' };

@@ -1,0 +1,215 @@
+/** One pod and its CapacityRequest, walked through every configuration. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { expect } from 'vitest';
+import { providePodDemand } from '../../src/actors/pod-demand-acts.ts';
+import { writeDoor } from '../../src/actors/write-door.ts';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
+import type { WriteOutcome } from '../../src/domain/object-write.ts';
+import {
+  type DemandFacts,
+  owedRequest,
+  type RequestsStanding,
+} from '../../src/domain/pod-demand/demand-facts.ts';
+import {
+  type OwnedRequest,
+  projectOwnedRequest,
+  type RequestedPod,
+} from '../../src/domain/pod-demand/owned-request.ts';
+import { OWNED_BY_POD, requestName } from '../../src/domain/pod-demand/pod-request.ts';
+import { requestText } from '../../src/domain/pod-demand/request-text.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
+import { Writes } from '../../src/effects/writes.ts';
+import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
+import { podDemand } from '../../src/machines/pod-demand.ts';
+import { type Acts, describeModel } from './model.ts';
+
+const POD: RequestedPod = {
+  namespace: 'n',
+  name: 'web',
+  uid: '00000000-0000-4000-8000-000000000001',
+};
+const OURS = requestName(POD.name, POD.uid);
+
+const spec = (cpu: string) => ({ resources: { cpu }, priority: 0 });
+const TEXT = requestText(spec('1'));
+
+/** What the API server would answer with, by revision. */
+const served = new Map<string, object>();
+
+interface Traits {
+  readonly name?: string;
+  readonly uid?: string;
+  readonly phase?: string;
+  readonly cpu?: string;
+  readonly marked?: boolean;
+  readonly revision: string;
+}
+
+const request = (
+  { name = OURS, uid = 'r1', phase = '', cpu = '1', marked = true, revision }: Traits,
+): OwnedRequest => {
+  const raw = {
+    metadata: {
+      name,
+      namespace: 'n',
+      uid,
+      resourceVersion: revision,
+      labels: { [OWNED_BY_POD]: POD.uid },
+      ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
+    },
+    spec: spec(cpu),
+    ...(phase === '' ? {} : { status: { phase } }),
+  };
+  const projection = projectOwnedRequest(raw);
+  if (projection === undefined) throw new Error('No projection');
+  served.set(projection.revision, raw);
+  return projection;
+};
+
+const CREATED = request({ revision: '10' });
+const STAMPED = request({ phase: 'Pending', revision: '11' });
+/** As another controller made it: another name, no owner, and it asks for something else. */
+const FOREIGN = request({
+  name: 'cr-pod-web-x7k2p',
+  uid: 'r2',
+  phase: 'Acknowledged',
+  cpu: '2',
+  marked: false,
+  revision: '5',
+});
+const ADOPTED = request({
+  name: 'cr-pod-web-x7k2p',
+  uid: 'r2',
+  phase: 'Acknowledged',
+  revision: '12',
+});
+
+interface World {
+  readonly standing: RequestsStanding;
+  readonly requests: readonly OwnedRequest[];
+}
+
+const textOf = (standing: RequestsStanding): string => (standing === 'Wanted' ? TEXT : '');
+
+const inputOf = ({ standing, requests }: World) => ({
+  pod: POD,
+  facts: { standing, text: textOf(standing), requests } satisfies DemandFacts,
+  seed: 1,
+});
+
+type Outcome = WriteOutcome<OwnedRequest>;
+
+const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Written':
+      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
+    case 'Absent':
+      return Effect.succeed({ status: 404, body: {} });
+    case 'Refused':
+      return Effect.succeed({ status: 422, body: { message: outcome.why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why: outcome.why }));
+  }
+};
+
+const actIn = ({ method, path }: KubeCall): string => {
+  if (method === 'PATCH') return path.endsWith('/status') ? 'stampRequest' : 'updateRequest';
+  return method === 'POST' ? 'createRequest' : 'deleteRequest';
+};
+
+/** The statechart as it lives, down to the requests that it sends. */
+const wire = (acts: Acts) => {
+  const perform = (call: KubeCall) =>
+    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const layer = podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
+    Layer.provide(Layer.mergeAll(
+      Layer.succeed(KubeApi, {
+        call: perform,
+        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+      }),
+      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
+    )),
+  );
+  const deaf = () => {};
+  return providePodDemand(
+    ManagedRuntime.make(layer),
+    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    writeDoor().through,
+  );
+};
+
+const pod = (standing: RequestsStanding) => ({ standing, text: textOf(standing) });
+const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phase];
+
+describeModel('podDemand', {
+  machine: podDemand,
+  wire,
+  inputs: [inputOf({ standing: 'Wanted', requests: [] })],
+  events: {
+    'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone'), pod('Overdue')],
+    'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
+    'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
+    'xstate.done.actor.createRequest': [
+      { output: { _tag: 'Written', shown: CREATED } },
+      { output: { _tag: 'Fault', why: 'planted' } },
+      { output: { _tag: 'Refused', why: 'planted' } },
+    ],
+    'xstate.done.actor.updateRequest': [
+      { output: { _tag: 'Written', shown: ADOPTED } },
+      { output: { _tag: 'Absent' } },
+    ],
+    'xstate.done.actor.stampRequest': [
+      { output: { _tag: 'Written', shown: STAMPED } },
+      { output: { _tag: 'Absent' } },
+    ],
+    'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],
+  },
+  project: ({ facts, gone, base, attempt, verdict }: PodDemandContext) => ({
+    standing: facts.standing,
+    requests: facts.requests.map(briefly),
+    gone: gone.toSorted(),
+    base,
+    attempt: Math.min(attempt, 5),
+    verdict,
+  }),
+  invariant: (snapshot, acts) => {
+    const { facts, base } = snapshot.context;
+    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
+    if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
+    if (snapshot.hasTag('settled')) expect(owedRequest(POD, facts)).toBeUndefined();
+    if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
+    if (acts.includes('invoke:createRequest')) {
+      expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
+    }
+    if (acts.includes('invoke:deleteRequest')) {
+      const others = facts.requests.filter(({ uid }: OwnedRequest) => uid !== base?.uid);
+      const isExtra = facts.standing === 'Wanted' && others.length > 0;
+      const isNoDemand = facts.standing === 'Unwanted' || facts.standing === 'Overdue';
+      expect(isExtra || isNoDemand, 'the only request of a wanted pod stays').toBe(true);
+    }
+    if (acts.includes('invoke:stampRequest')) {
+      expect(facts.requests.find(({ uid }: OwnedRequest) => uid === base?.uid)?.phase).toBe('');
+    }
+  },
+  crash: {
+    world: { standing: 'Wanted', requests: [] } satisfies World as World,
+    record: (world: World, { event, before, after }): World => {
+      const { facts } = after.context;
+      if (event.type === 'pod.observed') return { ...world, standing: facts.standing };
+      return before === after ? world : { ...world, requests: facts.requests };
+    },
+    restart: (world) => ({ input: inputOf(world), events: [] }),
+    obligations: ({ context }: { context: PodDemandContext }) => {
+      const owed = owedRequest(POD, context.facts);
+      return {
+        standing: context.facts.standing,
+        write: owed?.write,
+        about: owed?.request?.uid,
+        remain: context.facts.requests.length,
+      };
+    },
+  },
+  limit: 40_000,
+});
