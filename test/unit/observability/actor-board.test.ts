@@ -1,0 +1,109 @@
+/** The board of actors: what is kept of those that live, and what is forgotten of those that end. */
+import { createActor, setup } from 'xstate';
+import { expect, test } from 'vitest';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { makeActorBoard } from '../../../src/observability/actor-board.ts';
+
+const START_MS = Date.UTC(2026, 0, 1);
+
+const gate = setup({
+  types: {
+    context: {} as { readonly seen: number },
+    events: {} as
+      | { readonly type: 'gate.seen' }
+      | { readonly type: 'tide.came' }
+      | { readonly type: 'gate.removed' },
+  },
+}).createMachine({
+  id: 'gate',
+  type: 'parallel',
+  context: { seen: 0 },
+  on: { 'gate.seen': {} },
+  states: {
+    lamp: { initial: 'dark', states: { dark: {} } },
+    water: {
+      initial: 'low',
+      states: {
+        low: { on: { 'tide.came': 'high' } },
+        high: {
+          initial: 'rising',
+          meta: { reason: 'BlockedByBudget' },
+          states: { rising: { on: { 'tide.came': 'falling' } }, falling: {} },
+        },
+      },
+    },
+  },
+});
+
+const watched = () => {
+  const time = simulatedTime(START_MS);
+  const board = makeActorBoard({ time, kinds: new Set(['gate']) });
+  const begin = (id: string) => createActor(gate, { id, inspect: board.inspect }).start();
+  return { time, board, begin };
+};
+
+test('a board tells state, reason and age of each actor of the catalogue, and of no other', async () => {
+  const { time, board, begin } = watched();
+  const actor = begin('gate/north');
+  begin('ferry/1');
+  await time.advance(5000);
+  actor.send({ type: 'tide.came' });
+  expect(board.rows()).toEqual([{
+    id: 'gate/north',
+    kind: 'gate',
+    state: 'lamp.dark water.high.rising',
+    reason: 'BlockedByBudget',
+    status: 'active',
+    sinceMs: START_MS + 5000,
+    bornMs: START_MS,
+  }]);
+});
+
+test('a board keeps the way of an actor and what it was told, the last of each', () => {
+  const { board, begin } = watched();
+  const actor = begin('gate/north');
+  for (let seen = 0; seen < 100; seen += 1) actor.send({ type: 'gate.seen' });
+  actor.send({ type: 'tide.came' });
+  const detail = board.detail('gate/north');
+  expect(detail?.path.map(({ state, event }) => [state, event])).toEqual([
+    ['lamp.dark water.low', 'xstate.init'],
+    ['lamp.dark water.high.rising', 'tide.came'],
+  ]);
+  expect(detail?.log).toHaveLength(50);
+  expect(detail?.log.at(-1)).toMatchObject({
+    event: 'tide.came',
+    state: 'lamp.dark water.high.rising',
+  });
+  expect(detail?.log.at(-2)).toMatchObject({ event: 'gate.seen', state: null });
+  expect(detail?.context).toEqual({ seen: 0 });
+});
+
+test('a board shows how an actor ended, and the life that a name begins anew', async () => {
+  const { time, board, begin } = watched();
+  begin('gate/north').stop();
+  expect(board.row('gate/north')).toMatchObject({ status: 'stopped', reason: null });
+  await time.advance(1000);
+  begin('gate/north');
+  expect(board.row('gate/north')).toMatchObject({ status: 'active', bornMs: START_MS + 1000 });
+});
+
+test('a board forgets the oldest of those that ended, and none that lives', () => {
+  const { board, begin } = watched();
+  begin('gate/alive');
+  for (let at = 0; at < 600; at += 1) begin(`gate/${at}`).stop();
+  expect(board.rows()).toHaveLength(501);
+  expect(board.row('gate/alive')?.status).toBe('active');
+  expect(board.row('gate/99')).toBeUndefined();
+  expect(board.row('gate/100')?.status).toBe('stopped');
+});
+
+test('a board says which actor changed, for as long as somebody listens', () => {
+  const { board, begin } = watched();
+  const changed: string[] = [];
+  const leave = board.subscribe((id) => changed.push(id));
+  const actor = begin('gate/north');
+  actor.send({ type: 'tide.came' });
+  leave();
+  actor.send({ type: 'tide.came' });
+  expect(changed).toEqual(['gate/north', 'gate/north']);
+});

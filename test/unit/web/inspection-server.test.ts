@@ -1,0 +1,108 @@
+/** The server of the live page: what it serves, to whom, and with which policy. */
+import { request } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ActorBoard } from '../../../src/api/actor-board.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { startInspectionServer } from '../../../src/web/inspection-server.ts';
+
+const NOBODY: ActorBoard = {
+  rows: () => [],
+  row: () => undefined,
+  detail: () => undefined,
+  context: () => undefined,
+  subscribe: () => () => {},
+};
+
+const FILES = {
+  html: '<!doctype html>',
+  script: 'let page;',
+  style: 'p{}',
+  catalogue: '{}',
+  charts: { nodeDrain: '<svg/>' },
+};
+
+const served = async () => {
+  const server = await startInspectionServer({
+    address: { host: '', port: 0 },
+    board: NOBODY,
+    time: simulatedTime(),
+    files: FILES,
+  });
+  onTestFinished(server.close);
+  return server;
+};
+
+/** By `node:http`, because `fetch` sets the host by itself. */
+const ask = (url: string, options: { readonly method?: string; readonly host?: string } = {}) =>
+  new Promise<{ readonly status: number; readonly policy: string; readonly body: string }>(
+    (resolve, reject) => {
+      const asked = request(url, {
+        method: options.method ?? 'GET',
+        ...(options.host === undefined ? {} : { headers: { host: options.host } }),
+      }, (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (text: string) => (body += text));
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            policy: String(response.headers['content-security-policy']),
+            body,
+          }));
+      });
+      asked.on('error', reject);
+      asked.end();
+    },
+  );
+
+test('the page, its files and its charts are served under a policy that loads nothing else', async () => {
+  const { url } = await served();
+  expect(new URL(url).hostname).toBe('127.0.0.1');
+  const bodies = await Promise.all(
+    ['', 'page.js', 'page.css', 'catalogue.json', 'charts/nodeDrain.svg'].map((path) =>
+      ask(url + path)
+    ),
+  );
+  expect(bodies.map(({ body }) => body)).toEqual([
+    FILES.html,
+    FILES.script,
+    FILES.style,
+    FILES.catalogue,
+    FILES.charts.nodeDrain,
+  ]);
+  for (const { policy } of bodies) {
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self';/);
+  }
+});
+
+test('what is not there, and what would change something, is refused in words', async () => {
+  const { url } = await served();
+  expect(await ask(`${url}charts/toString.svg`)).toMatchObject({ status: 404 });
+  expect(await ask(`${url}../../etc/passwd`)).toMatchObject({ status: 404 });
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    expect(await ask(url, { method })).toMatchObject({ status: 405, body: /use GET/ });
+  }
+});
+
+test('a page of another name cannot read it through this machine', async () => {
+  const { url } = await served();
+  const { port } = new URL(url);
+  expect(await ask(url, { host: `evil.example:${port}` })).toMatchObject({ status: 403 });
+  for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
+    expect(await ask(url, { host })).toMatchObject({ status: 200 });
+  }
+});
+
+test('an address that cannot be had is one sentence', async () => {
+  const { url } = await served();
+  const port = Number(new URL(url).port);
+  const second = startInspectionServer({
+    address: { host: '127.0.0.1', port },
+    board: NOBODY,
+    time: simulatedTime(),
+    files: FILES,
+  });
+  await expect(second).rejects.toThrow(
+    new RegExp(`^Cannot listen on "127.0.0.1:${port}" for the live page: `),
+  );
+});

@@ -1,0 +1,138 @@
+/** What an open page is told, and how little of it when it is slow. */
+import { expect, test } from 'vitest';
+import type { ActorBoard, ActorRow } from '../../../src/api/actor-board.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import {
+  type FeedMessage,
+  type FeedReader,
+  startActorFeed,
+  startBoardFeed,
+} from '../../../src/web/live-feed.ts';
+
+const BATCH_MS = 200;
+
+const rowOf = (id: string, state: string): ActorRow => ({
+  id,
+  kind: id.split('/')[0] ?? '',
+  state,
+  reason: null,
+  status: 'active',
+  sinceMs: 1,
+  bornMs: 1,
+});
+
+/** A board by hand. */
+const boardOf = (contexts: Readonly<Record<string, unknown>>) => {
+  const rows = new Map(Object.keys(contexts).map((id) => [id, rowOf(id, 'low')]));
+  const listeners = new Set<(id: string) => void>();
+  const board: ActorBoard = {
+    rows: () => [...rows.values()],
+    row: (id) => rows.get(id),
+    context: (id) => contexts[id],
+    detail: (id) => {
+      const row = rows.get(id);
+      return row && { row, path: [], log: [], context: contexts[id] };
+    },
+    subscribe: (changed) => {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+  };
+  const tell = (id: string): void => listeners.forEach((changed) => changed(id));
+  return {
+    board,
+    listeners,
+    move: (id: string, state: string) => {
+      rows.set(id, rowOf(id, state));
+      tell(id);
+    },
+    forget: (id: string) => {
+      rows.delete(id);
+      tell(id);
+    },
+  };
+};
+
+const readerOf = () => {
+  const told: FeedMessage[] = [];
+  let busy = false;
+  const reader: FeedReader = { isBusy: () => busy, send: (message) => void told.push(message) };
+  return { told, reader, setBusy: (is: boolean) => void (busy = is) };
+};
+
+test('a page is told of every actor once, then of each that changed, in one batch', async () => {
+  const time = simulatedTime();
+  const { board, move, forget } = boardOf({ 'gate/a': {}, 'gate/b': {} });
+  const { told, reader } = readerOf();
+  startBoardFeed({ board, time, reader });
+  for (const state of ['high', 'low', 'high']) move('gate/a', state);
+  forget('gate/b');
+  await time.advance(BATCH_MS);
+  expect(told).toHaveLength(2);
+  expect(told[0]).toMatchObject({
+    type: 'board',
+    rows: [
+      ['gate/a', 'gate', 'low', '', 'active', 1, 1],
+      ['gate/b', 'gate', 'low', '', 'active', 1, 1],
+    ],
+  });
+  expect(told[1]).toMatchObject({
+    type: 'changes',
+    rows: [['gate/a', 'gate', 'high', '', 'active', 1, 1]],
+    gone: ['gate/b'],
+  });
+});
+
+test('a page that is slow gets what is so when it is ready, and nothing in between', async () => {
+  const time = simulatedTime();
+  const { board, move } = boardOf({ 'gate/a': {} });
+  const { told, reader, setBusy } = readerOf();
+  startBoardFeed({ board, time, reader });
+  setBusy(true);
+  for (let at = 0; at < 50; at += 1) {
+    move('gate/a', `state${at}`);
+    await time.advance(BATCH_MS);
+  }
+  expect(told).toHaveLength(1);
+  setBusy(false);
+  await time.advance(BATCH_MS);
+  expect(told).toHaveLength(2);
+  expect(told[1]).toMatchObject({ rows: [['gate/a', 'gate', 'state49', '', 'active', 1, 1]] });
+});
+
+test('a page that closed is told nothing more and costs nothing', async () => {
+  const time = simulatedTime();
+  const { board, move, listeners } = boardOf({ 'gate/a': {} });
+  const { told, reader } = readerOf();
+  const stop = startBoardFeed({ board, time, reader });
+  move('gate/a', 'high');
+  stop();
+  await time.advance(10 * BATCH_MS);
+  expect(told).toHaveLength(1);
+  expect([listeners.size, time.pending()]).toEqual([0, 0]);
+});
+
+test('a page that looks at a drain is told its reclaim and its pods, and when it is gone', async () => {
+  const time = simulatedTime();
+  const { board, forget } = boardOf({
+    'nodeDrain/n1': { mark: { ids: ['i1'] }, orders: [] },
+    'reclaimInstruction/i1': { entries: [{ machine: 'm1', node: 'n1' }] },
+    'podEviction/ns/p1': { node: 'n1', facts: { need: { _tag: 'One', budget: 'ns/b' } } },
+    'podEviction/ns/p2': { node: 'n2', facts: { need: { _tag: 'None' } } },
+    'budget/ns/b': {},
+  });
+  const { told, reader } = readerOf();
+  startActorFeed({ board, time, reader }, 'nodeDrain/n1');
+  expect(told[0]).toMatchObject({
+    type: 'actor',
+    actor: {
+      links: [
+        { relation: 'pod', id: 'podEviction/ns/p1' },
+        { relation: 'reclaim', id: 'reclaimInstruction/i1' },
+      ],
+    },
+  });
+  forget('nodeDrain/n1');
+  await time.advance(BATCH_MS);
+  expect(told[1]).toMatchObject({ type: 'actor', actor: null });
+});
