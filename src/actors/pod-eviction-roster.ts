@@ -10,7 +10,7 @@ import type { Budget } from '../domain/drain/budget.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import { type PodFacts, podFacts } from '../domain/drain/pod-facts.ts';
 import { interruptedEvictions, type Petition } from '../domain/drain/queue.ts';
-import type { ObjectKey, Uid } from '../domain/ids.ts';
+import { type ObjectKey, objectKey, type Uid } from '../domain/ids.ts';
 import type { podEviction } from '../machines/pod-eviction.ts';
 
 /** On whose behalf a pod is to leave, and what its place in a queue is made from. */
@@ -65,10 +65,14 @@ export interface LeavingPods {
 export interface LeavingPodsOptions {
   readonly isKubeletSilent: (node: string) => boolean;
   readonly now: () => number;
+  /** The pod that has this name now, wherever it runs. */
+  readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
 
 /** Nobody is to leave at first. */
-export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): LeavingPods => {
+export const leavingPods = (
+  { isKubeletSilent, now, cached }: LeavingPodsOptions,
+): LeavingPods => {
   const members = new Map<Uid, LeavingPod>();
   const byNode = new Map<string, Set<LeavingPod>>();
   const index = budgetIndex();
@@ -78,10 +82,12 @@ export const leavingPods = ({ isKubeletSilent, now }: LeavingPodsOptions): Leavi
   const coveredBy = (key: ObjectKey) => known(index.podsOf(key).map(({ uid }) => uid));
   const factsOf = ({ pod, terms }: Pick<LeavingPod, 'pod' | 'terms'>): PodFacts =>
     podFacts(pod, index.budgetsOf(pod.uid), isKubeletSilent(terms.node));
-  const interruptedAt = (budget: Budget, nowMs: number) =>
-    Object.keys(budget.disruptedPods).length === 0
-      ? []
-      : interruptedEvictions(budget, index.podsOf(budget.key), nowMs);
+  /** Also of pods that nobody wants to leave: whoever asked for them, the slot is taken. */
+  const interruptedAt = (budget: Budget, nowMs: number) => {
+    const named = Object.keys(budget.disruptedPods)
+      .flatMap((name) => cached(objectKey(name, budget.namespace)) ?? []);
+    return interruptedEvictions(budget, named, nowMs);
+  };
 
   return {
     all: () => members.values(),

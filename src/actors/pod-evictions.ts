@@ -86,6 +86,7 @@ export const startPodEvictions = (
   const roster = leavingPods({
     isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
     now: world.time.now,
+    cached: pods.get,
   });
   const later = afterwards(world.telemetry);
   let budgetsKnown = false;

@@ -5,9 +5,10 @@
  * UpcomingNodes, Namespaces) may be missing, for want of permission or because it is not there.
  */
 import { Effect } from 'effect';
-import { type Budget, projectBudget } from '../domain/drain/budget.ts';
+import { type Budget, budgetCovers, projectBudget } from '../domain/drain/budget.ts';
 import { type DrainedNode, projectDrainedNode } from '../domain/drain/drained-node.ts';
 import { type DrainPod, podProjection } from '../domain/drain/pod.ts';
+import { objectKey } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { projectUpcomingNode, type UpcomingNodeProjection } from '../domain/upcoming-node.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
@@ -27,7 +28,7 @@ export interface DrainReading {
   readonly nodes: readonly DrainedNode[];
   /** Names that were asked for and are no Nodes. */
   readonly missing: readonly string[];
-  /** Those that are bound to one of the nodes. */
+  /** Those that are bound to one of the nodes, and others that a budget still counts. */
   readonly pods: readonly DrainPod[];
   readonly budgets: readonly Budget[];
   /** Raw Events (events.k8s.io/v1) about Nodes. */
@@ -136,6 +137,31 @@ const readPods = (nodes: readonly DrainedNode[]) =>
     return pods.flat().filter(({ node }) => names.has(node));
   });
 
+/** Of pods that budgets count as disrupted and that run elsewhere, this many are looked at. */
+const COUNTED_ELSEWHERE_MAX = 50;
+
+/** Pods of other nodes whose evictions were cut short may hold the slots of our budgets. */
+const readCounted = (pods: readonly DrainPod[], budgets: readonly Budget[]) =>
+  Effect.gen(function* () {
+    const project = podProjection();
+    const known = new Set(pods.map(({ key }) => key));
+    const elsewhere = budgets.filter((budget) => pods.some((pod) => budgetCovers(budget, pod)))
+      .flatMap(({ namespace, disruptedPods }) =>
+        Object.keys(disruptedPods).map((name) => ({ namespace, name }))
+      )
+      .filter(({ namespace, name }) => !known.has(objectKey(name, namespace)))
+      .slice(0, COUNTED_ELSEWHERE_MAX);
+    const reads = yield* Effect.all(
+      elsewhere.map(({ namespace, name }) =>
+        readObject(`/api/v1/namespaces/${namespace}/pods/${encodeURIComponent(name)}`)
+      ),
+      { concurrency: AT_ONCE },
+    );
+    return reads.flatMap((read) =>
+      (read._tag === 'Found' ? project(read.object) : undefined) ?? []
+    );
+  });
+
 const optionalList = <T>(
   selection: Selection,
   project: (raw: unknown) => T | undefined,
@@ -169,7 +195,8 @@ export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
   Effect.gen(function* () {
     const { nodes, missing } = yield* readNodes(choice);
     const around = yield* readAround(nodes);
-    return { _tag: 'Read', reading: { nodes, missing, ...around } } as const;
+    const pods = [...around.pods, ...yield* readCounted(around.pods, around.budgets)];
+    return { _tag: 'Read', reading: { nodes, missing, ...around, pods } } as const;
   }).pipe(
     Effect.catchIf(
       (problem) => problem instanceof Refused,

@@ -6,8 +6,10 @@ import type { Budget } from '../domain/drain/budget.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
+import { type InterruptedEviction, interruptedEvictions } from '../domain/drain/queue.ts';
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
+import { objectKey } from '../domain/ids.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
@@ -40,12 +42,17 @@ export interface DrainScene {
   readonly nowMs: number;
 }
 
+/** Evictions that were cut short, by the key of the budget that counts them. */
+export type InterruptedSlots = ReadonlyMap<string, readonly InterruptedEviction[]>;
+
 /** What is known of one node. */
 export interface NodeFacts {
   readonly node: DrainedNode;
   readonly pods: readonly DrainPod[];
   /** Those that cover one of the pods. */
   readonly budgets: readonly Budget[];
+  /** Slots of these budgets that evictions hold which were cut short, of pods anywhere. */
+  readonly interrupted: InterruptedSlots;
   /** Newest first. */
   readonly events: readonly NodeEvent[];
   readonly machine: UpcomingNodeProjection | undefined;
@@ -82,6 +89,17 @@ const coveringIn = (budgets: ReadonlyMap<string, readonly Budget[]>) => {
   };
 };
 
+const interruptedIn = ({ pods, budgets, nowMs }: DrainScene): InterruptedSlots => {
+  const charged = [...budgets].filter(({ disruptedPods }) => Object.keys(disruptedPods).length > 0);
+  if (charged.length === 0) return new Map();
+  const byKey = new Map([...pods].map((pod) => [pod.key, pod]));
+  return new Map(charged.map((budget) => {
+    const named = Object.keys(budget.disruptedPods)
+      .flatMap((name) => byKey.get(objectKey(name, budget.namespace)) ?? []);
+    return [budget.key, interruptedEvictions(budget, named, nowMs)];
+  }));
+};
+
 const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
   Date.parse(right.time) - Date.parse(left.time);
 
@@ -94,6 +112,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const terminatingNamespaces = new Set(scene.terminatingNamespaces);
   const { own, nowMs } = scene;
   const covering = coveringIn(budgets);
+  const interrupted = interruptedIn(scene);
   const budgetsOver = (bound: readonly DrainPod[]): readonly Budget[] => [
     ...new Set(bound.flatMap(covering)),
   ];
@@ -104,6 +123,7 @@ export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
         node,
         pods: bound,
         budgets: budgetsOver(bound),
+        interrupted,
         events: (events.get(node.name) ?? []).toSorted(newestFirst),
         machine: machines.get(node.name),
         terminatingNamespaces,

@@ -190,6 +190,7 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
   const foreseen = foresee({
     plan,
     budgets,
+    interrupted: facts.interrupted,
     paused: node.paused,
     kubeletSilent: node.kubeletSilent,
     answers: answersFor(facts, terms.answers),

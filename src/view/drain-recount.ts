@@ -20,7 +20,6 @@ import {
   type TierKey,
 } from '../domain/drain/plan.ts';
 import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
-import { interruptedEvictions } from '../domain/drain/queue.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
@@ -87,24 +86,17 @@ const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
     ),
   );
 
-const interruptedByBudget = ({ budgets, pods, nowMs }: NodeFacts) =>
-  new Map(budgets.map((budget) => {
-    const covered = pods.filter((pod) => budgetCovers(budget, pod));
-    return [budget.key, interruptedEvictions(budget, covered, nowMs)] as const;
-  }));
-
 /** The drain of a node, counted anew from its facts; `mark` says since when and until when. */
 export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Recount => {
   const { node, budgets, nowMs, own } = facts;
   const plan = planOf(facts.pods, { own, evictedOwners: evictedOwners(facts.pods) });
   const startedTo = startedTiers(plan, mark, nowMs);
-  const interrupted = interruptedByBudget(facts);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
     const covering = coveringBudgets(pod, budgets);
     return blockerOf({
       pod,
       budgets: covering,
-      interrupted: covering.flatMap(({ key }) => interrupted.get(key) ?? []),
+      interrupted: covering.flatMap(({ key }) => facts.interrupted.get(key) ?? []),
       outcome: facts.terminatingNamespaces.has(pod.namespace) ? NAMESPACE_GOES : null,
       tierStarted: hasStarted({ startedTo, quietSinceMs: nowMs }, tier),
       paused: node.paused,

@@ -10,7 +10,7 @@ import type { EvictionOutcome } from './answer.ts';
 import { type Budget, budgetCovers, isProcessed } from './budget.ts';
 import { comesBack, type DrainPlan, type TierKey } from './plan.ts';
 import type { DrainPod } from './pod.ts';
-import { interruptedEvictions } from './queue.ts';
+import type { InterruptedEviction } from './queue.ts';
 import { slotNeed } from './slots.ts';
 import type { Uid } from '../ids.ts';
 
@@ -18,6 +18,8 @@ import type { Uid } from '../ids.ts';
 export interface ForesightFacts {
   readonly plan: DrainPlan;
   readonly budgets: readonly Budget[];
+  /** Evictions that were cut short, by the key of the budget that counts them. */
+  readonly interrupted: ReadonlyMap<string, readonly InterruptedEviction[]>;
   readonly paused: boolean;
   readonly kubeletSilent: boolean;
   /** What the API server said to a dry run, or says for certain (a namespace that goes). */
@@ -95,9 +97,7 @@ export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
     blockerOf({
       pod,
       budgets: covering(pod),
-      interrupted: covering(pod).flatMap((budget) =>
-        interruptedEvictions(budget, all.map((waiting) => waiting.pod), facts.nowMs)
-      ),
+      interrupted: covering(pod).flatMap(({ key }) => facts.interrupted.get(key) ?? []),
       outcome: facts.answers.get(pod.uid) ?? null,
       tierStarted: true,
       paused: facts.paused,

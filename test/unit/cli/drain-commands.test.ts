@@ -21,18 +21,22 @@ const PODS = ['a', 'b', 'c'].map((name) => rawPod({ name }));
 interface Cluster {
   readonly refused?: Readonly<Record<string, number>>;
   readonly evictions?: number;
+  /** A pod of another node that the budget counts as disrupted. */
+  readonly counted?: string;
 }
 
-const listOf = (path: string): readonly object[] => {
+const listOf = (path: string, { counted }: Cluster): readonly object[] => {
   if (path === '/api/v1/nodes') return NODES;
   if (path === '/api/v1/pods') return PODS;
   if (path.endsWith('/poddisruptionbudgets')) {
-    return [rawBudget({ status: { currentHealthy: 2, desiredHealthy: 2 } })];
+    const disruptedPods = counted === undefined ? {} : { [counted]: '2026-03-01T11:59:00Z' };
+    return [rawBudget({ status: { currentHealthy: 2, desiredHealthy: 2, disruptedPods } })];
   }
   return [];
 };
 
-const serving = ({ refused = {}, evictions = 201 }: Cluster): Handle => (request, response) => {
+const serving = (traits: Cluster): Handle => (request, response) => {
+  const { refused = {}, evictions = 201, counted = '' } = traits;
   const { path, method, query } = request;
   const code = refused[path];
   if (code !== undefined) {
@@ -49,7 +53,10 @@ const serving = ({ refused = {}, evictions = 201 }: Cluster): Handle => (request
       ? json(response, 404, { kind: 'Status', details: { name } })
       : json(response, 200, node);
   }
-  const items = listOf(path);
+  if (path === `/api/v1/namespaces/ns/pods/${counted}`) {
+    return json(response, 200, rawPod({ name: counted, node: 'elsewhere' }));
+  }
+  const items = listOf(path, traits);
   const from = Number(query.get('continue') ?? 0);
   // Pages of two, whatever is asked for.
   json(response, 200, {
@@ -138,6 +145,14 @@ describe('drain status', () => {
     const asked = api.requests.filter(({ path }) => path === '/api/v1/pods')
       .map(({ query }) => query.get('fieldSelector'));
     expect(new Set(asked)).toEqual(new Set(['spec.nodeName=n1']));
+  });
+
+  test('DR-34: a slot that an eviction elsewhere holds is said, after a look at its pod', async () => {
+    const api = await cluster({ counted: 'far' });
+    const { stdout } = await status(api, { format: 'json' });
+    expect(stdout).toContain('"SlotHeldByInterruptedEviction"');
+    expect(stdout).not.toContain('far');
+    expect(api.requests.filter(({ path }) => path.endsWith('/pods/far')).length).toBe(1);
   });
 
   test('a node that is named is shown whether it is drained or not', async () => {

@@ -266,6 +266,22 @@ describe('slots', () => {
     expect(made.cluster.left('n1')).toBeLessThan(3);
   });
 
+  test('DR-34: a slot is held as well by an interrupted eviction on a node that stays', async () => {
+    const made = rig();
+    await app(made, { size: 3, unavailable: 1 });
+    made.cluster.addPod({ name: 'elsewhere', node: 'n2', app: 'a' });
+    made.cluster.settle('a');
+    await made.ready();
+    made.cluster.charged('db', 'elsewhere');
+    await made.ready();
+    made.drain('n1');
+    await made.time.advance(1000);
+    expect(asked(made)).toEqual([]);
+    expect(made.standing('p0')?.reason).toBe('SlotHeldByInterruptedEviction');
+    await made.time.advance(125_000);
+    expect(asked(made).length).toBeGreaterThan(0);
+  });
+
   test('DR-34: the node with the fewest pods left comes first', async () => {
     const made = rig();
     for (const name of ['x1', 'x2', 'x3']) made.cluster.addPod({ name, node: 'full', app: 'a' });

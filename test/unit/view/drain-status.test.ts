@@ -104,6 +104,17 @@ describe('the pods of a drain', () => {
     ]);
   });
 
+  test('DR-34: a slot that an eviction on another node holds is named, with its end', () => {
+    const disruptedPods = { far: '2026-03-01T11:59:00Z' };
+    const budget = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2, disruptedPods } });
+    const pods = [podOf({ name: 'a' }), podOf({ name: 'far', node: 'n2' })];
+    expect(drainStatus(sceneOfNode({ pods, budgets: [budget] })).blockers).toMatchObject([{
+      reason: 'SlotHeldByInterruptedEviction',
+      text: expect.stringContaining('2026-03-01T12:01:00Z'),
+      pods: ['ns/a'],
+    }]);
+  });
+
   test('DR-21: a tier waits for the one before it, and says so', () => {
     const pods = [podOf({ name: 'low', ...terminating }), podOf({ name: 'high', priority: 9 })];
     const { tiers } = drainStatus(sceneOfNode({ pods }));
