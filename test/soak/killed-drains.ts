@@ -15,7 +15,9 @@ import { COLLECTIONS, nameOf } from '../support/cluster-connection.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import { endsOf, reclaimEach, untilShownReady } from '../support/reclaims.ts';
 import type { StartTidegate } from '../support/tidegate-child.ts';
+import { chargeSlot, namesHeldSlot, SLOT_HELD } from './cut-call.ts';
 import { cutCalls, roundProblems } from './round-checks.ts';
+import { type Round, roundLine } from './round-report.ts';
 import { giveBack, type SoakSite, soakSite, untilWhole } from './soak-site.ts';
 
 /** What to do. */
@@ -28,34 +30,23 @@ export interface Soak {
   readonly say: (line: string) => void;
 }
 
-/** How a round went. */
-export interface Round {
-  readonly number: number;
-  readonly standby: boolean;
-  /** Seconds from the reclaim to the kill; null when nobody was killed. */
-  readonly killedAfter: number | null;
-  /** What had been sent by then. */
-  readonly evictionsBefore: number;
-  readonly evictions: number;
-  readonly refused: number;
-  /** Calls that the death of the process cut. */
-  readonly cut: number;
-  /** Seconds from the reclaim until both nodes were drained. */
-  readonly took: number;
-  /** A cut call held the slot, and the cluster said so. */
-  readonly slotHeld: boolean;
-  /** The instruction was lost with the process, and the drain was found again. */
-  readonly recovered: boolean;
-  readonly problems: readonly string[];
-}
-
 /** More than the two minutes for which a cut call can hold a slot, and the drain. */
 const GRACE_SECONDS = 600;
 const PATIENT_MS = 300_000;
 /** A drain that takes longer than this waits for something. */
 const SLOW_SECONDS = 60;
-const HELD = 'SlotHeldByInterruptedEviction';
 const SECOND_MS = 1000;
+/** Of so many rounds two leave a slot charged: one with a standby, one without. */
+const CHARGED_EVERY = 20;
+/** How much of a drain's time has passed at most when a slot is to be left charged. */
+const EARLY = 0.25;
+
+/** What rounds are played on. */
+interface Stage {
+  readonly site: SoakSite;
+  /** How processes are started that ask for the status. */
+  readonly start: StartTidegate;
+}
 
 const ensureOperators = async (site: SoakSite, count: number): Promise<void> => {
   while (site.running().length < count) {
@@ -67,11 +58,19 @@ const ensureOperators = async (site: SoakSite, count: number): Promise<void> => 
   }
 };
 
-const untilDrained = async (site: SoakSite, machines: readonly string[]): Promise<void> => {
+/** Gives whether `drain status`, asked from `asksFromMs` on, named a slot that is held. */
+const untilDrained = async (
+  { site, start }: Stage,
+  machines: readonly string[],
+  asksFromMs: number,
+): Promise<boolean> => {
+  let named = false;
   await eventually(async () => {
+    if (!named && realTime.now() >= asksFromMs) named = await namesHeldSlot(start, site);
     const ends = await endsOf(site.cluster);
     return machines.every((machine) => ends.has(machine));
   }, { what: `${machines.join(' and ')} to be drained`, everyMs: 100, timeoutMs: PATIENT_MS });
+  return named;
 };
 
 const reasonsShown = async (
@@ -89,41 +88,72 @@ const areRecovered = async ({ cluster }: SoakSite, machines: readonly string[]) 
 
 const secondsSince = (startMs: number): number => (realTime.now() - startMs) / SECOND_MS;
 
-/** One round: machines are taken back, the leader is killed after a while, and all ends well. */
-const runRound = async (
+/** Kills the leader, and sees to a successor; gives when, and whether a slot is charged since. */
+const killLeader = async (
   site: SoakSite,
-  { number, standby, killAfterMs }: {
-    readonly number: number;
-    readonly standby: boolean;
-    readonly killAfterMs: number | null;
+  machines: readonly string[],
+  { standby, charges }: Pick<RoundPlan, 'standby' | 'charges'>,
+): Promise<{ readonly killedMs: number; readonly charged: boolean }> => {
+  const leader = await site.leader();
+  leader.signal('KILL');
+  const killedMs = realTime.now();
+  await leader.exited;
+  const charged = charges && await chargeSlot(site, machines);
+  if (!standby) await site.startOperator();
+  return { killedMs, charged };
+};
+
+/** What a round is to be. */
+interface RoundPlan {
+  readonly number: number;
+  readonly standby: boolean;
+  /** A slot is left charged, as a call that the kill cut can leave it. */
+  readonly charges: boolean;
+  readonly killAfterMs: number | null;
+}
+
+/** Whoever waits for a slot that a cut call holds must be told so, in both ways. */
+const unsaid = (
+  { took, charged, named, noted }: {
+    readonly took: number;
+    readonly charged: boolean;
+    readonly named: boolean;
+    readonly noted: boolean;
   },
-): Promise<Round> => {
+): readonly string[] =>
+  charged || took > SLOW_SECONDS
+    ? [
+      ...(named ? [] : [`took ${took.toFixed(0)} s, and the status named no slot that is held`]),
+      ...(noted ? [] : [`took ${took.toFixed(0)} s, and no Event named a slot that is held`]),
+    ]
+    : [];
+
+/** One round: machines are taken back, the leader is killed after a while, and all ends well. */
+const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
+  const { site } = stage;
+  const { number, standby, killAfterMs } = plan;
   await ensureOperators(site, standby ? 2 : 1);
   await untilShownReady(site.cluster, site.machines());
   const machines = await site.moveOn();
   await site.audit();
   const startMs = realTime.now();
   await reclaimEach(site.fleet, machines, GRACE_SECONDS);
-  let killedMs: number | null = null;
-  if (killAfterMs !== null) {
-    await pause(Math.max(0, killAfterMs - (realTime.now() - startMs)));
-    const leader = await site.leader();
-    leader.signal('KILL');
-    killedMs = realTime.now();
-    await leader.exited;
-    if (!standby) await site.startOperator();
-  }
-  await untilDrained(site, machines);
+  if (killAfterMs !== null) await pause(Math.max(0, killAfterMs - (realTime.now() - startMs)));
+  const { killedMs, charged } = killAfterMs === null
+    ? { killedMs: null, charged: false }
+    : await killLeader(site, machines, plan);
+  const named = await untilDrained(
+    stage,
+    machines,
+    charged ? realTime.now() : startMs + SLOW_SECONDS * SECOND_MS,
+  );
   const took = secondsSince(startMs);
   await untilWhole(site);
 
   const requests = await site.audit();
   const evictions = evictionsIn(requests.filter(({ user }) => user === 'tidegate'));
   const problems = await roundProblems(site, { machines, requests, killedMs });
-  const slotHeld = (await reasonsShown(site, machines)).includes(HELD);
-  const unsaid = took > SLOW_SECONDS && !slotHeld
-    ? [`took ${took.toFixed(0)} s, and nothing said that a slot was held`]
-    : [];
+  const noted = (await reasonsShown(site, machines)).includes(SLOT_HELD);
   const recovered = await areRecovered(site, machines);
   await giveBack(site, machines);
   return {
@@ -135,27 +165,11 @@ const runRound = async (
     refused: evictions.filter(({ code }) => code === 429).length,
     cut: cutCalls(evictions).length,
     took,
-    slotHeld,
+    charged,
+    slotHeld: named && noted,
     recovered,
-    problems: [...problems, ...unsaid],
+    problems: [...problems, ...unsaid({ took, charged, named, noted })],
   };
-};
-
-/** A line about a round. */
-export const roundLine = (round: Round): string => {
-  const { number, standby, killedAfter, took, evictions, evictionsBefore } = round;
-  const killed = killedAfter === null
-    ? 'not killed'
-    : `killed after ${killedAfter.toFixed(1)} s, ${evictionsBefore} of ${evictions} evictions sent`;
-  return [
-    `round ${String(number).padStart(3)}: ${killed}; drained after ${took.toFixed(1)} s`,
-    ...(standby ? ['standby took over'] : []),
-    ...(round.recovered ? ['instruction was lost, drain was found again'] : []),
-    ...(round.cut > 0 ? [`${round.cut} call cut`] : []),
-    ...(round.slotHeld ? ['slot was held, and it was said'] : []),
-    ...(round.refused > 0 ? [`${round.refused} refused`] : []),
-    ...round.problems.map((problem) => `PROBLEM: ${problem}`),
-  ].join('; ');
 };
 
 /** Does all rounds. The first is not killed: it says how long a drain takes. */
@@ -166,11 +180,14 @@ export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
   try {
     for (let number = 0; number <= soak.rounds; number += 1) {
       seed = nextSeed(seed);
-      const killAfterMs = (rounds[0]?.took ?? 0) * SECOND_MS * unitInterval(seed);
-      const round = await runRound(site, {
+      const charges = number % CHARGED_EVERY >= CHARGED_EVERY - 2;
+      // Early, so that there is a pod whose slot can be charged.
+      const span = (rounds[0]?.took ?? 0) * SECOND_MS * (charges ? EARLY : 1);
+      const round = await runRound({ site, start: soak.start }, {
         number,
         standby: number % 2 === 0 && number > 0,
-        killAfterMs: number === 0 ? null : killAfterMs,
+        charges,
+        killAfterMs: number === 0 ? null : span * unitInterval(seed),
       });
       rounds.push(round);
       soak.say(roundLine(round));
@@ -179,35 +196,4 @@ export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
     await site.close();
   }
   return rounds;
-};
-
-const count = (rounds: readonly Round[], holds: (round: Round) => boolean): number =>
-  rounds.filter(holds).length;
-
-const sum = (rounds: readonly Round[], figure: (round: Round) => number): number =>
-  rounds.reduce((total, round) => total + figure(round), 0);
-
-/** What all rounds come to. */
-export const soakSummary = (all: readonly Round[], seed: Seed): readonly string[] => {
-  const rounds = all.filter(({ killedAfter }) => killedAfter !== null);
-  const middle = count(
-    rounds,
-    (one) => one.evictionsBefore > 0 && one.evictionsBefore < one.evictions,
-  );
-  const evictions = sum(rounds, (one) => one.evictions);
-  const refused = sum(rounds, (one) => one.refused);
-  return [
-    `${rounds.length} kills with seed ${seed}, ${count(rounds, (one) => one.standby)} of them ` +
-    'with a standby that took over',
-    `${count(rounds, (one) => one.evictionsBefore === 0)} before the first eviction, ${middle} ` +
-    `among evictions, ${
-      rounds.length - middle - count(rounds, (one) => one.evictionsBefore === 0)
-    } ` +
-    'after the last',
-    `${count(rounds, (one) => one.recovered)} with an instruction that was lost with the process`,
-    `${sum(rounds, (one) => one.cut)} calls cut by the death of a process; ` +
-    `${count(rounds, (one) => one.slotHeld)} slots held by one, each said`,
-    `${evictions} evictions, ${refused} of them refused`,
-    `${count(rounds, (one) => one.problems.length > 0)} rounds in which something did not hold`,
-  ];
 };

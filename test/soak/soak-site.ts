@@ -30,9 +30,12 @@ export interface Workload {
   readonly unavailable: number;
 }
 
-/** The one behind a budget with a single slot, and the one that may go at once. */
+/** The one behind a budget with a single slot. */
+export const SINGLE: Workload = { app: 'single', replicas: 6, unavailable: 1 };
+
+/** That one, and one of which half may be away. */
 export const WORKLOADS: readonly Workload[] = [
-  { app: 'single', replicas: 6, unavailable: 1 },
+  SINGLE,
   { app: 'wide', replicas: 10, unavailable: 5 },
 ];
 

@@ -2,7 +2,7 @@
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
 import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
-import { booleanAt, textAt, valueAt } from '../../src/domain/json.ts';
+import { booleanAt, parseJson, textAt } from '../../src/domain/json.ts';
 
 /** One eviction call that was answered. */
 export interface AuditedEviction {
@@ -68,17 +68,32 @@ export const cordonTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string,
   return times;
 };
 
+/** What a request writes about a reclaim on this Node; `undefined` when it does not. */
+const markWritten = (
+  { resource, name, code, requestObject }: AuditEntry,
+  node: string,
+): unknown => {
+  const mark = resource === 'nodes' && name === node && code < 300
+    ? textAt(requestObject, 'metadata', 'annotations', 'cordon.tidegate.dev/reclaim')
+    : undefined;
+  return mark === undefined ? undefined : parseJson(mark);
+};
+
+/** When the end of each Node's drain stood on it, by its name. */
+export const endTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string, number> =>
+  new Map(
+    entries.filter((entry) => textAt(markWritten(entry, entry.name), 'ended') !== undefined)
+      .map(({ name, answeredMs }) => [name, answeredMs]),
+  );
+
 /** Deadlines that were ever written to a Node for reclaims, in order. */
 export const deadlinesWritten = (
   entries: readonly AuditEntry[],
   node: string,
 ): readonly string[] =>
-  entries.flatMap(({ resource, name, code, requestObject }) => {
-    const mark = resource === 'nodes' && name === node && code < 300
-      ? textAt(requestObject, 'metadata', 'annotations', 'cordon.tidegate.dev/reclaim')
-      : undefined;
-    const deadline = mark === undefined ? undefined : valueAt(JSON.parse(mark), 'deadline');
-    return typeof deadline === 'string' ? [deadline] : [];
+  entries.flatMap((entry) => {
+    const deadline = textAt(markWritten(entry, node), 'deadline');
+    return deadline === undefined ? [] : [deadline];
   });
 
 const SECOND_MS = 1000;

@@ -1,11 +1,12 @@
 /** What people see of a drain that is held up: before it, while it runs, and at its end. */
 import { expect, it } from 'vitest';
-import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { drainSite } from '../support/drain-test-site.ts';
 import { eventually } from '../support/eventually.ts';
 import { explained } from '../support/explained.ts';
 import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { heldUp, shownDrains } from '../support/shown-drains.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
 import { startTidegate } from '../support/tidegate-process.ts';
 import {
   barePod,
@@ -19,22 +20,6 @@ const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000,
 const GRACE_SECONDS = 40;
 
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
-
-/** The JSON that `tidegate drain …` prints; undefined when it prints none. */
-const drainJson = async (bed: Testbed, ...asked: readonly string[]): Promise<unknown> => {
-  const command = startTidegate({
-    name: `drain ${asked[0]}`,
-    args: ['drain', ...asked, '-o', 'json', `--kubeconfig=${bed.kubeconfig}`],
-  });
-  expect(await command.exited).toBe(0);
-  return parseJson(command.logs().map(({ msg }) => msg).join('\n'));
-};
-
-/** `reason pod` of every pod that is held up. */
-const held = (shown: unknown): readonly string[] =>
-  listOrEmptyAt(shown, 'blockers').flatMap((blocker) =>
-    listOrEmptyAt(blocker, 'pods').map((pod) => `${textAt(blocker, 'reason')} ${pod}`)
-  ).toSorted();
 
 const HELD = [
   'BlockedByBudget default/closed',
@@ -69,20 +54,20 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
     });
     const [node = ''] = machines;
 
-    const plan = await drainJson(bed(), 'plan', node, '--dry-run=server');
-    expect(held(plan)).toEqual(HELD);
+    const plan = await shownDrains(startTidegate, bed(), 'plan', node, '--dry-run=server');
+    expect(heldUp(plan)).toEqual(HELD);
     expect(listOrEmptyAt(plan, 'willNotComeBack')).toHaveLength(4);
 
     await reclaimEach(fleet, machines, GRACE_SECONDS);
 
     // The policy is known from the Event that the operator writes after ten seconds.
     const running = await eventually(async () => {
-      const [shown] = listOrEmptyAt(await drainJson(bed(), 'status'), 'items');
-      const reasons = held(shown);
+      const [shown] = listOrEmptyAt(await shownDrains(startTidegate, bed(), 'status'), 'items');
+      const reasons = heldUp(shown);
       if (reasons.length === HELD.length && textAt(shown, 'state') === 'Draining') return shown;
       throw new Error(`it names ${reasons.join(', ')}`);
     }, { what: 'every blocker to be named', everyMs: 500 });
-    expect(held(running)).toEqual(HELD);
+    expect(heldUp(running)).toEqual(HELD);
     expect(running).toMatchObject({ node, owners: ['reclaim'] });
     expect(numberAt(running, 'secondsLeft')).toBeGreaterThan(0);
     const text = await explained(bed(), node);
@@ -90,8 +75,8 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
     expect(text).toContain('The fleet takes this machine back');
 
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
-    const [ended] = listOrEmptyAt(await drainJson(bed(), 'status', node), 'items');
-    expect(held(ended)).toEqual(HELD);
+    const [ended] = listOrEmptyAt(await shownDrains(startTidegate, bed(), 'status', node), 'items');
+    expect(heldUp(ended)).toEqual(HELD);
     expect(ended).toMatchObject({
       state: 'Failed',
       secondsLeft: null,

@@ -1,6 +1,7 @@
 /** The operator is killed in the middle of drains; `npm run soak` does the same for hours. */
 import { expect, it } from 'vitest';
-import { soakDrains, soakSummary } from '../soak/killed-drains.ts';
+import { soakDrains } from '../soak/killed-drains.ts';
+import { soakSummary } from '../soak/round-report.ts';
 import { startTidegate } from '../support/tidegate-process.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 

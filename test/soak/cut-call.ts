@@ -1,0 +1,43 @@
+/**
+ * A slot that an eviction holds which was cut short, as the API server leaves one behind when its
+ * caller dies between the charge and the deletion.
+ *
+ * Promises: the budget's status says what it says after such a call, but that the call was made
+ * earlier, so that nobody waits for two minutes.
+ */
+import { listOrEmptyAt } from '../../src/domain/json.ts';
+import { rfc3339Seconds } from '../../src/domain/time.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { seenPod } from '../support/pod-history.ts';
+import { heldUp, shownDrains } from '../support/shown-drains.ts';
+import type { StartTidegate } from '../support/tidegate-child.ts';
+import { DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { SINGLE, type SoakSite } from './soak-site.ts';
+
+/** The reason by which such a slot is named. */
+export const SLOT_HELD = 'SlotHeldByInterruptedEviction';
+
+/** Kubernetes takes the slot back after two minutes: 25 s from now. */
+const MADE_BEFORE_MS = 95_000;
+
+/** Leaves the single slot charged for a pod on these machines; false when none is left. */
+export const chargeSlot = async (
+  { cluster }: SoakSite,
+  machines: readonly string[],
+): Promise<boolean> => {
+  const pod = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod)
+    .find(({ app, node, terminating }) =>
+      app === SINGLE.app && machines.includes(node) && !terminating
+    );
+  if (pod === undefined) return false;
+  const at = rfc3339Seconds(realTime.now() - MADE_BEFORE_MS);
+  await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/${SINGLE.app}/status`, {
+    status: { disruptionsAllowed: 0, disruptedPods: { [pod.name]: at } },
+  });
+  return true;
+};
+
+/** Whether `tidegate drain status` names a slot that is held like that. */
+export const namesHeldSlot = async (start: StartTidegate, { bed }: SoakSite): Promise<boolean> =>
+  listOrEmptyAt(await shownDrains(start, bed, 'status'), 'items').flatMap(heldUp)
+    .some((held) => held.startsWith(SLOT_HELD));
