@@ -54,6 +54,13 @@ const startOperator: StartOperator = async (settings) => {
   return await startOperatorProcess(settings);
 };
 
+/** Every lifecycle that is drawn: the operator's, and the one of the stand-in fleet. */
+const drawnMachines = async () => {
+  const { MACHINES } = await import('./machines/index.ts');
+  const { fleetMachine } = await import('./embedded/fleet/machine.ts');
+  return { ...MACHINES, fleetMachine };
+};
+
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
@@ -81,6 +88,14 @@ const roles: Roles = {
   drainPlan: async (request) => {
     const { runDrainPlan } = await import('./cli/drain-plan.ts');
     return await runDrainPlan(request, terminal, realTime);
+  },
+  chartsExport: async (request) => {
+    const { runChartsExport } = await import('./cli/charts.ts');
+    return await runChartsExport(request, await drawnMachines(), terminal);
+  },
+  chartsDiff: async (request) => {
+    const { runChartsDiff } = await import('./cli/charts.ts');
+    return await runChartsDiff(request, await drawnMachines(), terminal);
   },
 };
 

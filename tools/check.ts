@@ -21,6 +21,7 @@ const GENERATORS = [
   'tools/fleet-docs.ts',
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
+  'tools/lifecycles.ts',
 ];
 
 const FOLDERS = ['src', 'test', 'tools'];

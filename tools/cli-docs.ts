@@ -5,6 +5,7 @@ import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
+import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_STATES } from '../src/view/drain-status.ts';
 import { settlePages, table } from './pages.ts';
 
@@ -154,6 +155,28 @@ const lines = [
     ],
     ...CLUSTER_ROWS,
   ]),
+  '',
+  '## tidegate charts export [MACHINE…]',
+  '',
+  'Draws the lifecycles of this version, those of [docs/lifecycles](../lifecycles/README.md): as',
+  'SVG, as Mermaid, and as the JSON that the editor of Stately and the inspector of XState',
+  'understand. A machine that is named alone goes to stdout.',
+  '',
+  ...flagTable([
+    ['`--out DIR`', 'Folder for the files'],
+    [
+      `\`--format ${CHART_FORMATS.join('|')}\``,
+      'Format; default all of them with `--out`, `svg` without',
+    ],
+  ]),
+  '',
+  '## tidegate charts diff REVISION [MACHINE…]',
+  '',
+  'Says which states and transitions were added (`+`), removed (`-`) and changed (`~`) since a',
+  'revision of the repository. It runs inside of the repository and needs `git`; what the revision',
+  'had is read from its committed charts.',
+  '',
+  ...flagTable([['`--out DIR`', 'Folder for pictures of each lifecycle that changed']]),
   '',
   '## tidegate --completions SHELL',
   '',

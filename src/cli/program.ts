@@ -11,6 +11,7 @@ import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
 import { normalizedArguments } from './arguments.ts';
+import { type ChartRoles, chartsCommand } from './charts-commands.ts';
 import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
@@ -23,7 +24,7 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** What stands behind the commands. Each runs to its end and says how it ended. */
-export interface Roles extends DrainRoles {
+export interface Roles extends ChartRoles, DrainRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
   readonly explain: (request: ExplainRequest) => Promise<ExitCode>;
@@ -118,6 +119,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
       fleetCommand(roles, end),
       explainCommand(roles, end),
       drainCommand(roles, end),
+      chartsCommand(roles, end),
     ]),
   );
 

@@ -5,11 +5,18 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
 
-type Asked = GivenFlags | ExplainRequest | DrainStatusRequest | DrainPlanRequest;
+type Asked =
+  | GivenFlags
+  | ExplainRequest
+  | DrainStatusRequest
+  | DrainPlanRequest
+  | ChartsExportRequest
+  | ChartsDiffRequest;
 
 interface Run {
   readonly code: number;
@@ -43,6 +50,14 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['drain plan', request]);
       return Promise.resolve(4);
     },
+    chartsExport: (request) => {
+      asked.push(['charts export', request]);
+      return Promise.resolve(0);
+    },
+    chartsDiff: (request) => {
+      asked.push(['charts diff', request]);
+      return Promise.resolve(3);
+    },
   };
   const terminal = {
     print: (text: string) => void (stdout += text),
@@ -61,6 +76,9 @@ test.each([
   ['drain'],
   ['drain status'],
   ['drain plan'],
+  ['charts'],
+  ['charts export'],
+  ['charts diff'],
 ])(
   'help of %s is as it was recorded',
   async (command) => {

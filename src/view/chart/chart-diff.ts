@@ -1,0 +1,252 @@
+/**
+ * What became of a lifecycle between two revisions: added, removed and changed states and
+ * transitions, and one chart that holds both, to be drawn with marks.
+ *
+ * Promises: two charts that are drawn alike have no differences; a transition that leads elsewhere
+ * or does something else is changed, one with another cause or condition is another one; an order
+ * of candidates that changed is told, because the first that holds is taken.
+ */
+import {
+  causeText,
+  type Chart,
+  type ChartState,
+  type ChartTransition,
+  conditionText,
+  partText,
+  statesOf,
+  transitionText,
+} from './chart.ts';
+import type { Mark } from './chart-svg.ts';
+
+/** A difference of a state or of a transition. */
+export interface Difference {
+  readonly mark: Mark;
+  /** The path of the state that it is about, or that the transition leaves. */
+  readonly path: string;
+  /** The transition as it is, or was; none when it is about the state itself. */
+  readonly transition: ChartTransition | null;
+  /** What changed, as it was and as it is. */
+  readonly changes: readonly Change[];
+}
+
+/** One thing that changed. */
+export interface Change {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** The difference of two charts of one machine. */
+export interface ChartDiff {
+  readonly name: string;
+  readonly differences: readonly Difference[];
+  /** Everything that is, and everything that was. */
+  readonly union: Chart;
+}
+
+type Told = readonly (readonly [what: string, text: string])[];
+
+const toldOfState = (state: ChartState): Told => [
+  ['kind', state.kind],
+  ['description', state.description],
+  ['reason', state.reason ?? ''],
+  ['tags', state.tags.join(', ')],
+  ['entry', state.entry.map(partText).join(', ')],
+  ['exit', state.exit.map(partText).join(', ')],
+  ['acts', state.acts.join(', ')],
+  ['initial', state.initial ?? ''],
+];
+
+const toldOfTransition = (transition: ChartTransition, place: number): Told => [
+  ['target', transition.targets.join(', ')],
+  ['actions', transition.actions.map(partText).join(', ')],
+  ['reenter', transition.reenter ? 'yes' : 'no'],
+  ['place', `${place + 1}`],
+];
+
+const changesOf = (before: Told, after: Told): readonly Change[] =>
+  after.flatMap(([what, text], at) => {
+    const was = before[at]?.[1] ?? '';
+    return was === text ? [] : [{ what, before: was, after: text }];
+  });
+
+const stateDifferences = (before: Chart, after: Chart): readonly Difference[] => {
+  const then = new Map(statesOf(before.root).map((state) => [state.path, state]));
+  const now = new Map(statesOf(after.root).map((state) => [state.path, state]));
+  const without = { transition: null, changes: [] };
+  const kept = [...now.values()].flatMap((state): readonly Difference[] => {
+    const was = then.get(state.path);
+    if (was === undefined) return [{ mark: 'added', path: state.path, ...without }];
+    const changes = changesOf(toldOfState(was), toldOfState(state));
+    return changes.length === 0
+      ? []
+      : [{ mark: 'changed', path: state.path, transition: null, changes }];
+  });
+  const removed = [...then.keys()].filter((path) => !now.has(path)).map((path): Difference => ({
+    mark: 'removed',
+    path,
+    ...without,
+  }));
+  return [...kept, ...removed];
+};
+
+/** What makes a transition the same one: where it leaves, why, and under which condition. */
+const keyOf = (transition: ChartTransition): string => {
+  const { from, cause, guard } = transition;
+  return JSON.stringify([from, cause, guard === null ? '' : conditionText(transition)]);
+};
+
+/** Transitions by their keys; of two with one key the second is another one. */
+const keyed = (chart: Chart): ReadonlyMap<string, ChartTransition> => {
+  const found = new Map<string, ChartTransition>();
+  for (const transition of chart.transitions) {
+    let key = keyOf(transition);
+    while (found.has(key)) key = `${key}+`;
+    found.set(key, transition);
+  }
+  return found;
+};
+
+/** The place of each among those candidates for one cause that both charts have. */
+const placesOf = (
+  transitions: ReadonlyMap<string, ChartTransition>,
+  others: ReadonlyMap<string, ChartTransition>,
+): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>();
+  const places = new Map<string, number>();
+  for (const [key, { from, cause }] of transitions) {
+    if (!others.has(key)) continue;
+    const group = JSON.stringify([from, cause]);
+    const place = counts.get(group) ?? 0;
+    places.set(key, place);
+    counts.set(group, place + 1);
+  }
+  return places;
+};
+
+const transitionDifferences = (before: Chart, after: Chart): readonly Difference[] => {
+  const then = keyed(before);
+  const now = keyed(after);
+  const placesThen = placesOf(then, now);
+  const placesNow = placesOf(now, then);
+  const kept = [...now].flatMap(([key, transition]): readonly Difference[] => {
+    const was = then.get(key);
+    const path = transition.from;
+    if (was === undefined) return [{ mark: 'added', path, transition, changes: [] }];
+    const changes = changesOf(
+      toldOfTransition(was, placesThen.get(key) ?? 0),
+      toldOfTransition(transition, placesNow.get(key) ?? 0),
+    );
+    return changes.length === 0 ? [] : [{ mark: 'changed', path, transition, changes }];
+  });
+  const removed = [...then].flatMap(([key, transition]): readonly Difference[] =>
+    now.has(key) ? [] : [{ mark: 'removed', path: transition.from, transition, changes: [] }]
+  );
+  return [...kept, ...removed];
+};
+
+const joined = (before: ChartState, after: ChartState): ChartState => {
+  const then = new Map(before.states.map((state) => [state.name, state]));
+  const now = new Set(after.states.map(({ name }) => name));
+  return {
+    ...after,
+    // A state that lost its inner states is still drawn around them.
+    kind: after.states.length === 0 && before.states.length > 0 ? before.kind : after.kind,
+    states: [
+      ...after.states.map((state) => {
+        const was = then.get(state.name);
+        return was === undefined ? state : joined(was, state);
+      }),
+      ...before.states.filter(({ name }) => !now.has(name)),
+    ],
+  };
+};
+
+const nothingOf = ({ name, root }: Chart): Chart => ({
+  name,
+  root: { ...root, states: [], initial: null },
+  transitions: [],
+});
+
+/** Compares the charts of one machine; one that was not there, or is no more, is undefined. */
+export const chartDiff = (
+  before: Chart | undefined,
+  after: Chart | undefined,
+): ChartDiff | undefined => {
+  const known = after ?? before;
+  if (known === undefined) return undefined;
+  const then = before ?? nothingOf(known);
+  const now = after ?? nothingOf(known);
+  const presence: readonly Difference[] = before === undefined || after === undefined
+    ? [{
+      mark: before === undefined ? 'added' : 'removed',
+      path: '',
+      transition: null,
+      changes: [],
+    }]
+    : [];
+  const inner = stateDifferences(then, now).filter(({ path }) =>
+    presence.length === 0 || path !== ''
+  );
+  const transitions = transitionDifferences(then, now);
+  const removed = transitions.flatMap(({ mark, transition }) =>
+    mark === 'removed' && transition !== null ? [transition] : []
+  );
+  return {
+    name: known.name,
+    differences: [...presence, ...inner, ...transitions],
+    union: {
+      name: known.name,
+      root: joined(then.root, now.root),
+      transitions: [...now.transitions, ...removed],
+    },
+  };
+};
+
+/** How the states of the union stand out: one whose own moves changed is changed, too. */
+export const stateMarks = ({ differences }: ChartDiff): ReadonlyMap<string, Mark> => {
+  const marks = new Map<string, Mark>();
+  for (const { path, transition, mark } of differences) {
+    if (transition === null) marks.set(path, mark);
+    else if (transition.targets.length === 0 && !marks.has(path)) marks.set(path, 'changed');
+  }
+  return marks;
+};
+
+/** How an arrow of the union stands out that stands for these transitions. */
+export const arrowMark = (
+  { differences }: ChartDiff,
+  transitions: readonly ChartTransition[],
+): Mark | undefined => {
+  const marks = transitions.map((transition) =>
+    differences.find((difference) => difference.transition === transition)?.mark
+  );
+  const [first] = marks;
+  if (marks.every((mark) => mark === first)) return first;
+  return 'changed';
+};
+
+const SIGNS: Readonly<Record<Mark, string>> = { added: '+', removed: '-', changed: '~' };
+
+const quoted = (text: string): string => text === '' ? 'nothing' : `"${text}"`;
+
+const pathText = (path: string): string => path === '' ? 'the machine' : path;
+
+const changeText = ({ what, before, after }: Change): string =>
+  `${what} ${quoted(after)}, was ${quoted(before)}`;
+
+const differenceText = (difference: Difference): string => {
+  const { mark, path, transition, changes } = difference;
+  const told = changes.length === 0 ? '' : `: ${changes.map(changeText).join('; ')}`;
+  if (transition === null) return `${SIGNS[mark]} state ${pathText(path)}${told}`;
+  const { targets, cause } = transition;
+  const label = transitionText(transition) || causeText(cause) || 'always';
+  const target = targets.length === 0 ? '' : ` -> ${targets.map(pathText).join(', ')}`;
+  return `${SIGNS[mark]} transition ${pathText(path)}: ${label}${target}${told}`;
+};
+
+/** The difference in lines that people review; empty when there is none. */
+export const chartDiffText = ({ name, differences }: ChartDiff): string =>
+  differences.length === 0
+    ? ''
+    : [name, ...differences.map((difference) => `  ${differenceText(difference)}`), ''].join('\n');

@@ -1,0 +1,74 @@
+/**
+ * A chart as a Mermaid state diagram: what Git hosts draw in Markdown, and what a diff can tell.
+ *
+ * Promises: every state and every transition that leads somewhere is in it; names that Mermaid
+ * could misread are never written as they are.
+ */
+import {
+  actionsText,
+  causeText,
+  type Chart,
+  type ChartState,
+  type ChartTransition,
+  conditionText,
+} from './chart.ts';
+
+const idOf = ({ name, root }: Chart, path: string): string =>
+  path === root.path ? name : `${name}_${path.replaceAll('.', '_')}`;
+
+/** Mermaid ends a text at a line break or semicolon, and reads `#` and `:` as its own. */
+const plain = (text: string): string =>
+  text.replaceAll(/[#;:\n]/g, (one) => `#${one.codePointAt(0)};`);
+
+const indented = (depth: number, lines: readonly string[]): readonly string[] =>
+  lines.map((line) => `${'  '.repeat(depth)}${line}`);
+
+/** What happens inside of a state stands below its description. */
+const noteOf = (chart: Chart, state: ChartState): readonly string[] => [
+  ...(state.description === '' ? [] : [state.description]),
+  ...(state.reason === null ? [] : [`reason ${state.reason}`]),
+  ...state.acts.map((act) => `runs ${act}`),
+  ...(state.entry.length === 0 ? [] : [`on entry ${actionsText(state.entry)}`]),
+  ...(state.exit.length === 0 ? [] : [`on exit ${actionsText(state.exit)}`]),
+  ...chart.transitions
+    .filter(({ from, targets }) => from === state.path && targets.length === 0)
+    .map(labelOf),
+];
+
+const labelOf = (transition: ChartTransition): string =>
+  [causeText(transition.cause), conditionText(transition), actionsText(transition.actions)]
+    .filter((text) => text !== '').join(' ');
+
+const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
+  const id = idOf(chart, state.path);
+  const note = noteOf(chart, state).map(plain).join('<br/>');
+  const text = [`<b>${state.name}</b>`, ...(note === '' ? [] : [note])].join('<br/>');
+  const inner = state.states.map((one) => stateLines(chart, one));
+  if (inner.length === 0) {
+    return [
+      `state "${text.replaceAll('"', '#34;')}" as ${id}`,
+      ...(state.kind === 'final' ? [`${id} --> [*]`] : []),
+    ];
+  }
+  const first = state.initial === null ? [] : [`[*] --> ${idOf(chart, state.initial)}`];
+  const separator = state.kind === 'parallel' ? ['--'] : [];
+  const body = inner.flatMap((lines, at) => at === 0 ? lines : [...separator, ...lines]);
+  return [
+    `state "${text.replaceAll('"', '#34;')}" as ${id} {`,
+    ...indented(1, [...first, ...body]),
+    '}',
+  ];
+};
+
+/** The diagram; it ends in a line break. */
+export const chartMermaid = (chart: Chart): string => {
+  const arrows = chart.transitions.flatMap((transition) =>
+    transition.targets.map((target) => {
+      const label = plain(labelOf(transition));
+      const arrow = `${idOf(chart, transition.from)} --> ${idOf(chart, target)}`;
+      return label === '' ? arrow : `${arrow} : ${label}`;
+    })
+  );
+  return ['stateDiagram-v2', ...indented(1, [...stateLines(chart, chart.root), ...arrows]), '']
+    .join('\n');
+};

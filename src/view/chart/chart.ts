@@ -1,0 +1,195 @@
+/**
+ * A statechart as a plain graph: what pictures, pages and comparisons of lifecycles are made from.
+ *
+ * Promises: plain data, in the order in which the machine is written; two machines that are drawn
+ * alike give equal charts; nothing of the machine is run.
+ */
+import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+
+/** A machine that can be drawn. */
+export type DrawnMachine = AnyStateMachine;
+
+/** Something that is named in the chart: a guard or an action, with what it is given. */
+export interface ChartPart {
+  readonly type: string;
+  /** Only what is plain; what is computed when it runs is left out. */
+  readonly params?: unknown;
+}
+
+/** What makes a transition happen. */
+export type ChartCause =
+  | { readonly _tag: 'Event'; readonly type: string }
+  | { readonly _tag: 'Delay'; readonly delay: string }
+  | { readonly _tag: 'ActDone'; readonly act: string }
+  | { readonly _tag: 'ActFailed'; readonly act: string }
+  | { readonly _tag: 'StatesDone' }
+  | { readonly _tag: 'Always' };
+
+/** One candidate: taken when its cause comes, its guard holds, and none before it was taken. */
+export interface ChartTransition {
+  /** The path of a state; empty for the machine itself. */
+  readonly from: string;
+  readonly cause: ChartCause;
+  readonly guard: ChartPart | null;
+  /** The last of several candidates, without a guard: taken when none of the others is. */
+  readonly otherwise: boolean;
+  readonly actions: readonly ChartPart[];
+  /** Paths of states; none when nothing moves. */
+  readonly targets: readonly string[];
+  readonly reenter: boolean;
+}
+
+/** A state with the states inside of it. */
+export interface ChartState {
+  /** Its path, such as `work.underway`; empty for the machine itself. */
+  readonly path: string;
+  readonly name: string;
+  readonly kind: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
+  readonly description: string;
+  /** The reason that a status shows while it lasts. */
+  readonly reason: string | null;
+  readonly tags: readonly string[];
+  readonly entry: readonly ChartPart[];
+  readonly exit: readonly ChartPart[];
+  /** The acts that run while it lasts. */
+  readonly acts: readonly string[];
+  /** The path of the state that is entered first. */
+  readonly initial: string | null;
+  readonly states: readonly ChartState[];
+}
+
+/** A lifecycle. */
+export interface Chart {
+  readonly name: string;
+  readonly root: ChartState;
+  readonly transitions: readonly ChartTransition[];
+}
+
+const isPlain = (value: unknown): boolean => typeof value !== 'function' && value !== undefined;
+
+/** Names of what XState brings: an assignment in place has no name of its own. */
+const BUILT_IN = /^xstate\./;
+
+const partOf = (part: unknown): ChartPart => {
+  if (typeof part === 'string') return { type: part };
+  if (typeof part === 'function') {
+    const type = 'type' in part ? String(part.type) : part.name;
+    return { type: type.replace(BUILT_IN, '') };
+  }
+  if (typeof part !== 'object' || part === null || !('type' in part)) return { type: 'unnamed' };
+  const type = String(part.type);
+  return 'params' in part && isPlain(part.params) ? { type, params: part.params } : { type };
+};
+
+const partsOf = (parts: unknown): readonly ChartPart[] => {
+  if (parts === undefined) return [];
+  return Array.isArray(parts) ? parts.map(partOf) : [partOf(parts)];
+};
+
+/** The path of a state node as charts write it. */
+export const pathOf = (node: Pick<AnyStateNode, 'path'>): string => node.path.join('.');
+
+const causeOf = (transition: AnyTransitionDefinition): ChartCause => {
+  const type = String(transition.eventType);
+  if (type === '') return { _tag: 'Always' };
+  const done = /^xstate\.done\.actor\.(.+)$/.exec(type)?.[1];
+  if (done !== undefined) return { _tag: 'ActDone', act: done };
+  const failed = /^xstate\.error\.actor\.(.+)$/.exec(type)?.[1];
+  if (failed !== undefined) return { _tag: 'ActFailed', act: failed };
+  if (type.startsWith('xstate.done.state.')) return { _tag: 'StatesDone' };
+  if (!type.startsWith('xstate.after.')) return { _tag: 'Event', type };
+  return { _tag: 'Delay', delay: 'delay' in transition ? String(transition.delay) : type };
+};
+
+const transitionsOf = (node: AnyStateNode): readonly ChartTransition[] =>
+  [node.always ?? [], ...node.transitions.values()].flatMap((candidates) =>
+    candidates.map((transition, at): ChartTransition => ({
+      from: pathOf(node),
+      cause: causeOf(transition),
+      guard: transition.guard === undefined ? null : partOf(transition.guard),
+      otherwise: at > 0 && transition.guard === undefined,
+      actions: partsOf(transition.actions),
+      targets: (transition.target ?? []).map(pathOf),
+      reenter: transition.reenter,
+    }))
+  );
+
+const childrenOf = (node: AnyStateNode): readonly AnyStateNode[] => Object.values(node.states);
+
+const allTransitions = (node: AnyStateNode): readonly ChartTransition[] => [
+  ...transitionsOf(node),
+  ...childrenOf(node).flatMap(allTransitions),
+];
+
+const reasonOf = (meta: unknown): string | null =>
+  typeof meta === 'object' && meta !== null && 'reason' in meta ? String(meta.reason) : null;
+
+const stateOf = (node: AnyStateNode): ChartState => {
+  const [first] = node.type === 'compound' ? node.initial.target : [];
+  return {
+    path: pathOf(node),
+    name: node.key,
+    kind: node.type,
+    description: node.description ?? '',
+    reason: reasonOf(node.meta),
+    tags: [...node.tags],
+    // What XState adds to arm and disarm delays is no action of the machine.
+    entry: partsOf(node.config.entry),
+    exit: partsOf(node.config.exit),
+    acts: node.invoke.map(({ id }) => id),
+    initial: first === undefined ? null : pathOf(first),
+    states: childrenOf(node).map(stateOf),
+  };
+};
+
+/** The chart of a machine. */
+export const chartOf = (machine: DrawnMachine): Chart => ({
+  name: machine.id,
+  root: stateOf(machine.root),
+  transitions: allTransitions(machine.root),
+});
+
+/** A state and all that are inside of it, outermost first. */
+export const statesOf = (state: ChartState): readonly ChartState[] => [
+  state,
+  ...state.states.flatMap(statesOf),
+];
+
+/** A guard or an action as people read it: its name, and what it is given. */
+export const partText = ({ type, params }: ChartPart): string => {
+  if (params === undefined) return type;
+  return `${type} ${typeof params === 'string' ? params : JSON.stringify(params)}`;
+};
+
+/** What makes a transition happen, in words; empty when nothing has to. */
+export const causeText = (cause: ChartCause): string => {
+  switch (cause._tag) {
+    case 'Event':
+      return cause.type;
+    case 'Delay':
+      return `after ${cause.delay}`;
+    case 'ActDone':
+      return `${cause.act} done`;
+    case 'ActFailed':
+      return `${cause.act} failed`;
+    case 'StatesDone':
+      return 'done';
+    case 'Always':
+      return '';
+  }
+};
+
+/** The condition of a transition, in brackets as UML has it; empty without one. */
+export const conditionText = ({ guard, otherwise }: ChartTransition): string => {
+  if (guard !== null) return `[${partText(guard)}]`;
+  return otherwise ? '[else]' : '';
+};
+
+/** Actions as UML has them: `/ first, second`; empty without any. */
+export const actionsText = (actions: readonly ChartPart[]): string =>
+  actions.length === 0 ? '' : `/ ${actions.map(partText).join(', ')}`;
+
+/** A whole transition in one line, from its cause to what it does. */
+export const transitionText = (transition: ChartTransition): string =>
+  [causeText(transition.cause), conditionText(transition), actionsText(transition.actions)]
+    .filter((text) => text !== '').join(' ');
