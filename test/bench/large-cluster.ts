@@ -26,6 +26,7 @@ import {
 import type { ShardPayload } from '../support/shard-process.ts';
 import { makeRequests } from './capacity-requests.ts';
 import { machinePayload } from './machine-frames.ts';
+import { ServedLease } from './served-lease.ts';
 
 /** What this process tells. */
 export type Surroundings =
@@ -137,38 +138,13 @@ const answer = (response: ServerResponse, status: number, body: Buffer | object)
   response.end(body instanceof Buffer ? body : JSON.stringify(body));
 };
 
-let lease: JsonRecord | undefined;
-let revision = 1;
-const leaseWatchers = new Set<ServerResponse>();
-
-const writeLease = (body: unknown): void => {
-  revision += 1;
-  const metadata = {
-    ...recordAt(lease, 'metadata'),
-    ...recordAt(body, 'metadata'),
-    uid: 'lease',
-    resourceVersion: String(revision),
-  };
-  const type = lease === undefined ? 'ADDED' : 'MODIFIED';
-  lease = { ...lease, ...asRecord(body), metadata };
-  for (const watcher of leaseWatchers) {
-    watcher.write(`${JSON.stringify({ type, object: lease })}\n`);
-  }
-};
-
-const serveLease = (response: ServerResponse, method: string, path: string): void => {
-  if (method === 'GET' && path.endsWith('/leases')) {
-    const items = lease === undefined ? [] : [lease];
-    answer(response, 200, { metadata: { resourceVersion: String(revision) }, items });
-  } else if (lease === undefined) answer(response, 404, { kind: 'Status', code: 404 });
-  else answer(response, method === 'POST' ? 201 : 200, lease);
-};
+const lease = new ServedLease();
 
 /** Nothing changes here but the Lease; streams stay open. */
 const serveWatch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
-  if (path.endsWith('/leases')) leaseWatchers.add(response);
+  if (path.endsWith('/leases')) lease.tell(response);
 };
 
 const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
@@ -179,10 +155,7 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
     return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
   }
   if (searchParams.has('watch')) return serveWatch(response, path);
-  if (path.includes('/leases')) {
-    if (method !== 'GET') writeLease(parseJson(text));
-    return serveLease(response, method, path);
-  }
+  if (path.includes('/leases')) return lease.serve(response, method, path, text);
   if (method === 'GET' && list !== undefined) {
     const page = Number(searchParams.get('continue') ?? 0);
     return answer(response, 200, list[page] ?? Buffer.alloc(0));

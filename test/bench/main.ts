@@ -2,15 +2,17 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [rollup|session|list|process|drain|small-drain]...`
+ * `node --expose-gc test/bench/main.ts [rollup|session|list|process|page|pods|drain|small-drain]...`
  *
- * `drain` takes an hour and `small-drain`, the first scenes of it, ten minutes: they run only when
- * they are asked for.
+ * `drain` takes an hour and `small-drain`, the first scenes of it, ten minutes; `pods` writes half a
+ * million times: they run only when they are asked for.
  */
 import process from 'node:process';
 import { benchDrains, benchSmallDrains } from './drain.ts';
 import { benchLists } from './list.ts';
 import { say, sayMachine } from './measurement.ts';
+import { benchPods } from './pods.ts';
+import { benchPage } from './page.ts';
 import { benchProcess } from './process.ts';
 import { benchRollups } from './rollup.ts';
 import { benchSession } from './session.ts';
@@ -18,17 +20,20 @@ import { benchSession } from './session.ts';
 const REQUESTS = 100_000;
 const MACHINES = 100_000;
 const PODS = 50_000;
+const DEMANDING_PODS = 100_000;
 
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['rollup', () => benchRollups(REQUESTS)],
   ['session', benchSession],
   ['process', () => benchProcess(MACHINES, REQUESTS)],
+  ['page', benchPage],
   ['list', () => benchLists(PODS)],
+  ['pods', () => benchPods(DEMANDING_PODS)],
   ['drain', benchDrains],
   ['small-drain', benchSmallDrains],
 ]);
 
-const ON_DEMAND: ReadonlySet<string> = new Set(['drain', 'small-drain']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'drain', 'small-drain']);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !BENCHES.has(name));

@@ -6,15 +6,15 @@
  * same cores, which makes the start slower than it is alone.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { realTime } from '../../src/effects/real-time.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { metricValue } from '../support/metric-texts.ts';
+import { endChild, kubeconfig, memoryOf, processorMs } from './bench-process.ts';
 import type { Surroundings } from './large-cluster.ts';
 import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';
 
@@ -31,12 +31,6 @@ const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => {
     realTime.schedule(ms, resolve);
   });
-
-const end = (child: ChildProcess): void => {
-  if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
-    process.kill(child.pid, 'SIGKILL');
-  }
-};
 
 /** The cluster and the shard; `until` gives the first event of a kind, and when it came. */
 const startSurroundings = (machines: number, requests: number) => {
@@ -59,34 +53,6 @@ const startSurroundings = (machines: number, requests: number) => {
     throw new Error(`No "${kind}" within ${duration(PATIENCE_MS)}`);
   };
   return { child, until, count };
-};
-
-const kubeconfig = (port: number): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'bench',
-    clusters: [{ name: 'bench', cluster: { server: `http://127.0.0.1:${port}` } }],
-    users: [{ name: 'bench', user: { token: 'bench' } }],
-    contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
-  });
-
-/** Resident memory now and at its peak, in bytes; only Linux tells. */
-const memoryOf = async (pid: number): Promise<{ readonly now: number; readonly peak: number }> => {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const kibibytes = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
-  return { now: kibibytes('VmRSS'), peak: kibibytes('VmHWM') };
-};
-
-const TICKS_PER_SECOND = 100;
-
-/** Processor time of a process so far, in milliseconds; on a busy machine fairer than the clock. */
-const processorMs = async (pid: number): Promise<number> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // Behind the name, which may hold spaces: user and system time are fields 14 and 15 of the whole.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND * 1000;
 };
 
 const startOperator = (
@@ -150,8 +116,8 @@ const measured = async (
       written: surroundings.count('written'),
     };
   } finally {
-    if (operator !== undefined) end(operator);
-    end(surroundings.child);
+    if (operator !== undefined) endChild(operator);
+    endChild(surroundings.child);
     await rm(folder, { recursive: true, force: true });
   }
 };
