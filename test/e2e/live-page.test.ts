@@ -1,0 +1,127 @@
+/** The live page in a browser: it follows the process, finds what is looked for, and leads back. */
+import type { Page } from 'playwright-core';
+import { expect, it, onTestFinished } from 'vitest';
+import { type ActorCrowd, actorCrowd } from '../support/actor-crowd.ts';
+import { describeWithBrowser, openPage, seriousFaults } from '../support/browser.ts';
+import { drainSite } from '../support/drain-test-site.ts';
+import { reclaimEach, untilEnded } from '../support/reclaims.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+
+const crowded = async (count: number): Promise<ActorCrowd> => {
+  const crowd = await actorCrowd(count);
+  onTestFinished(crowd.close);
+  return crowd;
+};
+
+const found = (page: Page) => page.locator('.found');
+const lit = (page: Page) => page.locator('[data-state].lit');
+const litPaths = (page: Page): Promise<readonly string[]> =>
+  lit(page).evaluateAll((groups) => groups.map((group) => group.getAttribute('data-state') ?? ''));
+
+describeWithBrowser('the live page', (browser) => {
+  it('draws only the actors in sight of ten thousand, and finds one by its name', async () => {
+    const { url } = await crowded(10_000);
+    const page = await openPage(browser(), `${url}#/podEviction`);
+    await expect.poll(() => found(page).innerText()).toBe('10,000 actors');
+    expect(await page.locator('.line').count()).toBeLessThan(60);
+    await page.keyboard.press('/');
+    await page.keyboard.type('db-7777');
+    await expect.poll(() => found(page).innerText()).toBe('1 actor');
+    expect(page.url()).toContain('#/podEviction?search=db-7777');
+    await page.locator('.line a').click();
+    await expect.poll(() => litPaths(page)).toEqual(['queued']);
+    expect(await page.locator('.panel .why').innerText()).toContain('BlockedByBudget');
+  });
+
+  it('says how many actors are in each state, and lists those of the state that is picked', async () => {
+    const { url, move } = await crowded(300);
+    const page = await openPage(browser(), `${url}#/podEviction`);
+    const population = page.locator('[data-state="queued"] > text.population');
+    await expect.poll(() => population.textContent()).toBe('300');
+    move(100);
+    await expect.poll(() => population.textContent()).toBe('200');
+    const [other = ''] = await page.locator('[data-state]:has(> text.population)')
+      .evaluateAll((groups) =>
+        groups.map((group) => group.getAttribute('data-state') ?? '')
+          .filter((path) => path.includes('.'))
+      );
+    await page.locator(`[data-state="${other}"] > rect`).first().click();
+    await expect.poll(() => found(page).innerText()).toContain(`100 actors in ${other}`);
+  });
+
+  it('follows an actor: the lit state, the way that it came and why it waits', async () => {
+    const { url, move } = await crowded(1);
+    const page = await openPage(browser(), `${url}#/podEviction/default/db-0`);
+    await expect.poll(() => litPaths(page)).toEqual(['queued']);
+    move(1);
+    await expect.poll(() => page.locator('.path li').count()).toBe(2);
+    await expect.poll(() => litPaths(page)).not.toEqual(['queued']);
+    expect(await page.locator('[data-state="queued"]').getAttribute('class')).toContain('passed');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('.panel').count()).toBe(0);
+  });
+
+  it.each(['light', 'dark'] as const)(
+    'has no serious fault for a screen reader, a keyboard or weak eyes when it is %s',
+    async (scheme) => {
+      const { url } = await crowded(50);
+      const overview = await openPage(browser(), `${url}#/podEviction`, { scheme });
+      await expect.poll(() => found(overview).innerText()).toBe('50 actors');
+      expect(await seriousFaults(overview)).toEqual([]);
+      const one = await openPage(browser(), `${url}#/podEviction/default/db-7`, { scheme });
+      await expect.poll(() => litPaths(one)).toEqual(['queued']);
+      expect(await seriousFaults(one)).toEqual([]);
+    },
+  );
+
+  it('says that the process is gone', async () => {
+    const crowd = await actorCrowd(1);
+    const page = await browser().newPage();
+    onTestFinished(() => page.close());
+    await page.goto(crowd.url);
+    await expect.poll(() => page.locator('.heard').innerText()).toBe('live');
+    await crowd.close();
+    await expect.poll(() => page.locator('.heard').innerText()).toContain('no answer');
+  });
+});
+
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const GRACE_SECONDS = 3600;
+
+describeWithTestbed('the live page of an operator', BED, (bed) => {
+  describeWithBrowser('in a browser', (browser) => {
+    it('leads from a reclaim to its drain, its pod and the budget that blocks it, to the end', async () => {
+      const site = await drainSite(bed(), {
+        machines: { count: 1, prefix: 'shown-' },
+        objects: () => [
+          [DRAIN_COLLECTIONS.deployments, [deployment('db', 2)]],
+          [DRAIN_COLLECTIONS.budgets, [budget('db', { maxUnavailable: 0 })]],
+        ],
+        pods: 2,
+        spares: { count: 1 },
+      }, { flags: { 'inspect-addr': '127.0.0.1:0' } });
+      const { operator, fleet, machines, cluster } = site;
+      const { url } = await operator.untilLog((line) => line['msg'] === 'Live page is served', {
+        what: 'the address of the page',
+      });
+      const [instruction = ''] = await reclaimEach(fleet, machines, GRACE_SECONDS);
+      const page = await openPage(browser(), `${String(url)}#/reclaimInstruction/${instruction}`);
+      await page.locator('.links a', { hasText: machines[0] ?? '' }).first().click();
+      await expect.poll(() => litPaths(page)).toContain('work.underway.draining.open');
+      await page.locator('.links li', { hasText: 'BlockedByBudget' }).first().locator('a').click();
+      await expect.poll(() => page.locator('.panel .why').innerText())
+        .toContain('A disruption budget allows no eviction for now');
+      const blocked = page.url();
+      await page.locator('.links li', { hasText: 'budget' }).locator('a').click();
+      await expect.poll(() => page.locator('.panel h2').innerText()).toContain('default/db');
+
+      await page.goto(blocked);
+      await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/db`, { spec: { maxUnavailable: 2 } });
+      await untilEnded(cluster, machines);
+      await expect.poll(() => litPaths(page)).toEqual(['gone']);
+      await page.goto(`${String(url)}#/nodeDrain/${machines[0]}`);
+      await expect.poll(() => litPaths(page)).toContain('work.drained');
+    });
+  });
+});
