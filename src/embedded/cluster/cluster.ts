@@ -1,0 +1,86 @@
+/**
+ * A whole API server in one value: its store, its verbs, its faults, on a given time and seed.
+ *
+ * Promises: `answer` is done when it returns, and faults never touch it; `handle` is the same
+ * behind the faults that are set, as a connection would bring it. The same requests at the same
+ * moments give the same answers, UIDs and revisions.
+ */
+import type { Time } from '../../domain/time.ts';
+import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
+import type { Desk, Kinds } from './desk.ts';
+import { type Faults, makeFaults } from './faults.ts';
+import { makeIdentifiers } from './identifiers.ts';
+import { makeKinds } from './kinds.ts';
+import { ApiProblem, noSuchPath } from './problem.ts';
+import { answerOf, answerRouted } from './requests.ts';
+import { routeOf } from './route.ts';
+import { makeStore, type Store } from './store.ts';
+import { makeWatchRegister, type OpenWatches } from './watching.ts';
+
+/** How a cluster is made. */
+export interface ClusterOptions {
+  readonly time: Time;
+  /** Decides UIDs and generated names. */
+  readonly seed: number;
+  /** How many changes each resource remembers for watches. */
+  readonly historyMax?: number;
+}
+
+/** A cluster. */
+export interface Cluster {
+  readonly time: Time;
+  readonly store: Store;
+  readonly kinds: Kinds;
+  readonly faults: Faults;
+  readonly watches: OpenWatches;
+  /** Answers at once. */
+  readonly answer: (request: ClusterRequest) => ClusterResponse;
+  /** Answers as a connection would: late, refused or never, when faults say so. */
+  readonly handle: (request: ClusterRequest) => Promise<ClusterResponse>;
+}
+
+const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** What a problem looks like to the client. */
+export const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): ClusterAnswer => {
+  const answer = answerOf(code, status);
+  if (retryAfterSeconds === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': `${retryAfterSeconds}` } };
+};
+
+const ORIGIN = 'http://cluster';
+
+const makeAnswer =
+  (desk: Desk, register: ReturnType<typeof makeWatchRegister>) =>
+  (request: ClusterRequest): ClusterResponse => {
+    try {
+      const { pathname, searchParams: query } = new URL(request.path, ORIGIN);
+      const route = routeOf(pathname, desk.kinds);
+      if (route === undefined) throw noSuchPath();
+      return answerRouted({ desk, register, request, route, query });
+    } catch (cause) {
+      if (cause instanceof ApiProblem) return refusalOf(cause);
+      throw cause;
+    }
+  };
+
+/** An empty cluster with the namespaces that every cluster has. */
+export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster => {
+  const store = makeStore(historyMax === undefined ? {} : { historyMax });
+  const desk: Desk = { store, time, kinds: makeKinds(), identifiers: makeIdentifiers(seed) };
+  const register = makeWatchRegister();
+  const answer = makeAnswer(desk, register);
+  const faults = makeFaults(time);
+  for (const name of NAMESPACES) {
+    answer({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
+  }
+  return {
+    time,
+    store,
+    kinds: desk.kinds,
+    faults,
+    watches: register,
+    answer,
+    handle: (request) => faults.through(request, answer),
+  };
+};

@@ -1,0 +1,36 @@
+/** The kinds that a cluster serves: those that are built in, and those that CRDs bring. */
+import { budgetKind } from './budget-kind.ts';
+import { CORE_KINDS } from './core-kinds.ts';
+import type { Kinds } from './desk.ts';
+import { coreEventKind, eventKind } from './events.ts';
+import type { Kind } from './kind.ts';
+import { serviceKind } from './services.ts';
+import { WORKLOAD_KINDS } from './workloads.ts';
+
+/** Kinds that are always there. */
+export const BUILT_IN: readonly Kind[] = [
+  ...CORE_KINDS,
+  coreEventKind,
+  serviceKind,
+  ...WORKLOAD_KINDS,
+  budgetKind,
+  eventKind,
+];
+
+const keyOf = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
+  `${group}/${version}/${plural}`;
+
+/** A register with `kinds` in it. */
+export const makeKinds = (kinds: readonly Kind[] = BUILT_IN): Kinds => {
+  const known = new Map(kinds.map((kind) => [keyOf(kind), kind]));
+  return {
+    find: (group, version, plural) => known.get(keyOf({ group, version, plural })),
+    all: () => known.values(),
+    add: (kind) => {
+      known.set(keyOf(kind), kind);
+    },
+    remove: (kind) => {
+      known.delete(keyOf(kind));
+    },
+  };
+};
