@@ -120,7 +120,12 @@ const clientFlags = (kubeconfig: string) => ({
 export const controllersProgram = (
   layout: Layout,
   credentials: CredentialFiles,
-  { file, kubeconfig }: { readonly file: string; readonly kubeconfig: string },
+  { file, kubeconfig, only }: {
+    readonly file: string;
+    readonly kubeconfig: string;
+    /** The controllers to run; all of them without it. */
+    readonly only?: readonly string[];
+  },
 ): Program => ({
   name: 'kube-controller-manager',
   file,
@@ -131,6 +136,7 @@ export const controllersProgram = (
     'node-monitor-grace-period': '10m',
     'service-account-private-key-file': credentials.serviceAccountKey,
     'root-ca-file': join(layout.certificates, 'apiserver.crt'),
+    ...(only === undefined ? {} : { controllers: only.join(',') }),
   }),
 });
 

@@ -40,7 +40,8 @@ import { type StageDelays, stagesFile } from './stages.ts';
 
 /** What to start. Without anything it is etcd and the API server alone. */
 export interface TestbedOptions extends Partial<StageDelays> {
-  readonly controllers?: boolean;
+  /** All of kube-controller-manager, or some of its controllers; pods need no account then. */
+  readonly controllers?: boolean | readonly string[];
   readonly scheduler?: boolean;
   /** Plays the kubelets of all Nodes. */
   readonly kwok?: boolean;
@@ -114,7 +115,9 @@ const startComponents = (
   if (options.controllers) {
     const file = needed(found.kubeControllerManager, 'kube-controller-manager');
     const kubeconfig = as('system:kube-controller-manager');
-    programs.start(controllersProgram(layout, credentials, { file, kubeconfig }));
+    const { controllers } = options;
+    const only = controllers === true ? {} : { only: controllers };
+    programs.start(controllersProgram(layout, credentials, { file, kubeconfig, ...only }));
   }
   if (options.scheduler) {
     const file = needed(found.kubeScheduler, 'kube-scheduler');
@@ -141,7 +144,7 @@ const startAll = async (site: Site): Promise<ApiServer> => {
   const credentials = await writeCredentials(layout.directory);
   const program = apiServerProgram(layout, credentials, {
     file: found.kubeApiserver,
-    serviceAccounts: options.controllers ?? false,
+    serviceAccounts: options.controllers === true,
     flags: options.apiServerFlags ?? [],
   });
   const apiServer = new ApiServer(programs, program, {
@@ -201,7 +204,7 @@ export const startTestbed = async (options: TestbedOptions = {}): Promise<Testbe
     say(`starting etcd and kube-apiserver on ${layout.server}, logs in ${layout.directory}`);
     const site = { layout, found, programs, options };
     const bed = testbedOf(site, await startAll(site), stop);
-    if (options.controllers) await serviceAccount(bed.kubectl);
+    if (options.controllers === true) await serviceAccount(bed.kubectl);
     say(`ready after ${seconds(startedMs)} s`);
     return bed;
   } catch (problem) {

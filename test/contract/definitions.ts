@@ -1,0 +1,124 @@
+/** Three custom resources of the contract: boats (with everything), buoys and harbours. */
+import type { JsonRecord } from '../../src/domain/json.ts';
+import { get, ok, post, type Step, until } from './steps.ts';
+
+const GROUP = 'contract.tidegate.dev';
+const API_VERSION = 'apiextensions.k8s.io/v1';
+
+/** A definition with one version. */
+export const definition = (
+  names: { readonly kind: string; readonly plural: string; readonly scope?: string },
+  version: JsonRecord,
+): JsonRecord => {
+  const { kind, plural, scope = 'Namespaced' } = names;
+  return {
+    apiVersion: API_VERSION,
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${GROUP}` },
+    spec: {
+      group: GROUP,
+      scope,
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: 'v1', served: true, storage: true, ...version }],
+    },
+  };
+};
+
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+
+const CARGO = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: text,
+    tons: { type: 'number', minimum: 0, default: 1 },
+    fragile: { type: 'boolean' },
+  },
+};
+
+const BOAT_SPEC = {
+  type: 'object',
+  required: ['length'],
+  properties: {
+    length: { type: 'integer', minimum: 1, maximum: 400 },
+    kind: { type: 'string', enum: ['sail', 'motor', 'row'], default: 'sail' },
+    flag: { type: 'string', pattern: '^[A-Z]{2}$' },
+    motto: { type: 'string', minLength: 2, maxLength: 10 },
+    oars: integer,
+    crew: { type: 'array', maxItems: 3, items: text },
+    cargo: {
+      type: 'array',
+      items: CARGO,
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['name'],
+    },
+    berth: { type: 'object', additionalProperties: text },
+    price: {
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-int-or-string': true,
+    },
+    papers: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    master: { type: 'string', nullable: true },
+    built: { type: 'string', format: 'date-time' },
+    lights: {
+      type: 'object',
+      default: { port: 'red' },
+      properties: { port: text, starboard: { type: 'string', default: 'green' } },
+    },
+  },
+};
+
+const BOATS = definition({ kind: 'Boat', plural: 'boats' }, {
+  schema: {
+    openAPIV3Schema: {
+      type: 'object',
+      required: ['spec'],
+      properties: {
+        spec: BOAT_SPEC,
+        status: {
+          type: 'object',
+          properties: { afloat: { type: 'boolean' }, rowers: integer },
+        },
+      },
+    },
+  },
+  subresources: {
+    status: {},
+    scale: { specReplicasPath: '.spec.oars', statusReplicasPath: '.status.rowers' },
+  },
+  selectableFields: [{ jsonPath: '.spec.kind' }],
+  additionalPrinterColumns: [
+    { name: 'Length', type: 'integer', jsonPath: '.spec.length' },
+    { name: 'Afloat', type: 'boolean', jsonPath: '.status.afloat' },
+    { name: 'Flag', type: 'string', jsonPath: '.spec.flag', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+const LOOSE = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+const BUOYS = definition({ kind: 'Buoy', plural: 'buoys' }, { schema: { openAPIV3Schema: LOOSE } });
+const HARBOURS = definition({ kind: 'Harbour', plural: 'harbours', scope: 'Cluster' }, {
+  schema: { openAPIV3Schema: LOOSE },
+});
+
+const established = (plural: string): Step =>
+  until(get(
+    `customresourcedefinitions/${plural}.${GROUP}`,
+    ok({
+      status: { acceptedNames: { plural }, storedVersions: ['v1'] },
+    }),
+  ));
+
+/** The plural is served. */
+export const served = (plural: string): readonly Step[] => [
+  established(plural),
+  until(get(`/apis/${GROUP}/v1/${plural}`)),
+];
+
+/** Makes the three and waits until they are served. */
+export const DEFINED: readonly Step[] = [
+  ...[BOATS, BUOYS, HARBOURS].map((one) => post('customresourcedefinitions', one)),
+  ...['boats', 'buoys', 'harbours'].flatMap(served),
+];

@@ -1,0 +1,91 @@
+/** The words for watches: open one, see what came, let it go. */
+import { expect } from 'vitest';
+import { numberAt, textAt } from '../../src/domain/json.ts';
+import type { OpenWatch, WatchLine } from './cluster.ts';
+import { fullPath } from './paths.ts';
+import { filled } from './placeholders.ts';
+import type { Run, Step } from './steps.ts';
+
+const ONE = 'watch';
+
+const watchIn = (run: Run, name: string): OpenWatch => {
+  const found = run.watches.get(name);
+  if (found === undefined) throw new Error(`The case has no watch "${name}"`);
+  return found;
+};
+
+/** Opens a watch; `path` has its query, without `watch=true`. */
+export const watch = (path: string, name = ONE): Step => async (run) => {
+  const at = fullPath(filled(path, run.kept), run.kept.get('ns') ?? '');
+  const opened = await run.cluster.watch(`${at}${at.includes('?') ? '&' : '?'}watch=true`);
+  expect(opened.status).toBe(200);
+  run.watches.set(name, opened);
+};
+
+const PATIENCE_MOMENTS = 200;
+
+const patiently = async (run: Run, holds: () => boolean): Promise<void> => {
+  for (let left = PATIENCE_MOMENTS; left > 0 && !holds(); left -= 1) await run.cluster.moment();
+};
+
+const shown = ({ type, object }: WatchLine): string => {
+  const name = textAt(object, 'metadata', 'name');
+  return type === 'ERROR'
+    ? `${type} ${numberAt(object, 'code')} ${textAt(object, 'reason')}`
+    : [type, name].filter((part) => part !== undefined).join(' ');
+};
+
+const withoutBookmarks = (lines: readonly WatchLine[]): readonly WatchLine[] =>
+  lines.filter(({ type }) => type !== 'BOOKMARK');
+
+/** What the watch has told, once it told as much, in this order: `ADDED a`, `ERROR 410 Expired`. */
+export const sees = (wanted: readonly string[], name = ONE): Step => async (run) => {
+  const { lines } = watchIn(run, name);
+  await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
+  expect(withoutBookmarks(lines).map(shown)).toEqual(
+    wanted.map((line) => filled(line, run.kept)),
+  );
+};
+
+/** What the watch told first, in any order: it is of a list, which has none. */
+export const seesAnyOrder = (wanted: readonly string[], name = ONE): Step => async (run) => {
+  const { lines } = watchIn(run, name);
+  await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
+  expect(withoutBookmarks(lines).map(shown).toSorted()).toEqual(
+    wanted.map((line) => filled(line, run.kept)).toSorted(),
+  );
+};
+
+/** The objects in the lines of a watch, in order, show this much. */
+export const told = (wanted: readonly object[], name = ONE): Step => async (run) => {
+  const { lines } = watchIn(run, name);
+  await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
+  expect(withoutBookmarks(lines).map(({ object }) => object)).toMatchObject(
+    filled([...wanted], run.kept),
+  );
+};
+
+/** A bookmark comes, of the right kind and without anything but a revision. */
+export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
+  const { lines } = watchIn(run, name);
+  const found = () => lines.find(({ type }) => type === 'BOOKMARK');
+  await patiently(run, () => found() !== undefined);
+  expect(found()?.object).toMatchObject(filled(shows, run.kept));
+};
+
+/** The revisions in a watch only grow. */
+export const growing = (name = ONE): Step => (run) => {
+  const revisions = watchIn(run, name).lines.map(({ object }) =>
+    Number(textAt(object, 'metadata', 'resourceVersion'))
+  );
+  expect(revisions.length).toBeGreaterThan(0);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
+  return Promise.resolve();
+};
+
+/** The cluster ends the watch by itself. */
+export const ends = (name = ONE): Step => async (run) => {
+  const open = watchIn(run, name);
+  await patiently(run, open.isOver);
+  expect(open.isOver()).toBe(true);
+};
