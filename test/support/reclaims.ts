@@ -9,6 +9,8 @@ const CLUSTER = 'test';
 const MANY_PODS = 500;
 const PATIENT_MS = 240_000;
 const AT_ONCE = 20;
+/** Looking at many Nodes takes the API server's time, which drains need. */
+const LOOK_MS = 250;
 
 /** Machines to make. */
 export interface NewMachines {
@@ -187,6 +189,6 @@ export const untilEnded = async (
     const open = names.filter((name) => !all.has(name));
     if (open.length === 0) return all;
     throw new Error(`${open.length} drain on, such as ${open[0]}`);
-  }, { what: `${names.length} drains to end`, everyMs: 250, timeoutMs });
+  }, { what: `${names.length} drains to end`, everyMs: LOOK_MS + names.length * 10, timeoutMs });
   return Object.fromEntries(names.map((name) => [name, ends.get(name) ?? '']));
 };
