@@ -50,13 +50,14 @@ export interface ClusterWatch {
 
 export type ClusterResponse = ClusterAnswer | ClusterWatch;
 
-/** The connection broke before the answer came; `done` says whether the request was done. */
+/** The connection broke before the answer came, or was never made. */
 export class ConnectionCut extends Error {
-  readonly done: boolean;
+  /** False when nothing reached the server for certain, as a client can tell. */
+  readonly sent: boolean;
 
-  constructor(done: boolean) {
-    super('The connection was cut before the answer came');
+  constructor(sent: boolean) {
+    super(sent ? 'The connection was cut before the answer came' : 'The connection was refused');
     this.name = 'ConnectionCut';
-    this.done = done;
+    this.sent = sent;
   }
 }

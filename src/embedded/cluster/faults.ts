@@ -14,6 +14,8 @@ export type Trouble =
   | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
   /** The connection breaks, before or after the request was done. */
   | { readonly kind: 'cut'; readonly done: boolean }
+  /** No connection is made. */
+  | { readonly kind: 'unreachable' }
   /** Never answered: the client has to give up. */
   | { readonly kind: 'hang'; readonly done: boolean }
   /** Done and answered, but late. */
@@ -104,7 +106,9 @@ export const makeFaults = (time: Time): Faults => {
         return refusal(trouble.status, trouble.retryAfterSeconds);
       case 'cut':
         if (trouble.done) answer(request);
-        throw new ConnectionCut(trouble.done);
+        throw new ConnectionCut(true);
+      case 'unreachable':
+        throw new ConnectionCut(false);
       case 'hang':
         if (trouble.done) answer(request);
         return await never();
