@@ -22,6 +22,7 @@ const GENERATORS = [
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',
+  'tools/page.ts',
 ];
 
 const FOLDERS = ['src', 'test', 'tools'];
