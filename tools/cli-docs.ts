@@ -4,6 +4,7 @@ import { EXIT } from '../src/cli/exit-codes.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
+import { POD_OPTIONS, POD_VARIABLES } from '../src/effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../src/effects/settings.ts';
 import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_STATES } from '../src/view/drain-status.ts';
@@ -72,6 +73,14 @@ const lines = [
   '',
   'SIGTERM and SIGINT stop the operator: it closes its session, lets writes under way finish,',
   'gives the Lease back and leaves with 0. A second signal does not wait and leaves with 1.',
+  '',
+  '## tidegate pods',
+  '',
+  'Makes a CapacityRequest for every pod of the cluster. `tidegate operator --with-pods` does the',
+  'same in the process of the operator; the flags about pods are the same there, their variables',
+  'begin with `TIDEGATE_`.',
+  '',
+  ...optionTable(POD_OPTIONS, POD_VARIABLES),
   '',
   '## tidegate fleet',
   '',

@@ -14,6 +14,7 @@ import {
   type VolumeAttachment,
 } from '../domain/drain/volume-attachment.ts';
 import type { ClusterId } from '../domain/ids.ts';
+import { podDemandProjector } from '../domain/pod-demand/pod-demand.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
 import {
@@ -26,6 +27,7 @@ import type { CredentialFiles, Credentials } from '../effects/credentials.ts';
 import type { Events } from '../effects/events.ts';
 import type { Evictions } from '../effects/evictions.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
+import type { PodRequests } from '../effects/pod-requests.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import type { WriteGate } from '../effects/write-gate.ts';
@@ -35,6 +37,14 @@ import { type DrainPolicy, startDrainRole } from './drain-role.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import { startFleetSession } from './fleet-session.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
+import type { PenaltyDefaultsInUse } from './penalty-defaults.ts';
+import {
+  bothOf,
+  ownedRequestProjector,
+  type PodPolicy,
+  startNamespaces,
+  startPodRole,
+} from './pod-caches.ts';
 import { startReflector } from './reflector.ts';
 import { startRollups } from './rollups.ts';
 import { startUpcomingNodes } from './upcoming-nodes.ts';
@@ -50,6 +60,7 @@ export type OperatorServices =
   | AvailableCapacities
   | Events
   | Evictions
+  | PodRequests
   | ShardCalls
   | Credentials;
 
@@ -63,6 +74,8 @@ export interface OperatorOptions {
   readonly credentialFiles: CredentialFiles | undefined;
   readonly lease: LeadershipOptions;
   readonly drains: DrainPolicy;
+  /** `--with-pods`; undefined: somebody else makes CapacityRequests. */
+  readonly pods?: PodPolicy | undefined;
   /** Keeps equal specs of machines once, in caches and answers alike. */
   readonly intern: Intern;
 }
@@ -72,13 +85,38 @@ export type OperatorWorld = World<OperatorServices>;
 
 const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 
-/** Starts to list and watch everything that the operator looks at. */
-export const startCaches = (world: OperatorWorld, intern: Intern) => {
+/** Requests and pods, each watched once, also when pods become demand here. */
+const startDemandCaches = (world: OperatorWorld, policy: PodPolicy | undefined) => {
+  const requestsFrom = { id: 'capacityrequests', path: `${GROUP}/capacityrequests` };
+  const podsFrom = { id: 'pods', path: '/api/v1/pods' };
+  if (policy === undefined) {
+    return {
+      requests: startReflector(world, { ...requestsFrom, project: capacityRequestProjector() }),
+      pods: startReflector(world, {
+        ...podsFrom,
+        query: { fieldSelector: 'spec.nodeName!=' },
+        project: podProjection(),
+      }),
+      demand: undefined,
+    };
+  }
   const requests = startReflector(world, {
-    id: 'capacityrequests',
-    path: `${GROUP}/capacityrequests`,
-    project: capacityRequestProjector(),
+    ...requestsFrom,
+    project: bothOf(capacityRequestProjector(), ownedRequestProjector()),
   });
+  const pods = startReflector(world, {
+    ...podsFrom,
+    project: bothOf(podProjection(), podDemandProjector(policy.selectsPod)),
+  });
+  return { requests, pods, demand: { requests, pods, namespaces: startNamespaces(world, policy) } };
+};
+
+/** Starts to list and watch everything that the operator looks at. */
+export const startCaches = (
+  world: OperatorWorld,
+  { intern, pods: policy }: Pick<OperatorOptions, 'intern' | 'pods'>,
+) => {
+  const { requests, pods, demand } = startDemandCaches(world, policy);
   const upcomingNodes = startReflector(world, {
     id: 'upcomingnodes',
     path: `${GROUP}/upcomingnodes`,
@@ -94,18 +132,21 @@ export const startCaches = (world: OperatorWorld, intern: Intern) => {
     path: '/api/v1/nodes',
     project: projectNode,
   });
-  const pods = startReflector(world, {
-    id: 'pods',
-    path: '/api/v1/pods',
-    query: { fieldSelector: 'spec.nodeName!=' },
-    project: podProjection(),
-  });
   const budgets = startReflector(world, {
     id: 'poddisruptionbudgets',
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   });
-  const all = { requests, upcomingNodes, availableCapacities, nodes, pods, budgets };
+  const namespaces = demand?.namespaces;
+  const all = {
+    requests,
+    upcomingNodes,
+    availableCapacities,
+    nodes,
+    pods,
+    budgets,
+    ...(namespaces === undefined ? {} : { namespaces }),
+  };
   // Named in an Event and decides nothing (drain rules: DR-24), so nobody waits for it.
   const attachments = startReflector(world, {
     id: 'volumeattachments',
@@ -114,6 +155,7 @@ export const startCaches = (world: OperatorWorld, intern: Intern) => {
   });
   return {
     ...all,
+    demand,
     attachments,
     all: Object.entries(all),
     stop: () => [...Object.values(all), attachments].forEach((reflector) => reflector.stop()),
@@ -131,8 +173,9 @@ const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): reado
 export const startRoles = (
   world: OperatorWorld,
   options: OperatorOptions,
-  { caches, template, recorder, leaseSeen }: {
+  { caches, template, penalties, recorder, leaseSeen }: {
     readonly caches: Caches;
+    readonly penalties: PenaltyDefaultsInUse | undefined;
     readonly template: BootstrapTemplate;
     readonly recorder: EventRecorder;
     readonly leaseSeen: () => Leadership['leaseSeen'] | undefined;
@@ -181,5 +224,7 @@ export const startRoles = (
     upcomingNodes: caches.upcomingNodes,
     volumesOn: (node) => volumesOn(caches.attachments.values(), node),
   });
-  return { session, machines, capacities, rollups, drains };
+  const pods = caches.demand && penalties &&
+    startPodRole(world, caches.demand, { penalties, record });
+  return { session, machines, capacities, rollups, drains, pods };
 };

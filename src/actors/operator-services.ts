@@ -14,6 +14,7 @@ import { cordonsLayer } from '../effects/cordons.ts';
 import { eventsLayer } from '../effects/events.ts';
 import { evictionsLayer } from '../effects/evictions.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
+import { podRequestsLayer } from '../effects/pod-requests.ts';
 import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
 import { writeBudget } from '../effects/write-budget.ts';
 import { writeGate } from '../effects/write-gate.ts';
@@ -44,6 +45,7 @@ export const operatorServices = <Problem>(
     eventsLayer,
     cordonsLayer(telemetry),
     evictionsLayer(telemetry),
+    podRequestsLayer({ telemetry, intern }),
   );
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));
 };

@@ -8,10 +8,10 @@
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
-import { serverVersion } from '../effects/server-version.ts';
 import { WriteGate } from '../effects/write-gate.ts';
-import { type Fitness, operator, type OperatorEnding } from '../machines/operator.ts';
+import { operator, type OperatorEnding } from '../machines/operator.ts';
 import { type BootstrapTemplate, startBootstrapTemplate } from './bootstrap-template.ts';
+import { lookAtCluster } from './cluster-fitness.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
 import {
@@ -21,6 +21,7 @@ import {
   startCaches,
   startRoles,
 } from './operator-roles.ts';
+import { type PenaltyDefaultsInUse, startPenaltyDefaults } from './penalty-defaults.ts';
 import { fromEffect } from './seams.ts';
 
 /** Something that readiness waits for. */
@@ -42,24 +43,35 @@ export interface Operator {
 /** Answers that are waited for on the way out; the pod has 30 s (drain rules: DR-15). */
 const SETTLE_MS = 15_000;
 
-const lookAtCluster = serverVersion.pipe(
-  Effect.match({
-    onSuccess: (seen): Fitness => {
-      if (seen._tag === 'Supported') return { _tag: 'Fit', version: seen.version };
-      return { _tag: seen._tag === 'TooOld' ? 'Unfit' : 'Unreachable', why: seen.why };
-    },
-    onFailure: ({ why }): Fitness => ({ _tag: 'Unreachable', why }),
-  }),
-);
-
 /** The parts that come to be on the way, and how they end. */
 interface Parts {
   readonly recorder: EventRecorder;
   template: BootstrapTemplate | undefined;
+  penalties: PenaltyDefaultsInUse | undefined;
   caches: Caches | undefined;
   roles: ReturnType<typeof startRoles> | undefined;
   leadership: Leadership | undefined;
 }
+
+/** Reads the penalties of classes, when pods become demand here; says why they cannot be used. */
+const usePenaltyDefaults = async (
+  world: OperatorWorld,
+  { pods }: OperatorOptions,
+  parts: Parts,
+): Promise<string | undefined> => {
+  parts.penalties?.stop();
+  if (pods === undefined) return undefined;
+  const started = await startPenaltyDefaults(world, {
+    file: pods.penaltyDefaultsFile,
+    refused: (note) =>
+      void parts.leadership?.leaseSeen.then((regarding) =>
+        parts.recorder.record({ regarding, reason: 'PenaltyDefaultsRefused', note })
+      ),
+  });
+  if (started._tag === 'Refused') return started.problem;
+  parts.penalties = started.inUse;
+  return undefined;
+};
 
 const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Parts) =>
   Effect.gen(function* () {
@@ -69,6 +81,8 @@ const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Par
     );
     if (started._tag === 'Refused') return { _tag: 'Unfit', why: started.problem } as const;
     parts.template = started.template;
+    const penalties = yield* Effect.promise(() => usePenaltyDefaults(world, options, parts));
+    if (penalties !== undefined) return { _tag: 'Unfit', why: penalties } as const;
     const fitness = yield* lookAtCluster;
     if (fitness._tag === 'Unreachable') {
       world.telemetry.log('warn', 'Cannot use the cluster yet', { why: fitness.why });
@@ -84,6 +98,7 @@ const closeSession = (parts: Parts) =>
     const gate = yield* WriteGate;
     void gate.shut(STOPS_WRITING);
     parts.roles?.drains.lead(false);
+    parts.roles?.pods?.lead(false);
     yield* Effect.promise(async () => await parts.roles?.session.stop());
   });
 
@@ -97,15 +112,19 @@ const settleWrites = (parts: Parts) =>
         parts.roles?.drains.stop(),
         parts.roles?.machines.stop(),
         parts.roles?.capacities.stop(),
+        parts.roles?.pods?.stop(),
       ])
     );
   }).pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
 
-const stopParts = async ({ recorder, template, caches, roles }: Parts): Promise<void> => {
+const stopParts = async (
+  { recorder, template, penalties, caches, roles }: Parts,
+): Promise<void> => {
   roles?.rollups.stop();
   await roles?.session.stop();
   caches?.stop();
   template?.stop();
+  penalties?.stop();
   recorder.stop();
 };
 
@@ -122,13 +141,14 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
     },
     actions: {
       startCaches: ({ self }) => {
-        const { template, recorder } = parts;
+        const { template, penalties, recorder } = parts;
         if (template === undefined) return;
-        const caches = startCaches(world, options.intern);
+        const caches = startCaches(world, options);
         parts.caches = caches;
         parts.roles = startRoles(world, options, {
           caches,
           template,
+          penalties,
           recorder,
           leaseSeen: () => parts.leadership?.leaseSeen,
         });
@@ -145,10 +165,12 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
       },
       openSession: () => {
         parts.roles?.drains.lead(true);
+        parts.roles?.pods?.lead(true);
         parts.roles?.session.lead(true);
       },
       suspendSession: () => {
         parts.roles?.drains.lead(false);
+        parts.roles?.pods?.lead(false);
         parts.roles?.session.lead(false);
         parts.roles?.machines.renounce();
         parts.roles?.capacities.renounce();
@@ -177,6 +199,7 @@ export const startOperator = (world: OperatorWorld, options: OperatorOptions): O
   const parts: Parts = {
     recorder: startEventRecorder(world, { instance: options.lease.identity }),
     template: undefined,
+    penalties: undefined,
     caches: undefined,
     roles: undefined,
     leadership: undefined,

@@ -2,7 +2,6 @@
  * The composition root of `tidegate operator`: settings become layers, a world, servers and a
  * running operator.
  */
-import process from 'node:process';
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
 import { operatorServices } from '../actors/operator-services.ts';
@@ -17,6 +16,7 @@ import type { OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
 import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
+import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
 import { liveBoard, startLivePage } from './live-page.ts';
@@ -74,7 +74,7 @@ export const startOperatorProcess = async (
     runtime,
     telemetry,
     inspect,
-    firstSeed: crypto.getRandomValues(new Uint32Array(1))[0] ?? process.pid,
+    firstSeed: firstSeed(),
   });
   const operator = startOperator(world, {
     clusterId: settings.clusterId,
@@ -94,6 +94,7 @@ export const startOperatorProcess = async (
       paused: settings.drains.isPaused,
       callsPerBudget: settings.drains.evictionsPerBudget,
     },
+    pods: settings.pods,
     intern,
   });
   const servers = await observability.serve({

@@ -25,15 +25,37 @@ export interface RunningOperator {
 /** What starts one. */
 export type StartOperator = (settings: OperatorSettings) => Promise<RunningOperator>;
 
-const untilItEnds = async (
-  settings: OperatorSettings,
-  start: StartOperator,
+const untilItEnds = async <Settings>(
+  settings: Settings,
+  start: (settings: Settings) => Promise<RunningOperator>,
 ): Promise<OperatorEnding> => {
   const signal = endingSignal();
   const operator = await start(settings);
   const stopped = signal.then((name) => operator.stop(name));
   // A stop that fails ends the command; a stop that succeeds ends it through `done`.
   return await Promise.race([operator.done, stopped.then(() => operator.done)]);
+};
+
+/** Runs a role with a cluster until it ends, and says what its ending means. */
+export const runUntilItEnds = async <
+  Settings extends { readonly kubeconfig: string | undefined },
+>(
+  settings: Settings,
+  { terminal, start }: {
+    readonly terminal: Terminal;
+    readonly start: (settings: Settings) => Promise<RunningOperator>;
+  },
+): Promise<ExitCode> => {
+  try {
+    const ending = await untilItEnds(settings, start);
+    if (ending._tag === 'Stopped') return EXIT.ok;
+    terminal.say(ending.why);
+    return EXIT.failure;
+  } catch (failure) {
+    if (!isKubeconfigFailure(failure)) throw failure;
+    terminal.say(kubeconfigSentence(settings.kubeconfig, failure));
+    return EXIT.usage;
+  }
 };
 
 /** Runs the operator until it ends. */
@@ -47,14 +69,5 @@ export const runOperator = async (
     terminal.say(settled.message);
     return EXIT.usage;
   }
-  try {
-    const ending = await untilItEnds(settled.settings, start);
-    if (ending._tag === 'Stopped') return EXIT.ok;
-    terminal.say(ending.why);
-    return EXIT.failure;
-  } catch (failure) {
-    if (!isKubeconfigFailure(failure)) throw failure;
-    terminal.say(kubeconfigSentence(settled.settings.kubeconfig, failure));
-    return EXIT.usage;
-  }
+  return await runUntilItEnds(settled.settings, { terminal, start });
 };

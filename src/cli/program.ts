@@ -9,6 +9,7 @@ import { Effect, Layer } from 'effect';
 import { Argument, CliConfig, CliOutput, Command, GlobalFlag } from 'effect/cli';
 import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
+import { POD_OPTIONS, POD_VARIABLES } from '../effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
 import { normalizedArguments } from './arguments.ts';
 import { type ChartRoles, chartsCommand } from './charts-commands.ts';
@@ -26,6 +27,7 @@ export type GivenFlags = Readonly<Record<string, string>>;
 /** What stands behind the commands. Each runs to its end and says how it ended. */
 export interface Roles extends ChartRoles, DrainRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
+  readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
   readonly explain: (request: ExplainRequest) => Promise<ExitCode>;
 }
@@ -52,6 +54,28 @@ const operatorCommand = (roles: Roles, end: Ending) =>
         command: 'tidegate --cluster-id=prod-1 --shard-addr=shard.fleet:7700 ' +
           '--tls-cert=tls.crt --tls-key=tls.key --tls-ca=ca.crt',
         description: 'Run with mTLS',
+      },
+    ]),
+  );
+
+const podsCommand = (roles: Roles, end: Ending) =>
+  Command.make(
+    'pods',
+    flagsOf(POD_OPTIONS, POD_VARIABLES),
+    (parsed) => Effect.promise(() => roles.pods(givenFlags(parsed)).then(end)),
+  ).pipe(
+    Command.withDescription(
+      'Makes a CapacityRequest for every pod of the cluster, so that what the pods need is what ' +
+        'the fleet is asked for. The same as `tidegate operator --with-pods`, in a process of ' +
+        'its own.',
+    ),
+    Command.withShortDescription('Ask the fleet for what pods need'),
+    Command.withExamples([
+      { command: 'tidegate pods', description: 'Run in a pod' },
+      {
+        command: 'tidegate pods --priority-class-defaults-file=penalties.yaml ' +
+          "--namespace-selector='!sandbox'",
+        description: 'Price pods by their PriorityClass; leave labelled namespaces out',
       },
     ]),
   );
@@ -116,6 +140,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
     ),
     Command.withSubcommands([
       operatorCommand(roles, end),
+      podsCommand(roles, end),
       fleetCommand(roles, end),
       explainCommand(roles, end),
       drainCommand(roles, end),

@@ -19,6 +19,7 @@ import {
   whole,
   yesOrNo,
 } from './option-kinds.ts';
+import { POD_DEMAND_OPTIONS } from './pod-demand-options.ts';
 
 /** Every option of `tidegate operator`, by the name of its setting. */
 export const OPERATOR_OPTIONS = {
@@ -90,6 +91,12 @@ export const OPERATOR_OPTIONS = {
     help: 'Evictions under one disruption budget that wait for an answer at the same time',
     default: '1',
   }),
+  withPods: defaulted(yesOrNo, {
+    name: 'with-pods',
+    help: 'Make a CapacityRequest for every pod, as `tidegate pods` does',
+    default: 'false',
+  }),
+  ...POD_DEMAND_OPTIONS,
   tlsCert: optional(file, {
     name: 'tls-cert',
     help: 'Client certificate for the shard (PEM); needs --tls-key and --tls-ca',

@@ -11,6 +11,7 @@ import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { OPERATOR_OPTIONS } from './operator-options.ts';
+import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import {
   type Decoded,
   decodeOptions,
@@ -36,6 +37,17 @@ export interface LeaseSettings {
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
 }
+
+/** The options that a Lease is settled from. */
+export type LeaseOptions = Pick<
+  Decoded<typeof OPERATOR_OPTIONS>,
+  | 'leaseName'
+  | 'leaseNamespace'
+  | 'identity'
+  | 'leaseDurationMs'
+  | 'leaseRenewDeadlineMs'
+  | 'leaseRetryPeriodMs'
+>;
 
 /** How nodes are drained. */
 export interface DrainSettings {
@@ -66,6 +78,8 @@ export interface OperatorSettings {
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly lease: LeaseSettings;
   readonly drains: DrainSettings;
+  /** Undefined: somebody else makes CapacityRequests. */
+  readonly pods: PodSettings | undefined;
 }
 
 /** What `tidegate fleet` runs with. */
@@ -164,7 +178,24 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
   );
 };
 
-const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
+/** Who leads in this cluster, from the options that every role with a Lease has. */
+export const leaseSettings = (
+  options: LeaseOptions,
+  surroundings: Pick<Surroundings, 'hostname' | 'namespace' | 'nonce'>,
+): Settled<LeaseSettings> => {
+  const lease: LeaseSettings = {
+    name: options.leaseName,
+    namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
+    identity: options.identity ?? `${surroundings.hostname}_${surroundings.nonce}`,
+    durationMs: options.leaseDurationMs,
+    renewDeadlineMs: options.leaseRenewDeadlineMs,
+    retryPeriodMs: options.leaseRetryPeriodMs,
+  };
+  return leaseProblem(lease) ?? { _tag: 'Settled', settings: lease };
+};
+
+/** Where to listen; undefined when it was turned off. */
+export const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
 /** The settings of the operator from its flags and its surroundings. */
@@ -181,15 +212,9 @@ export const operatorSettings = (
   const options = decoded.settings;
   const tls = decodeTls(options);
   if (tls._tag === 'SettingsProblem') return tls;
-  const lease: LeaseSettings = {
-    name: options.leaseName,
-    namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
-    identity: options.identity ?? `${surroundings.hostname}_${surroundings.nonce}`,
-    durationMs: options.leaseDurationMs,
-    renewDeadlineMs: options.leaseRenewDeadlineMs,
-    retryPeriodMs: options.leaseRetryPeriodMs,
-  };
-  return leaseProblem(lease) ?? {
+  const lease = leaseSettings(options, surroundings);
+  if (lease._tag === 'SettingsProblem') return lease;
+  return {
     _tag: 'Settled',
     settings: {
       clusterId: clusterId(options.clusterId),
@@ -205,7 +230,8 @@ export const operatorSettings = (
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
       logLevel: options.logLevel,
-      lease,
+      lease: lease.settings,
+      pods: options.withPods ? podPolicyOf(options) : undefined,
       drains: {
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { providePodDemand } from '../../src/actors/pod-demand-acts.ts';
 import { writeDoor } from '../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { uid } from '../../src/domain/ids.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
@@ -27,7 +28,7 @@ import { type Acts, describeModel } from './model.ts';
 const POD: RequestedPod = {
   namespace: 'n',
   name: 'web',
-  uid: '00000000-0000-4000-8000-000000000001',
+  uid: uid('00000000-0000-4000-8000-000000000001'),
 };
 const OURS = requestName(POD.name, POD.uid);
 
@@ -47,13 +48,13 @@ interface Traits {
 }
 
 const request = (
-  { name = OURS, uid = 'r1', phase = '', cpu = '1', marked = true, revision }: Traits,
+  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, revision }: Traits,
 ): OwnedRequest => {
   const raw = {
     metadata: {
       name,
       namespace: 'n',
-      uid,
+      uid: id,
       resourceVersion: revision,
       labels: { [OWNED_BY_POD]: POD.uid },
       ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
@@ -184,13 +185,13 @@ describeModel('podDemand', {
       expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
     }
     if (acts.includes('invoke:deleteRequest')) {
-      const others = facts.requests.filter(({ uid }: OwnedRequest) => uid !== base?.uid);
+      const others = facts.requests.filter((one: OwnedRequest) => one.uid !== base?.uid);
       const isExtra = facts.standing === 'Wanted' && others.length > 0;
       const isNoDemand = facts.standing === 'Unwanted' || facts.standing === 'Overdue';
       expect(isExtra || isNoDemand, 'the only request of a wanted pod stays').toBe(true);
     }
     if (acts.includes('invoke:stampRequest')) {
-      expect(facts.requests.find(({ uid }: OwnedRequest) => uid === base?.uid)?.phase).toBe('');
+      expect(facts.requests.find((one: OwnedRequest) => one.uid === base?.uid)?.phase).toBe('');
     }
   },
   crash: {

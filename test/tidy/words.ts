@@ -54,7 +54,7 @@ const CALLS: readonly Ban[] = [
     remedy: 'Draw from a seed (src/domain/random.ts), so that a run can be repeated',
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
-      'src/cli/operator-process.ts': 'seeds the jitter of a process',
+      'src/cli/first-seed.ts': 'seeds the jitter of a process',
       'src/embedded/fleet/run.ts': 'seeds the stand-in fleet of a process',
     },
     scope: SOURCE,

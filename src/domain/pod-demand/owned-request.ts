@@ -6,6 +6,7 @@
  * label, whatever its name, so that requests of another controller are adopted.
  */
 import type { Identity } from '../facts.ts';
+import type { Uid } from '../ids.ts';
 import { listOrEmptyAt, parseJson, textAt, valueAt } from '../json.ts';
 import { mergePatchOf } from '../merge-patch.ts';
 import { identityOf, isDeleting } from '../object-meta.ts';
@@ -30,7 +31,7 @@ export interface OwnedRequest extends Identity {
 export interface RequestedPod {
   readonly namespace: string;
   readonly name: string;
-  readonly uid: string;
+  readonly uid: Uid;
 }
 
 const UID_LENGTH = 36;

@@ -34,6 +34,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['operator', flags]);
       return Promise.resolve(0);
     },
+    pods: (flags) => {
+      asked.push(['pods', flags]);
+      return Promise.resolve(0);
+    },
     fleet: (flags) => {
       asked.push(['fleet', flags]);
       return Promise.resolve(1);
@@ -71,6 +75,7 @@ const run = async (...given: readonly string[]): Promise<Run> => {
 test.each([
   ['tidegate'],
   ['operator'],
+  ['pods'],
   ['fleet'],
   ['explain'],
   ['drain'],
