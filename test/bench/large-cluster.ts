@@ -155,7 +155,9 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
     return answer(response, 200, { major: '1', minor: '36', gitVersion: 'v1.36.3' });
   }
   if (searchParams.has('watch')) return serveWatch(response, path);
-  if (path.includes('/leases')) return lease.serve(response, method, path, text);
+  if (path.includes('/leases')) {
+    return lease.serve(response, { method, path, body: text });
+  }
   if (method === 'GET' && list !== undefined) {
     const page = Number(searchParams.get('continue') ?? 0);
     return answer(response, 200, list[page] ?? Buffer.alloc(0));

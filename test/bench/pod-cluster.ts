@@ -180,7 +180,9 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
   }
   if (path === '/seen') return answer(response, 200, JSON.stringify(seen));
   if (searchParams.has('watch')) return watch(response, path);
-  if (path.includes('/leases')) return lease.serve(response, method, path, text);
+  if (path.includes('/leases')) {
+    return lease.serve(response, { method, path, body: text });
+  }
   const body = asRecord(parseJson(text)) ?? {};
   if (method === 'GET' && path === PODS) return servePage(response, pods, searchParams);
   if (method === 'GET' && path === REQUESTS) {

@@ -7,14 +7,21 @@ const json = (response: ServerResponse, status: number, body: object): void => {
   response.end(JSON.stringify(body));
 };
 
+/** A request on the Lease or its collection. */
+export interface LeaseCall {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
 /** Keeps a Lease. */
 export class ServedLease {
   #lease: JsonRecord | undefined;
   #revision = 1;
   readonly #watchers = new Set<ServerResponse>();
 
-  /** Answers a request on the Lease or its collection. */
-  serve(response: ServerResponse, method: string, path: string, body: string): void {
+  /** Answers a request. */
+  serve(response: ServerResponse, { method, path, body }: LeaseCall): void {
     if (method !== 'GET') this.#write(parseJson(body));
     if (method === 'GET' && path.endsWith('/leases')) {
       const items = this.#lease === undefined ? [] : [this.#lease];
