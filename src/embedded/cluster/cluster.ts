@@ -7,11 +7,16 @@
  */
 import type { Time } from '../../domain/time.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
+import { serveDefinitions } from './definitions.ts';
 import type { Desk, Kinds } from './desk.ts';
+import { discover } from './discovery.ts';
 import { type Faults, makeFaults } from './faults.ts';
 import { makeIdentifiers } from './identifiers.ts';
 import { makeKinds } from './kinds.ts';
+import { openApi } from './openapi.ts';
+import { endNamespaces } from './namespace-ends.ts';
 import { ApiProblem, noSuchPath } from './problem.ts';
+import { formIn, represented } from './representations.ts';
 import { answerOf, answerRouted } from './requests.ts';
 import { routeOf } from './route.ts';
 import { makeStore, type Store } from './store.ts';
@@ -55,9 +60,15 @@ const makeAnswer =
   (request: ClusterRequest): ClusterResponse => {
     try {
       const { pathname, searchParams: query } = new URL(request.path, ORIGIN);
+      const accept = request.headers?.['accept'] ?? '';
+      const told = discover(desk.kinds, pathname, accept) ?? openApi(desk.kinds, pathname);
+      if (told !== undefined) return told;
       const route = routeOf(pathname, desk.kinds);
       if (route === undefined) throw noSuchPath();
-      return answerRouted({ desk, register, request, route, query });
+      const form = formIn(accept);
+      const response = answerRouted({ desk, register, request, route, query });
+      const include = query.get('includeObject') ?? 'Metadata';
+      return represented(response, { form, kind: route.kind, nowMs: desk.time.now, include });
     } catch (cause) {
       if (cause instanceof ApiProblem) return refusalOf(cause);
       throw cause;
@@ -71,6 +82,8 @@ export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster
   const register = makeWatchRegister();
   const answer = makeAnswer(desk, register);
   const faults = makeFaults(time);
+  serveDefinitions(desk);
+  endNamespaces(desk);
   for (const name of NAMESPACES) {
     answer({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
