@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   'embedded/cluster': {
     rooms: ['domain', 'api', 'gen', 'embedded'],
-    libraries: ['node:', 'undici', 'xstate'],
+    libraries: ['node:', 'undici', 'xstate', 'ajv', '@marcbachmann/cel-js'],
   },
   // Two readings of the contract that must agree: the fleet shares no code with the operator.
   'embedded/fleet': {

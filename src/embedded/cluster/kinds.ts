@@ -2,6 +2,7 @@
 import { budgetKind } from './budget-kind.ts';
 import { CORE_KINDS } from './core-kinds.ts';
 import type { Kinds } from './desk.ts';
+import { definitionKind } from './definitions.ts';
 import { coreEventKind, eventKind } from './events.ts';
 import type { Kind } from './kind.ts';
 import { serviceKind } from './services.ts';
@@ -15,6 +16,7 @@ export const BUILT_IN: readonly Kind[] = [
   ...WORKLOAD_KINDS,
   budgetKind,
   eventKind,
+  definitionKind,
 ];
 
 const keyOf = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
