@@ -1,0 +1,297 @@
+/**
+ * A process's way to the embedded API server: `KubeApi` without a socket, on simulated time.
+ *
+ * Promises: a request takes a while to get there and its answer to come back; `mayLeave` is asked
+ * in the step in which it leaves; what left is done even when nobody waits for the answer any more;
+ * lines of a watch arrive in order. Faults are drawn from the world's seed. Whoever taps the line
+ * sees every request when it leaves and every line when it arrives.
+ */
+import { Effect, Layer } from 'effect';
+import { textAt } from '../../src/domain/json.ts';
+import type { Time } from '../../src/domain/time.ts';
+import {
+  AnswerLost,
+  type KubeAnswer,
+  KubeApi,
+  type KubeCall,
+  type KubeFault,
+  NotSent,
+  type WatchLine,
+  WatchRefused,
+} from '../../src/effects/kube-api.ts';
+import type {
+  ClusterAnswer,
+  ClusterRequest,
+  ClusterResponse,
+  ClusterWatch,
+} from '../../src/embedded/cluster/api.ts';
+import type { Chance } from './chance.ts';
+import type { ProcessLine } from './process-line.ts';
+
+/** The weather between a process and the API server; changed by the story. */
+export interface Weather {
+  /** Nothing gets through. */
+  outage: boolean;
+  /** How many requests in one go wrong. */
+  errorShare: number;
+  /** At most so long one way, in milliseconds. */
+  latencyMs: number;
+}
+
+/** Who sees what passes. */
+export interface ApiTap {
+  /** A request leaves; gives who hears of its answer (undefined: lost). */
+  readonly leaves: (call: KubeCall) => (answer: KubeAnswer | undefined) => void;
+  /** The server has done a request of this process. */
+  readonly done: (call: KubeCall, answer: KubeAnswer) => void;
+  readonly arrives: (path: string, lines: readonly WatchLine[]) => void;
+}
+
+/** What a line is made of. */
+export interface ApiLineParts {
+  readonly line: ProcessLine;
+  /** The time of server and network. */
+  readonly world: Time;
+  readonly handle: (request: ClusterRequest) => ClusterResponse;
+  readonly weather: Weather;
+  readonly chance: Chance;
+  readonly tap: ApiTap;
+}
+
+/** The line, and what the story does to it. */
+export interface ApiLine {
+  readonly layer: Layer.Layer<KubeApi>;
+  /** Ends every open watch without a word, or in good order. */
+  readonly dropWatches: (how: 'cut' | 'eof') => void;
+}
+
+const CALL_TIMEOUT_MS = 30_000;
+const UNREACHABLE = 'connect ECONNREFUSED';
+
+const wireOf = (call: Pick<KubeCall, 'path' | 'query' | 'body'> & Partial<KubeCall>) => {
+  const search = new URLSearchParams(call.query).toString();
+  const request: ClusterRequest = {
+    method: call.method ?? 'GET',
+    path: `${call.path}${search === '' ? '' : `?${search}`}`,
+    headers: { 'content-type': call.contentType ?? 'application/json' },
+    ...(call.body === undefined ? {} : { body: JSON.parse(JSON.stringify(call.body)) }),
+  };
+  return request;
+};
+
+const answerOf = ({ status, headers, body }: ClusterAnswer): KubeAnswer => {
+  const seconds = Number(headers['retry-after']);
+  return {
+    status,
+    body,
+    ...(Number.isFinite(seconds) && seconds > 0 ? { retryAfterSeconds: seconds } : {}),
+  };
+};
+
+const FAILURES: readonly [KubeAnswer, ...KubeAnswer[]] = [
+  { status: 500, body: { kind: 'Status', status: 'Failure', message: 'etcdserver: timeout' } },
+  { status: 503, body: { kind: 'Status', status: 'Failure', message: 'apiserver is restarting' } },
+  {
+    status: 429,
+    body: { kind: 'Status', status: 'Failure', message: 'Too many requests' },
+    retryAfterSeconds: 1,
+  },
+];
+
+/** What goes wrong with a request: it does not get there, it is refused, or its answer is lost. */
+type Mishap = 'unreachable' | 'refused' | 'answerLost' | 'requestLost';
+
+const mishapOf = ({ weather, chance }: ApiLineParts): Mishap | undefined => {
+  if (weather.outage) return chance.pick(['unreachable', 'unreachable', 'requestLost']);
+  if (!chance.happens(weather.errorShare)) return undefined;
+  return chance.pick(['unreachable', 'refused', 'answerLost', 'requestLost']);
+};
+
+/** A request under way. */
+interface Flight {
+  readonly call: KubeCall;
+  readonly land: (answer: KubeAnswer | undefined) => void;
+}
+
+/** What the network does to a request that has left. */
+const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undefined): void => {
+  const { world, handle, chance, weather, tap } = parts;
+  const lagMs = (): number => chance.int(1, weather.latencyMs);
+  if (mishap === 'requestLost') return;
+  if (mishap === 'refused') {
+    const failure = chance.pick(FAILURES);
+    world.schedule(lagMs(), () => land(failure));
+    return;
+  }
+  world.schedule(lagMs(), () => {
+    const response = handle(wireOf(call));
+    const answer = response._tag === 'Answer' ? answerOf(response) : undefined;
+    if (answer !== undefined) tap.done(call, answer);
+    world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer));
+  });
+};
+
+type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
+
+/** The step in which a request leaves. */
+const leave = (parts: ApiLineParts, call: KubeCall, resume: Resume): void => {
+  const { line, tap } = parts;
+  if (!(call.mayLeave?.() ?? true)) {
+    return resume(Effect.fail(new NotSent({ why: 'the request may not leave any more' })));
+  }
+  const mishap = mishapOf(parts);
+  if (mishap === 'unreachable') return resume(Effect.fail(new NotSent({ why: UNREACHABLE })));
+  const heard = tap.leaves(call);
+  let over = false;
+  const end = (answer: KubeAnswer | undefined, why: string): void => {
+    if (over) return;
+    over = true;
+    cancelTimeout();
+    heard(answer);
+    resume(answer === undefined ? Effect.fail(new AnswerLost({ why })) : Effect.succeed(answer));
+  };
+  const cancelTimeout = line.time.schedule(
+    call.timeoutMs ?? CALL_TIMEOUT_MS,
+    () => end(undefined, 'no answer in time'),
+  );
+  const land = (answer: KubeAnswer | undefined): void =>
+    line.reach(() => end(answer, 'the connection was cut'));
+  fly(parts, { call, land }, mishap);
+};
+
+const makeCall = (parts: ApiLineParts) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
+  Effect.callback((resume) => {
+    // Getting a connection takes its moment; whoever gives up meanwhile has sent nothing.
+    const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
+    return Effect.sync(cancel);
+  });
+
+/** One open watch: lines on their way, in order. */
+interface OpenWatch {
+  readonly end: (how: 'cut' | 'eof') => void;
+}
+
+const refusalOf = ({ status, body }: ClusterAnswer): WatchRefused =>
+  new WatchRefused({ status, message: textAt(body, 'message') ?? '' });
+
+/** Hands what is pushed to one reader that iterates. */
+const makeChannel = () => {
+  const chunks: (readonly WatchLine[])[] = [];
+  let ended: 'cut' | 'eof' | undefined;
+  let wake = (): void => {};
+  async function* read(): AsyncGenerator<readonly WatchLine[]> {
+    while (true) {
+      const chunk = chunks.shift();
+      if (chunk !== undefined) yield chunk;
+      else if (ended === 'eof') return;
+      else if (ended === 'cut') throw new Error('the connection was cut');
+      else await new Promise<void>((resolve) => wake = resolve);
+    }
+  }
+  return {
+    lines: read(),
+    push: (chunk: readonly WatchLine[]): void => {
+      chunks.push(chunk);
+      wake();
+    },
+    end: (how: 'cut' | 'eof'): void => {
+      ended ??= how;
+      wake();
+    },
+  };
+};
+
+const makeWatches = (parts: ApiLineParts) => {
+  const { line, world, weather, chance, tap } = parts;
+  const open = new Set<OpenWatch>();
+  /** What the server sends arrives in the order of sending. */
+  const follow = (watch: ClusterWatch, path: string) => {
+    const channel = makeChannel();
+    let dueMs = 0;
+    const deliver = (act: () => void): void => {
+      dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, weather.latencyMs));
+      world.schedule(dueMs - world.monotonic(), () => line.reach(act));
+    };
+    const opened: OpenWatch = {
+      end: (how) => {
+        open.delete(opened);
+        close();
+        deliver(() => channel.end(how));
+      },
+    };
+    const close = watch.open({
+      lines: (lines) =>
+        deliver(() => {
+          tap.arrives(path, lines);
+          channel.push(lines);
+        }),
+      ended: () => {
+        open.delete(opened);
+        deliver(() => channel.end('eof'));
+      },
+      cut: () => {
+        open.delete(opened);
+        deliver(() => channel.end('cut'));
+      },
+    });
+    open.add(opened);
+    return {
+      channel,
+      close: () => {
+        open.delete(opened);
+        close();
+        channel.end('cut');
+      },
+    };
+  };
+  return { open, follow };
+};
+
+type Watches = ReturnType<typeof makeWatches>;
+
+/** A watch that was answered, after the way there and back. */
+const requestWatch = (parts: ApiLineParts, call: Pick<KubeCall, 'path' | 'query'>) =>
+  Effect.callback<ClusterResponse, KubeFault>((resume) => {
+    const { line, world, handle, chance, weather } = parts;
+    const mishap = mishapOf(parts);
+    const lagMs = (): number => chance.int(1, weather.latencyMs);
+    const cancel = line.time.schedule(CALL_TIMEOUT_MS, () => {
+      resume(Effect.fail(new AnswerLost({ why: 'no answer in time' })));
+    });
+    world.schedule(lagMs(), () => {
+      if (mishap === 'requestLost') return;
+      const response = mishap === undefined ? handle(wireOf(call)) : undefined;
+      world.schedule(lagMs(), () =>
+        line.reach(() => {
+          cancel();
+          resume(
+            response === undefined
+              ? Effect.fail(new AnswerLost({ why: UNREACHABLE }))
+              : Effect.succeed(response),
+          );
+        }));
+    });
+    return Effect.sync(cancel);
+  });
+
+const makeWatch = (parts: ApiLineParts, watches: Watches): KubeApi['Service']['watch'] => (call) =>
+  Effect.gen(function* () {
+    const response = yield* requestWatch(parts, call);
+    if (response._tag === 'Answer') return yield* refusalOf(response);
+    const { channel } = yield* Effect.acquireRelease(
+      Effect.sync(() => watches.follow(response, call.path)),
+      ({ close }) => Effect.sync(close),
+    );
+    return channel.lines;
+  });
+
+/** A line of one process. */
+export const apiLine = (parts: ApiLineParts): ApiLine => {
+  const watches = makeWatches(parts);
+  return {
+    layer: Layer.succeed(KubeApi, { call: makeCall(parts), watch: makeWatch(parts, watches) }),
+    dropWatches: (how) => {
+      for (const watch of [...watches.open]) watch.end(how);
+    },
+  };
+};

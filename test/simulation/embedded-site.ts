@@ -1,0 +1,145 @@
+/**
+ * The stage of a simulated world: the embedded cluster with its players, the stand-in fleet with
+ * its Nodes, and what a person or a workload's owner does to them.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { JsonRecord } from '../../src/domain/json.ts';
+import type { Time } from '../../src/domain/time.ts';
+import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
+import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
+import { startCast } from '../../src/embedded/cluster/players/cast.ts';
+import { DEFAULT_PACE } from '../../src/embedded/cluster/players/stage.ts';
+import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
+import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
+import { startFleet } from '../../src/embedded/fleet/fleet.ts';
+import { keepNodes } from '../../src/embedded/fleet/nodes.ts';
+import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
+import { chanceOf, derived } from './chance.ts';
+import { addMissing, withVersion } from './stopgap.ts';
+import { CLUSTER, NAMESPACE } from './simulated-process.ts';
+import type { WorldPlan } from './world-plan.ts';
+
+export const WORKLOADS = 'shop';
+export const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/shop/capacityrequests';
+
+const CRDS = new URL('../../charts/tidegate/files/crds/', import.meta.url);
+const definitions: readonly unknown[] = readdirSync(CRDS).toSorted()
+  .map((name) => parse(readFileSync(new URL(name, CRDS), 'utf8')));
+
+/** Spare machines, so that reclaimed ones can be replaced. */
+const MACHINES = 240;
+const CREATION_MS = 3000;
+const JOINING_MS = 1500;
+
+/** What is asked of the API server besides by the operator. */
+export type Ask = (method: string, path: string, body?: unknown) => {
+  readonly status: number;
+  readonly body: unknown;
+};
+
+const asker =
+  (handle: (request: ClusterRequest) => ClusterResponse): Ask => (method, path, body) => {
+    const response = handle({
+      method,
+      path,
+      headers: {
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    return response._tag === 'Answer'
+      ? { status: response.status, body: response.body }
+      : { status: 500, body: undefined };
+  };
+
+/** The fleet's own way to the API server. */
+const fleetApi = (time: Time, ask: Ask, lagMs: () => number): ApiServer => ({
+  call: (method, path, body) =>
+    new Promise((resolve) => {
+      time.schedule(lagMs(), () => {
+        const answer = ask(method, path, body);
+        time.schedule(lagMs(), () => resolve(answer));
+      });
+    }),
+  close: () => Promise.resolve(),
+});
+
+const namespace = (name: string): JsonRecord => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name },
+});
+
+const prepare = (ask: Ask): void => {
+  for (const definition of definitions) {
+    const made = ask(
+      'POST',
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      definition,
+    );
+    if (made.status === 404) continue;
+    if (made.status !== 201) throw new Error(`Cannot make a CRD: ${JSON.stringify(made.body)}`);
+  }
+  for (const name of [NAMESPACE, WORKLOADS, 'kube-node-lease']) {
+    ask('POST', '/api/v1/namespaces', namespace(name));
+  }
+};
+
+/** The stage, empty but for what a cluster has from its beginning. */
+export const embeddedSite = (
+  plan: WorldPlan,
+  time: Time,
+  observe: ShardParts['observe'] = () => {},
+) => {
+  const chance = chanceOf(derived(plan.seed, 2));
+  const cluster = makeCluster({ time, seed: derived(plan.seed, 3) });
+  const answer = withVersion(cluster.answer);
+  const ask = asker(answer);
+  prepare(ask);
+  addMissing(cluster);
+  const stage = storeStage({
+    cluster,
+    time,
+    random: chance.unit,
+    pace: DEFAULT_PACE,
+  });
+  const cast = startCast(stage);
+  const lagMs = (): number => chance.int(1, 20);
+  const keeper = keepNodes({ api: fleetApi(time, ask, lagMs), time, log: () => {} });
+  const script = startFleet({
+    time,
+    seedMachines: MACHINES,
+    seed: derived(plan.seed, 4).toString(16).padStart(8, '0'),
+    timing: {
+      creationMs: CREATION_MS,
+      joiningMs: JOINING_MS,
+      drainingMs: plan.providerDrainMs,
+    },
+    observe: (before, after) => {
+      keeper.observe(before, after);
+      observe(before, after);
+    },
+  });
+  keeper.begin(script.shard.inventory.values());
+  return {
+    cluster,
+    answer,
+    ask,
+    cast,
+    script,
+    chance,
+    /** Machines that are bound to this cluster, by id. */
+    bound: () =>
+      [...script.shard.inventory.boundTo(CLUSTER)].toSorted()
+        .flatMap((id) => script.shard.inventory.get(id) ?? []),
+    stop: async () => {
+      cast.stop();
+      script.shard.stop();
+      await keeper.stop();
+    },
+  };
+};
+
+/** The stage as stories and witnesses hold it. */
+export type EmbeddedSite = ReturnType<typeof embeddedSite>;

@@ -1,0 +1,77 @@
+/**
+ * The log of a simulated world: every change of the cluster, every request of a process with its
+ * answer, every frame, every act of the story; in order, with its simulated time.
+ *
+ * Promises: the same plan gives the same bytes, on every runtime.
+ */
+import { numberAt, textAt } from '../../src/domain/json.ts';
+import type { Time } from '../../src/domain/time.ts';
+import {
+  isReady,
+  isTerminating,
+  nodeOf,
+  phaseOf,
+} from '../../src/embedded/cluster/players/pod-reading.ts';
+import type { Law } from './law.ts';
+import { isCordoned, ownersOf, reclaimMark } from './node-marks.ts';
+
+/** The log. */
+export interface EventLog {
+  readonly lines: readonly string[];
+  readonly note: (text: string) => void;
+  readonly law: Law;
+}
+
+/** What is told of an object besides its name. */
+const gist = (resource: string, object: unknown): string => {
+  switch (resource) {
+    case 'nodes': {
+      const mark = reclaimMark(object);
+      const end = mark === undefined ? '' : mark.ended || `until ${mark.deadlineMs}`;
+      return `${isCordoned(object) ? 'cordoned' : 'open'} ${
+        isReady(object) ? 'ready' : 'unready'
+      } ` +
+        `[${ownersOf(object).join(' ')}] ${end}`;
+    }
+    case 'pods':
+      return `${nodeOf(object)} ${phaseOf(object)} ${isReady(object) ? 'ready' : 'unready'} ${
+        isTerminating(object) ? 'terminating' : ''
+      }`;
+    case 'poddisruptionbudgets.policy':
+      return `allows ${numberAt(object, 'status', 'disruptionsAllowed') ?? 0}`;
+    case 'upcomingnodes.bigfleet.lucy.sh':
+    case 'capacityrequests.bigfleet.lucy.sh':
+      return textAt(object, 'status', 'phase') ?? '';
+    default:
+      return '';
+  }
+};
+
+/** An empty log. */
+export const eventLog = (time: Time): EventLog => {
+  const lines: string[] = [];
+  const note = (text: string): void => {
+    lines.push(`${String(Math.round(time.monotonic())).padStart(8)} ${text}`);
+  };
+  return {
+    lines,
+    note,
+    law: {
+      change: ({ resource, type, at, object, revision }) => {
+        if (resource === 'leases.coordination.k8s.io') return;
+        const name = at.namespace === '' ? at.name : `${at.namespace}/${at.name}`;
+        note(`${revision} ${type} ${resource} ${name} ${gist(resource, object)}`.trimEnd());
+      },
+      done: ({ process, call }, { status }) => {
+        if (call.method !== 'GET') note(`${process} ${call.method} ${call.path} -> ${status}`);
+      },
+      answered: ({ process, call }, answer) => {
+        if (answer === undefined) note(`${process} hears nothing of ${call.method} ${call.path}`);
+      },
+      frame: (process, frame) => note(`${process} says ${frame.length} bytes to the fleet`),
+      logged: (process, { level, message }) => {
+        if (level !== 'debug') note(`${process} ${level}: ${message}`);
+      },
+    },
+  };
+};

@@ -1,0 +1,173 @@
+/** Laws about slots of disruption budgets: none is used twice, none is left unused. */
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
+import { labelsOf } from '../../src/domain/object-meta.ts';
+import { selects } from '../../src/embedded/cluster/players/label-selector.ts';
+import {
+  isFinished,
+  isReady,
+  isTerminating,
+  nodeOf,
+} from '../../src/embedded/cluster/players/pod-reading.ts';
+import { type Bench, isObserved, type Law, nameOf, revisionOf, type View, viewsOf } from './law.ts';
+import { isDraining, reclaimMark } from './node-marks.ts';
+
+const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
+const RESOURCE = 'poddisruptionbudgets.policy';
+/** A status that was just shown counts as well as the one before it. */
+const FRESH_MS = 500;
+/** A pod whose readiness has just changed may or may not need a slot. */
+const UNSETTLED_MS = 3000;
+/** After so much silence a call may be made to find out (DR-35). */
+const SILENCE_MS = 100_000;
+/** A slot that is free for so long is used. */
+const UNUSED_MS = 150_000;
+
+const freeOf = (budget: unknown): number =>
+  isObserved(budget) ? numberAt(budget, 'status', 'disruptionsAllowed') ?? 0 : 0;
+
+const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[] =>
+  [...site.cluster.store.collection(RESOURCE).objects()].filter((budget) =>
+    textAt(budget, 'metadata', 'namespace') === textAt(pod, 'metadata', 'namespace') &&
+    selects(budget, labelsOf(pod))
+  );
+
+/** One eviction of a process under a budget. */
+interface Charge {
+  readonly process: string;
+  readonly budget: string;
+  readonly uid: string;
+  /** The revision of the budget that has counted it; Infinity until it is known. */
+  countedAt: number;
+}
+
+const needsSlot = (pod: JsonRecord, nowMs: number): boolean => {
+  if (!isReady(pod) || isTerminating(pod) || isFinished(pod)) return false;
+  const ready = listOrEmptyAt(pod, 'status', 'conditions')
+    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const sinceMs = Date.parse(textAt(ready, 'lastTransitionTime') ?? '');
+  return nowMs - sinceMs > UNSETTLED_MS;
+};
+
+const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
+  const [namespace = '', , name = ''] = path.split('/').slice(4);
+  return site.cluster.store.collection('pods').get({ namespace, name });
+};
+
+/** DR-32: nobody asks for a slot that it knows not to be there. */
+export const slotsAreUsedOnce = (bench: Bench): Law => {
+  const { time, broken, site } = bench;
+  const views = viewsOf(time, BUDGETS);
+  const charges = new Set<Charge>();
+  const heardMs = new Map<string, number>();
+  const keyOf = (budget: unknown): string =>
+    `${textAt(budget, 'metadata', 'namespace') ?? ''}/${nameOf(budget)}`;
+
+  const left = (view: View, charge: Charge): number => {
+    const outstanding = [...charges].filter((other) =>
+      other.process === charge.process && other.budget === charge.budget &&
+      other.uid !== charge.uid && other.countedAt > revisionOf(view.object)
+    );
+    return freeOf(view.object) - outstanding.length;
+  };
+  const judge = (charge: Charge, view: View): void => {
+    const shown = [view];
+    const isFresh = time.monotonic() - view.sinceMs < FRESH_MS;
+    if (isFresh && view.before !== undefined) shown.push(view.before);
+    if (shown.some((one) => left(one, charge) >= 1)) return;
+    broken(
+      'slots are used once',
+      `${charge.process} asks for a slot of "${charge.budget}", which has none`,
+    );
+  };
+  const find = (process: string, uid: string): Charge | undefined =>
+    [...charges].find((charge) => charge.process === process && charge.uid === uid);
+  return {
+    arrives: (process, path, lines) => {
+      if (path === BUDGETS) heardMs.set(process, time.monotonic());
+      views.law.arrives?.(process, path, lines);
+    },
+    leaves: ({ process, call }) => {
+      const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
+      if (pod === undefined) return;
+      const [budget, ...others] = budgetsOver(site, pod);
+      if (budget === undefined || others.length > 0) return;
+      const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      const charge = find(process, uid) ??
+        { process, budget: keyOf(budget), uid, countedAt: Infinity };
+      const view = views.get(process, charge.budget);
+      const silent = time.monotonic() - (heardMs.get(process) ?? 0) > SILENCE_MS;
+      if (view !== undefined && needsSlot(pod, time.now()) && !silent) judge(charge, view);
+      charges.add(charge);
+    },
+    done: ({ process, call }, { status }) => {
+      if (!call.path.endsWith('/eviction') || status >= 300) return;
+      const pod = podAt(bench, call.path);
+      const charge = find(process, textAt(pod, 'metadata', 'uid') ?? '');
+      if (charge === undefined) return;
+      const [namespace = '', name = ''] = charge.budget.split('/');
+      const now = site.cluster.store.collection(RESOURCE).get({ namespace, name });
+      charge.countedAt = revisionOf(now);
+    },
+    answered: (sent, answer) => {
+      views.law.answered?.(sent, answer);
+      if (!sent.call.path.endsWith('/eviction') || answer === undefined) return;
+      if (answer.status < 300) return;
+      const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
+      const charge = find(sent.process, uid);
+      if (charge !== undefined) charges.delete(charge);
+    },
+  };
+};
+
+/** A drain goes on: what can leave now does not stay for minutes. */
+export const drainsGoOn = (bench: Bench): Law => {
+  const { site, time, broken, calmMs } = bench;
+  const freeSinceMs = new Map<string, number>();
+  const waitingSinceMs = new Map<string, number>();
+
+  const openFor = (pod: JsonRecord): number => {
+    const over = budgetsOver(site, pod);
+    if (over.length > 1) return 0;
+    const [budget] = over;
+    if (budget === undefined) return Infinity;
+    const sinceMs = freeSinceMs.get(textAt(budget, 'metadata', 'uid') ?? '');
+    return sinceMs === undefined ? 0 : time.monotonic() - sinceMs;
+  };
+  const isDaemon = (pod: JsonRecord): boolean =>
+    listOrEmptyAt(pod, 'metadata', 'ownerReferences')
+      .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
+  /** Pods of the lowest tier that must still leave the node. */
+  const next = (node: string): readonly JsonRecord[] => {
+    const leaving = [...site.cluster.store.collection('pods').objects()]
+      .filter((pod) => nodeOf(pod) === node && !isFinished(pod) && !isDaemon(pod));
+    const priority = (pod: JsonRecord): number => numberAt(pod, 'spec', 'priority') ?? 0;
+    const lowest = Math.min(...leaving.map(priority));
+    return leaving.filter((pod) => priority(pod) === lowest && !isTerminating(pod));
+  };
+  const noteBudgets = (): void => {
+    for (const budget of site.cluster.store.collection(RESOURCE).objects()) {
+      const uid = textAt(budget, 'metadata', 'uid') ?? '';
+      if (freeOf(budget) === 0) freeSinceMs.delete(uid);
+      else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
+    }
+  };
+  const judge = (node: JsonRecord): void => {
+    const mark = reclaimMark(node);
+    if (!isDraining(node) || mark === undefined || mark.deadlineMs < time.now()) return;
+    for (const pod of next(nameOf(node))) {
+      const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
+      waitingSinceMs.set(uid, sinceMs);
+      const waitedMs = Math.min(time.monotonic() - sinceMs, openFor(pod), calmMs());
+      if (waitedMs > UNUSED_MS) {
+        broken('drains go on', `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`);
+      }
+    }
+  };
+  return {
+    tick: () => {
+      noteBudgets();
+      for (const node of site.cluster.store.collection('nodes').objects()) judge(node);
+    },
+  };
+};

@@ -1,0 +1,101 @@
+/** The operator processes of a simulated world: who runs, who leads, who is started again. */
+import { textAt } from '../../src/domain/json.ts';
+import type { ApiTap } from './api-line.ts';
+import type { Sent } from './law.ts';
+import { LEASE, NAMESPACE, type SimulatedProcess, startProcess } from './simulated-process.ts';
+import type { WorldState } from './world-state.ts';
+
+/** A lease that nobody renews, and the caches of the next leader. */
+const TAKEOVER_MS = 25_000;
+
+const tapOf = ({ laws }: WorldState) => (process: string): ApiTap => ({
+  leaves: (call) => {
+    const sent: Sent = { process, call };
+    for (const law of laws) law.leaves?.(sent);
+    return (answer) => {
+      for (const law of laws) law.answered?.(sent, answer);
+    };
+  },
+  done: (call, answer) => {
+    for (const law of laws) law.done?.({ process, call }, answer);
+  },
+  arrives: (path, lines) => {
+    for (const law of laws) law.arrives?.(process, path, lines);
+  },
+});
+
+/** The house, empty. */
+export const processHouse = (state: WorldState) => {
+  const { time, plan, site, laws, weather, starts, trouble, log } = state;
+  const processes: SimulatedProcess[] = [];
+  let number = 0;
+
+  const start = (): void => {
+    number += 1;
+    // Before it begins to run: laws ask for it.
+    starts.set(`process-${number}`, time.monotonic());
+    log.note(`process-${number} starts`);
+    trouble(TAKEOVER_MS);
+    processes.push(startProcess({
+      time,
+      seed: plan.seed,
+      handle: site.answer,
+      script: site.script,
+      weather,
+      witness: {
+        tap: tapOf(state),
+        frame: (from, frame) => {
+          for (const law of laws) law.frame?.(from, frame);
+        },
+        logged: (from, entry) => {
+          for (const law of laws) law.logged?.(from, entry);
+        },
+      },
+    }, number));
+  };
+  /** The one that holds the lease; else whoever runs. */
+  const leader = (): SimulatedProcess | undefined => {
+    const lease = site.cluster.store.collection('leases.coordination.k8s.io')
+      .get({ namespace: NAMESPACE, name: LEASE });
+    const holder = textAt(lease, 'spec', 'holderIdentity');
+    return processes.find(({ identity }) => identity === holder) ?? processes[0];
+  };
+  const leave = (process: SimulatedProcess, forMs: number): void => {
+    processes.splice(processes.indexOf(process), 1);
+    trouble(forMs + TAKEOVER_MS);
+    time.schedule(forMs, start);
+  };
+  return {
+    start,
+    leader,
+    all: (): readonly SimulatedProcess[] => [...processes],
+    /** The leader is killed; another process is started in `forMs`. */
+    crash: (forMs: number): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is killed`);
+      process.crash();
+      leave(process, forMs);
+    },
+    /** The leader is asked to go, as a rollout does; its successor comes at the same time. */
+    replace: (): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is asked to go`);
+      leave(process, 0);
+      void process.stop();
+    },
+    /** The leader does nothing for `forMs`, and then goes on as if nothing had been. */
+    freeze: (forMs: number): void => {
+      const process = leader();
+      if (process === undefined || process.line.frozen()) return;
+      log.note(`${process.identity} freezes`);
+      process.line.freeze();
+      trouble(forMs + TAKEOVER_MS);
+      time.schedule(forMs, () => {
+        log.note(`${process.identity} thaws`);
+        process.line.thaw();
+      });
+    },
+  };
+};

@@ -1,0 +1,132 @@
+/**
+ * A process's way to the stand-in fleet on simulated time: frames take a while, and arrive in the
+ * order of sending.
+ *
+ * Promises: a process that dies takes its connections with it, and the fleet notices; a shard that
+ * takes no sessions refuses as it would over gRPC.
+ */
+import { Deferred, Effect, Layer } from 'effect';
+import type { SessionEnding } from '../../src/domain/session.ts';
+import type { Time } from '../../src/domain/time.ts';
+import { ShardCalls, type ShardStream } from '../../src/effects/shard-call.ts';
+import type { Script } from '../../src/embedded/fleet/script.ts';
+import { STATUS } from '../../src/embedded/fleet/session.ts';
+import type { Chance } from './chance.ts';
+import type { ProcessLine } from './process-line.ts';
+
+/** What a line is made of. */
+export interface ShardLineParts {
+  readonly line: ProcessLine;
+  readonly world: Time;
+  readonly script: Script;
+  readonly chance: Chance;
+  /** The fleet has heard a frame of this process. */
+  readonly heard: (frame: Uint8Array) => void;
+}
+
+/** The line, and its end. */
+export interface ShardLine {
+  readonly layer: Layer.Layer<ShardCalls>;
+  /** The process died: its connections are closed from this side. */
+  readonly hangUp: () => void;
+}
+
+const LAG_MS_MAX = 20;
+
+/** Acts that happen one after another, each some time after it was asked for. */
+const inOrder = ({ world, chance }: ShardLineParts) => {
+  let dueMs = 0;
+  return (act: () => void): void => {
+    dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, LAG_MS_MAX));
+    world.schedule(dueMs - world.monotonic(), act);
+  };
+};
+
+/** One stream: what the process holds of it, and its end from this side. */
+interface Connection {
+  readonly stream: ShardStream;
+  readonly close: () => void;
+}
+
+const connect = (parts: ShardLineParts, receive: (frame: Uint8Array) => void): Connection => {
+  const { line, script, heard } = parts;
+  const ended = Deferred.makeUnsafe<SessionEnding>();
+  const toShard = inOrder(parts);
+  const toProcess = inOrder(parts);
+  const finish = (ending: SessionEnding): void =>
+    toProcess(() => line.reach(() => Deferred.doneUnsafe(ended, Effect.succeed(ending))));
+  let open = true;
+  const inbound = script.shard.connect({
+    send: (frame) => toProcess(() => line.reach(() => receive(frame))),
+    end: (status, message) => {
+      open = false;
+      finish({ why: 'EndedByShard', detail: `${status}: ${message}` });
+    },
+    cut: () => {
+      open = false;
+      finish({ why: 'EndedByShard', detail: `${STATUS.UNAVAILABLE}: The connection was cut` });
+    },
+    congested: () => false,
+  }, { address: 'simulated', certified: undefined });
+  const close = (): void => {
+    toShard(() => {
+      if (open) inbound.closed();
+      open = false;
+    });
+  };
+  return {
+    close,
+    stream: {
+      write: (message) =>
+        Effect.sync(() => {
+          if (!line.alive()) return;
+          const frame = message.slice();
+          toShard(() => {
+            if (!open) return;
+            inbound.receive(frame);
+            heard(frame);
+          });
+        }),
+      closeSending: Effect.sync(close),
+      ended: Deferred.await(ended),
+    },
+  };
+};
+
+/** A line of one process. */
+export const shardLine = (parts: ShardLineParts): ShardLine => {
+  const { line, script, chance } = parts;
+  const connections = new Set<Connection>();
+  const layer = Layer.succeed(ShardCalls, {
+    open: ({ receive }) =>
+      Effect.gen(function* () {
+        yield* Effect.callback<void>((resume) => {
+          const cancel = line.time.schedule(chance.int(1, LAG_MS_MAX), () => resume(Effect.void));
+          return Effect.sync(cancel);
+        });
+        if (script.door.refuse) {
+          const detail = `${STATUS.UNAVAILABLE}: The shard takes no sessions now`;
+          return yield* Effect.fail<SessionEnding>({ why: 'Unreachable', detail });
+        }
+        const connection = yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            const made = connect(parts, receive);
+            connections.add(made);
+            return made;
+          }),
+          (made) =>
+            Effect.sync(() => {
+              connections.delete(made);
+              made.close();
+            }),
+        );
+        return connection.stream;
+      }),
+  });
+  return {
+    layer,
+    hangUp: () => {
+      for (const { close } of connections) close();
+    },
+  };
+};

@@ -1,0 +1,155 @@
+/**
+ * One operator process in a simulated world: the real roles, on the world's time, reached and
+ * reaching out through lines that can be cut.
+ */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { operatorServices } from '../../src/actors/operator-services.ts';
+import { type Operator, startOperator } from '../../src/actors/operator.ts';
+import { makeWorld } from '../../src/actors/world.ts';
+import {
+  type LogFields,
+  type LogLevel,
+  silentTelemetry,
+  type Telemetry,
+} from '../../src/api/telemetry.ts';
+import { clusterId } from '../../src/domain/ids.ts';
+import { textPool } from '../../src/domain/text-pool.ts';
+import type { Time } from '../../src/domain/time.ts';
+import { Credentials } from '../../src/effects/credentials.ts';
+import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
+import type { Script } from '../../src/embedded/fleet/script.ts';
+import { type ApiLine, apiLine, type ApiTap, type Weather } from './api-line.ts';
+import { type Chance, chanceOf, derived } from './chance.ts';
+import { type ProcessLine, processLine } from './process-line.ts';
+import { shardLine } from './shard-line.ts';
+
+export const CLUSTER = 'simulated';
+export const NAMESPACE = 'tidegate-system';
+export const LEASE = 'tidegate';
+
+/** Where a process is started. */
+export interface ProcessSurroundings {
+  readonly time: Time;
+  readonly seed: number;
+  readonly handle: (request: ClusterRequest) => ClusterResponse;
+  readonly script: Script;
+  readonly weather: Weather;
+  readonly witness: ProcessWitness;
+}
+
+/** Who watches processes. */
+export interface ProcessWitness {
+  readonly tap: (process: string) => ApiTap;
+  /** The fleet has heard a frame of this process. */
+  readonly frame: (process: string, frame: Uint8Array) => void;
+  readonly logged: (process: string, entry: LogEntry) => void;
+}
+
+/** One line of a process's log. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields | undefined;
+}
+
+/** A process that runs. */
+export interface SimulatedProcess {
+  readonly identity: string;
+  readonly line: ProcessLine;
+  readonly api: ApiLine;
+  readonly startedMs: number;
+  /** As by SIGKILL. */
+  readonly crash: () => void;
+  /** As by SIGTERM; resolves when it is gone. */
+  readonly stop: () => Promise<void>;
+}
+
+const ROLLUP_INTERVAL_MS = 10_000;
+const SHARED_TEXTS_MAX = 10_000;
+const WRITES_PER_SECOND = 200;
+const WRITE_BURST = 400;
+
+const startRoles = (
+  identity: string,
+  { line, telemetry, seed, api, shard }: {
+    readonly line: ProcessLine;
+    readonly telemetry: Telemetry;
+    readonly seed: number;
+    readonly api: ApiLine;
+    readonly shard: ReturnType<typeof shardLine>;
+  },
+): Operator => {
+  const intern = textPool(SHARED_TEXTS_MAX);
+  const { time } = line;
+  const pace = { qps: WRITES_PER_SECOND, burst: WRITE_BURST };
+  const runtime = ManagedRuntime.make(Layer.mergeAll(
+    operatorServices({ time, telemetry, intern, ...pace }, api.layer),
+    shard.layer,
+    Layer.succeed(Credentials, { read: () => Effect.never }),
+  ));
+  const world = makeWorld({ time, runtime, telemetry, firstSeed: seed });
+  return startOperator(world, {
+    clusterId: clusterId(CLUSTER),
+    shardAddress: 'simulated',
+    rollupIntervalMs: ROLLUP_INTERVAL_MS,
+    ackConcurrency: 16,
+    bootstrapTemplateFile: undefined,
+    credentialFiles: undefined,
+    lease: {
+      identity,
+      namespace: NAMESPACE,
+      name: LEASE,
+      leaseMs: 15_000,
+      renewMs: 10_000,
+      retryMs: 2000,
+    },
+    drains: { own: null, paused: false },
+    intern,
+  });
+};
+
+/** Starts the process of a number. */
+export const startProcess = (
+  surroundings: ProcessSurroundings,
+  number: number,
+): SimulatedProcess => {
+  const { time, handle, script, weather, witness, seed } = surroundings;
+  const identity = `process-${number}`;
+  const chance: Chance = chanceOf(derived(seed, 100 + number));
+  const line = processLine(time);
+  const api = apiLine({ line, world: time, handle, weather, chance, tap: witness.tap(identity) });
+  const shard = shardLine({
+    line,
+    world: time,
+    script,
+    chance,
+    heard: (frame) => witness.frame(identity, frame),
+  });
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (level, message, fields) => witness.logged(identity, { level, message, fields }),
+  };
+  const operator = startRoles(identity, {
+    line,
+    telemetry,
+    seed: derived(seed, 200 + number),
+    api,
+    shard,
+  });
+  const crash = (): void => {
+    line.kill();
+    shard.hangUp();
+    api.dropWatches('cut');
+  };
+  return {
+    identity,
+    line,
+    api,
+    startedMs: time.monotonic(),
+    crash,
+    stop: async () => {
+      await operator.stop();
+      crash();
+    },
+  };
+};

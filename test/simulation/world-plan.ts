@@ -1,0 +1,188 @@
+/**
+ * What happens in one simulated world, as plain data: so that it can be printed, shrunk and played
+ * again.
+ *
+ * Promises: a plan follows from its seed alone; whom an act concerns is a number that is taken
+ * modulo the candidates of the moment, so a plan stays playable when parts of it are taken away.
+ */
+import { type Chance, chanceOf, derived } from './chance.ts';
+
+/** A workload with its budget. */
+export interface AppPlan {
+  readonly name: string;
+  readonly kind: 'Deployment' | 'ReplicaSet' | 'StatefulSet';
+  readonly replicas: number;
+  readonly cpu: string;
+  readonly priority: number;
+  /** Of its pods; the kubelet gives it to those that will not stop. */
+  readonly graceSeconds: number;
+  readonly stops: 'soon' | 'never';
+  readonly budget: BudgetPlan | undefined;
+}
+
+export interface BudgetPlan {
+  readonly field: 'maxUnavailable' | 'minAvailable';
+  readonly amount: number | string;
+  readonly alwaysAllow: boolean;
+}
+
+/** One thing that happens. `pick` chooses whom, `forMs` says how long. */
+export type Act =
+  | { readonly _tag: 'Reclaim'; readonly pick: number; readonly graceSeconds: number }
+  | { readonly _tag: 'ReclaimMany'; readonly count: number; readonly graceSeconds: number }
+  | { readonly _tag: 'Uncordon'; readonly pick: number }
+  | { readonly _tag: 'Cordon'; readonly pick: number }
+  | { readonly _tag: 'DeleteNode'; readonly pick: number }
+  | { readonly _tag: 'DeletePod'; readonly pick: number }
+  | { readonly _tag: 'Scale'; readonly pick: number; readonly by: number }
+  | { readonly _tag: 'Rollout'; readonly pick: number }
+  | { readonly _tag: 'Rebudget'; readonly pick: number }
+  | { readonly _tag: 'Demand'; readonly by: number }
+  | { readonly _tag: 'Deafen'; readonly pick: number; readonly forMs: number }
+  | { readonly _tag: 'Burst'; readonly pick: number }
+  | { readonly _tag: 'Vanish'; readonly pick: number; readonly forMs: number }
+  | { readonly _tag: 'Crash'; readonly forMs: number }
+  | { readonly _tag: 'Replace' }
+  | { readonly _tag: 'Freeze'; readonly forMs: number }
+  | { readonly _tag: 'ApiOutage'; readonly forMs: number }
+  | { readonly _tag: 'ApiErrors'; readonly forMs: number; readonly share: number }
+  | { readonly _tag: 'SlowApi'; readonly forMs: number; readonly latencyMs: number }
+  | { readonly _tag: 'DropWatches' }
+  | { readonly _tag: 'Compact' }
+  | { readonly _tag: 'FleetOutage'; readonly forMs: number }
+  | { readonly _tag: 'CutSession' }
+  | { readonly _tag: 'RejectRollups'; readonly count: number };
+
+/** When something happens, in milliseconds after the world has come to rest. */
+export interface Scene {
+  readonly atMs: number;
+  readonly act: Act;
+}
+
+/** A world and its story. */
+export interface WorldPlan {
+  readonly seed: number;
+  /** Machines that the cluster wants, and so nodes, at the beginning. */
+  readonly nodes: number;
+  readonly standby: boolean;
+  /** The provider's own drain. */
+  readonly providerDrainMs: number;
+  readonly apps: readonly AppPlan[];
+  readonly scenes: readonly Scene[];
+}
+
+/** From the first act to the last. */
+export const STORY_MS = 480_000;
+const NODES = [20, 26] as const;
+const PODS_MIN = 100;
+const BUDGETS_MIN = 5;
+const FAULTS_MIN = 3;
+
+const budgetPlan = (chance: Chance, replicas: number): BudgetPlan => ({
+  field: chance.happens(0.7) ? 'maxUnavailable' : 'minAvailable',
+  amount: chance.pick([1, 1, 2, '25%', '50%', replicas > 3 ? 0 : 1]),
+  alwaysAllow: chance.happens(0.3),
+});
+
+/** A `minAvailable` leaves at most a few pods to go; a plan of 1 would leave almost all. */
+const sensible = (budget: BudgetPlan, replicas: number): BudgetPlan =>
+  budget.field === 'minAvailable' && typeof budget.amount === 'number'
+    ? { ...budget, amount: Math.max(0, replicas - 1 - budget.amount) }
+    : budget;
+
+const appPlan = (chance: Chance, number: number): AppPlan => {
+  const replicas = chance.int(4, 16);
+  const covered = number < BUDGETS_MIN || chance.happens(0.4);
+  return {
+    name: `app-${number}`,
+    kind: chance.pick(['Deployment', 'Deployment', 'ReplicaSet', 'StatefulSet']),
+    replicas,
+    cpu: chance.pick(['250m', '500m', '500m', '1']),
+    priority: chance.pick([0, 0, 0, 1000]),
+    graceSeconds: chance.pick([5, 30, 30, 120]),
+    stops: chance.happens(0.1) ? 'never' : 'soon',
+    budget: covered ? sensible(budgetPlan(chance, replicas), replicas) : undefined,
+  };
+};
+
+const apps = (chance: Chance): readonly AppPlan[] => {
+  const made: AppPlan[] = [];
+  let pods = 0;
+  while (pods < PODS_MIN || made.length < BUDGETS_MIN) {
+    const app = appPlan(chance, made.length);
+    made.push(app);
+    pods += app.replicas;
+  }
+  return made;
+};
+
+const pick = (chance: Chance): number => chance.int(0, 9999);
+const grace = (chance: Chance): number => chance.pick([30, 60, 120, 300, 600]);
+
+const OUTSIDE: readonly [(chance: Chance) => Act, ...((chance: Chance) => Act)[]] = [
+  (chance) => ({ _tag: 'Uncordon', pick: pick(chance) }),
+  (chance) => ({ _tag: 'Uncordon', pick: pick(chance) }),
+  (chance) => ({ _tag: 'Cordon', pick: pick(chance) }),
+  (chance) => ({ _tag: 'DeleteNode', pick: pick(chance) }),
+  (chance) => ({ _tag: 'DeletePod', pick: pick(chance) }),
+  (chance) => ({ _tag: 'Scale', pick: pick(chance), by: chance.int(-3, 5) }),
+  (chance) => ({ _tag: 'Rollout', pick: pick(chance) }),
+  (chance) => ({ _tag: 'Rebudget', pick: pick(chance) }),
+  (chance) => ({ _tag: 'Demand', by: chance.int(-2, 3) }),
+  (chance) => ({ _tag: 'Demand', by: chance.int(-2, 3) }),
+];
+
+const FAULTS: readonly [(chance: Chance) => Act, ...((chance: Chance) => Act)[]] = [
+  (chance) => ({ _tag: 'Deafen', pick: pick(chance), forMs: chance.int(20_000, 200_000) }),
+  (chance) => ({ _tag: 'Freeze', forMs: chance.int(3_000, 40_000) }),
+  (chance) => ({ _tag: 'ApiOutage', forMs: chance.int(2_000, 40_000) }),
+  (chance) => ({ _tag: 'ApiErrors', forMs: chance.int(5_000, 40_000), share: 0.3 }),
+  (chance) => ({
+    _tag: 'SlowApi',
+    forMs: chance.int(5_000, 60_000),
+    latencyMs: chance.int(200, 2500),
+  }),
+  () => ({ _tag: 'Replace' }),
+  () => ({ _tag: 'DropWatches' }),
+  () => ({ _tag: 'Compact' }),
+  (chance) => ({ _tag: 'FleetOutage', forMs: chance.int(3_000, 60_000) }),
+  () => ({ _tag: 'CutSession' }),
+  (chance) => ({ _tag: 'RejectRollups', count: chance.int(1, 2) }),
+  (chance) => ({ _tag: 'Vanish', pick: pick(chance), forMs: chance.int(3_000, 20_000) }),
+];
+
+const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, STORY_MS), act });
+
+const scenes = (chance: Chance): readonly Scene[] => {
+  const made: Scene[] = [];
+  for (let left = chance.int(3, 6); left > 0; left -= 1) {
+    made.push(at(chance, { _tag: 'Reclaim', pick: pick(chance), graceSeconds: grace(chance) }));
+  }
+  const count = chance.int(2, 5);
+  made.push(at(chance, { _tag: 'ReclaimMany', count, graceSeconds: grace(chance) }));
+  made.push(at(chance, { _tag: 'Burst', pick: pick(chance) }));
+  for (let left = chance.int(3, 7); left > 0; left -= 1) {
+    made.push(at(chance, chance.pick(OUTSIDE)(chance)));
+  }
+  for (let left = chance.int(FAULTS_MIN, FAULTS_MIN + 2); left > 0; left -= 1) {
+    made.push(at(chance, chance.pick(FAULTS)(chance)));
+  }
+  const crashes = chance.int(1, 2);
+  for (let left = crashes; left > 0; left -= 1) {
+    made.push(at(chance, { _tag: 'Crash', forMs: chance.int(500, 20_000) }));
+  }
+  return made.toSorted((left, right) => left.atMs - right.atMs);
+};
+
+/** The world of a seed. */
+export const worldPlan = (seed: number): WorldPlan => {
+  const chance = chanceOf(derived(seed, 1));
+  return {
+    seed,
+    nodes: chance.int(...NODES),
+    standby: chance.happens(0.4),
+    providerDrainMs: chance.pick([30_000, 120_000, 900_000, 900_000]),
+    apps: apps(chance),
+    scenes: scenes(chance),
+  };
+};

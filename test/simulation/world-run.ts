@@ -1,0 +1,173 @@
+/**
+ * Plays one world from its beginning to its rest, with every law watching.
+ *
+ * Promises: nothing moves but the simulated time, and between two moments everything comes to rest;
+ * the run ends with the first law that is broken; the same plan gives the same log.
+ */
+import { isReady } from '../../src/embedded/cluster/players/pod-reading.ts';
+import {
+  budgetObject,
+  budgetPath,
+  machineRequest,
+  priorityClass,
+  workloadObject,
+  workloadPath,
+} from './app-objects.ts';
+import { REQUESTS, WORKLOADS } from './embedded-site.ts';
+import { isDraining } from './node-marks.ts';
+import { processHouse } from './process-house.ts';
+import { sceneText, type Stagehand, storyOf } from './story.ts';
+import type { WorldPlan } from './world-plan.ts';
+import { type Breach, FAIR, type WorldState, worldState } from './world-state.ts';
+
+/** What became of a world. */
+export interface WorldReport {
+  readonly plan: WorldPlan;
+  readonly breach: Breach | undefined;
+  readonly log: readonly string[];
+  readonly simulatedMs: number;
+  readonly nodes: number;
+  readonly pods: number;
+  readonly evictions: number;
+}
+
+const TICK_MS = 1000;
+const BOOT_MS_MAX = 240_000;
+const REST_MS_MAX = 1_800_000;
+/** Longer than any law waits in calm. */
+const QUIET_MS = 190_000;
+const PRIORITY = 1000;
+const GROUP = '/apis/apps/v1/namespaces/shop/daemonsets';
+
+/** Lets time pass until `holds`; false when `mostMs` were not enough or a law was broken. */
+const pass = async (
+  { time, laws, breach }: WorldState,
+  mostMs: number,
+  holds: () => boolean = () => false,
+): Promise<boolean> => {
+  const untilMs = time.monotonic() + mostMs;
+  while (breach() === undefined && time.monotonic() < untilMs) {
+    if (holds()) return true;
+    await time.advance(TICK_MS);
+    for (const law of laws) law.tick?.();
+  }
+  return breach() === undefined && holds();
+};
+
+const count = (state: WorldState, resource: string, holds: (object: unknown) => boolean): number =>
+  [...state.site.cluster.store.collection(resource).objects()].filter(holds).length;
+
+const agent = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'agent', namespace: WORKLOADS },
+  spec: {
+    selector: { matchLabels: { app: 'agent' } },
+    template: {
+      metadata: { labels: { app: 'agent' } },
+      spec: {
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'main', image: 'registry.example/agent:1' }],
+      },
+    },
+  },
+};
+
+const must = (state: WorldState, path: string, object: unknown): void => {
+  const { status, body } = state.site.ask('POST', path, object);
+  if (status !== 201) throw new Error(`Cannot make ${path}: ${JSON.stringify(body)}`);
+};
+
+const populate = (state: WorldState): void => {
+  const { plan } = state;
+  must(state, '/apis/scheduling.k8s.io/v1/priorityclasses', priorityClass(PRIORITY));
+  must(state, GROUP, agent);
+  for (const app of plan.apps) {
+    must(state, workloadPath(app), workloadObject(app));
+    if (app.budget !== undefined) must(state, budgetPath(), budgetObject(app.name, app.budget));
+  }
+};
+
+/** Nodes join because capacity is asked for, then workloads fill them. */
+const boot = async (state: WorldState): Promise<boolean> => {
+  const { plan } = state;
+  for (let number = 0; number < plan.nodes; number += 1) {
+    must(state, REQUESTS, machineRequest(number));
+  }
+  const joined = () => count(state, 'nodes', isReady) >= plan.nodes;
+  if (!await pass(state, BOOT_MS_MAX, joined)) return false;
+  populate(state);
+  const wanted = plan.apps.reduce((sum, { replicas }) => sum + replicas, 0);
+  return await pass(state, BOOT_MS_MAX, () => count(state, 'pods', isReady) >= wanted);
+};
+
+const stagehand = (
+  state: WorldState,
+  house: ReturnType<typeof processHouse>,
+): Stagehand => {
+  const { time, weather, trouble, cordonedByPerson } = state;
+  return {
+    crash: house.crash,
+    replace: house.replace,
+    freeze: house.freeze,
+    weather: (change, forMs) => {
+      Object.assign(weather, change);
+      trouble(forMs);
+      time.schedule(forMs, () => void Object.assign(weather, FAIR));
+    },
+    dropWatches: () => {
+      for (const { api } of house.all()) api.dropWatches('cut');
+    },
+    trouble,
+    later: (delayMs, run) => void time.schedule(delayMs, run),
+    cordonedByPerson,
+  };
+};
+
+const play = async (state: WorldState, house: ReturnType<typeof processHouse>): Promise<void> => {
+  const { plan, time, log } = state;
+  const act = storyOf(state.site, plan, stagehand(state, house));
+  const beganMs = time.monotonic();
+  for (const scene of plan.scenes) {
+    await pass(state, beganMs + scene.atMs - time.monotonic());
+    if (state.breach() !== undefined) return;
+    log.note(`SCENE ${sceneText(scene.act)}`);
+    act(scene.act);
+  }
+};
+
+const rest = async (state: WorldState): Promise<void> => {
+  await pass(state, QUIET_MS);
+  const quiet = () => state.calmMs() > QUIET_MS && count(state, 'nodes', isDraining) === 0;
+  await pass(state, REST_MS_MAX, quiet);
+  await pass(state, QUIET_MS);
+  if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
+};
+
+/** Plays the world of a plan. */
+export const runWorld = async (plan: WorldPlan): Promise<WorldReport> => {
+  const state = worldState(plan);
+  const house = processHouse(state);
+  house.start();
+  if (plan.standby) house.start();
+  const booted = await boot(state);
+  const pods = count(state, 'pods', () => true);
+  const nodes = count(state, 'nodes', () => true);
+  if (booted) {
+    await play(state, house);
+    await rest(state);
+  } else state.broken('worlds begin', 'nodes or pods are missing');
+  for (const process of house.all()) process.crash();
+  await state.site.stop();
+  const evictions = state.log.lines
+    .filter((line) => line.endsWith('-> 201') && line.includes('/eviction ')).length;
+  return {
+    plan,
+    breach: state.breach(),
+    log: state.log.lines,
+    simulatedMs: state.time.monotonic(),
+    nodes,
+    pods,
+    evictions,
+  };
+};

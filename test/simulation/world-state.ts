@@ -1,0 +1,102 @@
+/** A simulated world while it is played: its stage, its laws, its weather and its log. */
+import { simulatedTime } from '../../src/domain/simulated-time.ts';
+import type { Weather } from './api-line.ts';
+import { embeddedSite } from './embedded-site.ts';
+import { eventLog } from './event-log.ts';
+import type { Bench, Law } from './law.ts';
+import { drainsGoOn, slotsAreUsedOnce } from './laws-of-budgets.ts';
+import {
+  demandEqualsRequests,
+  requestsAreAcknowledged,
+  rollupsAreComplete,
+  upcomingNodesEqualFleet,
+} from './laws-of-demand.ts';
+import {
+  acksFollowCordons,
+  cordonsHaveOwners,
+  deadlinesStand,
+  drainsEnd,
+  evictionsFollowCordons,
+} from './laws-of-draining.ts';
+import {
+  evictionsNameUids,
+  noDefects,
+  oneWriterAMachine,
+  onlyLeadersWrite,
+} from './laws-of-writing.ts';
+import type { WorldPlan } from './world-plan.ts';
+
+const LAWS: readonly ((bench: Bench) => Law)[] = [
+  onlyLeadersWrite,
+  oneWriterAMachine,
+  evictionsNameUids,
+  noDefects,
+  cordonsHaveOwners,
+  acksFollowCordons,
+  deadlinesStand,
+  evictionsFollowCordons,
+  drainsEnd,
+  slotsAreUsedOnce,
+  drainsGoOn,
+  rollupsAreComplete,
+  demandEqualsRequests,
+  upcomingNodesEqualFleet,
+  requestsAreAcknowledged,
+];
+
+/** How a law was broken. */
+export interface Breach {
+  readonly law: string;
+  readonly what: string;
+  readonly atMs: number;
+}
+
+/** Fair weather: one way takes at most this long. */
+export const FAIR: Weather = { outage: false, errorShare: 0, latencyMs: 15 };
+
+/** A world at its beginning. */
+export const worldState = (plan: WorldPlan) => {
+  const time = simulatedTime();
+  const log = eventLog(time);
+  const site = embeddedSite(plan, time);
+  const laws: Law[] = [log.law];
+  const cordonedByPerson = new Set<string>();
+  const starts = new Map<string, number>();
+  const weather: Weather = { ...FAIR };
+  let breach: Breach | undefined;
+  let troubledUntilMs = 0;
+  const bench: Bench = {
+    site,
+    time,
+    cordonedByPerson,
+    broken: (law, what) => {
+      if (breach !== undefined) return;
+      breach = { law, what, atMs: time.monotonic() };
+      log.note(`BROKEN ${law}: ${what}`);
+    },
+    calmMs: () => time.monotonic() - troubledUntilMs,
+    startedMs: (process) => starts.get(process) ?? 0,
+  };
+  laws.push(...LAWS.map((make) => make(bench)));
+  site.cluster.store.hear((change) => laws.forEach((law) => law.change?.(change)));
+  return {
+    plan,
+    time,
+    log,
+    site,
+    laws,
+    weather,
+    starts,
+    cordonedByPerson,
+    /** Something is wrong for so long from now. */
+    trouble: (forMs: number): void => {
+      troubledUntilMs = Math.max(troubledUntilMs, time.monotonic() + forMs);
+    },
+    calmMs: bench.calmMs,
+    broken: bench.broken,
+    breach: () => breach,
+  };
+};
+
+/** The world as its stagehands hold it. */
+export type WorldState = ReturnType<typeof worldState>;
