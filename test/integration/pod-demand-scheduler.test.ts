@@ -1,0 +1,210 @@
+/**
+ * What pods ask of the fleet beside the real kube-scheduler: how much, and of which nodes.
+ *
+ * Each pod gets nodes of its own, of exactly the size that we compute and of one unit less; and is
+ * sent to every node of a small cluster, to see which of them it may go to.
+ */
+import { expect, it } from 'vitest';
+import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
+import { parseQuantity } from '../../src/domain/quantity.ts';
+import type { ResourceMap } from '../../src/domain/resources.ts';
+import { NO_DEFAULTS } from '../../src/domain/pod-demand/penalties.ts';
+import { projectPodDemand } from '../../src/domain/pod-demand/pod-demand.ts';
+import type { RequirementFields } from '../../src/domain/pod-demand/pod-placement.ts';
+import { type PodRequestSpec, requestOfPod } from '../../src/domain/pod-demand/pod-request.ts';
+import { clusterClient, COLLECTIONS } from '../support/cluster-client.ts';
+import {
+  affinityOf,
+  labelledNodes,
+  type NodeTerms,
+  podsThatAsk,
+  podsThatChoose,
+  sandboxedClass,
+} from '../support/scheduler-pods.ts';
+import {
+  defaultedPod,
+  hopefulPod,
+  makeNodes,
+  scheduledPods,
+  type WantedNode,
+} from '../support/scheduler-verdicts.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const SEED = 20_261_121;
+const PODS = 50;
+const NODES = 12;
+
+const NANOS = 1_000_000_000n;
+const MILLIS_PER_NANO = 1_000_000n;
+
+/** As many whole units as the scheduler counts in: thousandths of a CPU, else whole ones. */
+const unitsOf = (resource: string, text: string): bigint => {
+  const reading = parseQuantity(text);
+  if (reading._tag === 'Malformed') throw new Error(`${resource} "${text}" ${reading.problem}`);
+  const nanosPerUnit = resource === 'cpu' ? MILLIS_PER_NANO : NANOS;
+  return (reading.quantity.nanos + nanosPerUnit - 1n) / nanosPerUnit;
+};
+
+const inUnits = (resource: string, units: bigint): string =>
+  resource === 'cpu' ? `${units}m` : String(units);
+
+const containersIn = (spec: JsonRecord): readonly unknown[] =>
+  listOrEmptyAt(spec, 'initContainers');
+const isSidecar = (container: unknown): boolean => textAt(container, 'restartPolicy') === 'Always';
+
+/** What pods of the first test have, so that no part of the arithmetic goes unasked. */
+const KINDS: Readonly<Record<string, (spec: JsonRecord) => boolean>> = {
+  'init containers': (spec) => containersIn(spec).some((one) => !isSidecar(one)),
+  sidecars: (spec) => containersIn(spec).some(isSidecar),
+  overhead: (spec) => spec['runtimeClassName'] !== undefined,
+  'pod-level resources': (spec) => spec['resources'] !== undefined,
+};
+const isMany = (count: number): boolean => count >= PODS / 5;
+
+const holds = (
+  labels: Readonly<Record<string, string>>,
+  { key, operator, values = [] }: RequirementFields,
+): boolean => {
+  const value = labels[key];
+  if (operator === 'Exists') return value !== undefined;
+  if (operator === 'DoesNotExist') return value === undefined;
+  const isAmong = value !== undefined && values.includes(value);
+  return operator === 'In' ? isAmong : !isAmong;
+};
+
+/** Whether a machine with these labels satisfies every requirement. */
+const satisfies = (
+  labels: Readonly<Record<string, string>>,
+  requirements: readonly RequirementFields[],
+): boolean => requirements.every((one) => holds(labels, one));
+
+/** What we ask the fleet for. */
+const askedBy = (raw: JsonRecord): PodRequestSpec => {
+  const pod = projectPodDemand(raw);
+  const request = pod && requestOfPod(pod, NO_DEFAULTS);
+  if (request === undefined) throw new Error('The pod is no demand');
+  expect(request.warnings).toEqual([]);
+  return request.spec;
+};
+
+interface Trial extends WantedNode {
+  readonly pod: number;
+  /** The resource of which a unit is missing. */
+  readonly short: string | undefined;
+}
+
+/** A node of exactly this size, and for each resource one that lacks a unit of it. */
+const trialsOf = (asked: ResourceMap, pod: number): readonly Trial[] => {
+  const size = Object.entries(asked).map(([resource, text]): [string, bigint] => [
+    resource,
+    unitsOf(resource, text),
+  ]);
+  const trial = (short: string | undefined, index: number): Trial => ({
+    name: `trial-${pod}-${index}`,
+    pod,
+    short,
+    allocatable: {
+      pods: '1',
+      ...Object.fromEntries(size.map(([resource, units]) => [
+        resource,
+        inUnits(resource, resource === short ? units - 1n : units),
+      ])),
+    },
+  });
+  return [undefined, ...size.map(([resource]) => resource)].map(trial);
+};
+
+const outcomeWanted = ({ name, short }: Trial): string =>
+  short === undefined ? `on ${name}` : `1 Insufficient ${short}`;
+
+describeWithTestbed('kube-scheduler and the demand of pods', {
+  say: () => {},
+  scheduler: true,
+}, (bed) => {
+  it(
+    `a node of exactly the computed size takes the pod and one with a unit less does not, for \
+${PODS} pods (seed ${SEED})`,
+    async () => {
+      const cluster = await clusterClient(bed());
+      await cluster.clear(COLLECTIONS.nodes);
+      await bed().apply(JSON.stringify(sandboxedClass));
+      const specs = podsThatAsk(PODS, SEED);
+      const pods = await Promise.all(
+        specs.map((spec) => defaultedPod(cluster, hopefulPod('trial', spec))),
+      );
+      const trials = pods.flatMap((pod, index) => trialsOf(askedBy(pod).resources, index));
+      await makeNodes(cluster, trials);
+      const verdicts = await scheduledPods(
+        cluster,
+        trials.map(({ name, pod }) =>
+          hopefulPod(name, { ...specs[pod], nodeSelector: { 'kubernetes.io/hostname': name } })
+        ),
+      );
+      const told = trials.map((trial) => {
+        const verdict = verdicts.get(trial.name);
+        const wanted = outcomeWanted(trial);
+        const found = verdict?._tag === 'Bound' ? `on ${verdict.node}` : verdict?.why ?? '';
+        return { pod: specs[trial.pod], asked: trial.allocatable, wanted, found };
+      });
+      expect(told.filter(({ wanted, found }) => !found.includes(wanted))).toEqual([]);
+      // The seed gives pods of every kind.
+      for (const [kind, is] of Object.entries(KINDS)) {
+        expect([kind, specs.filter(is).length]).toEqual([kind, expect.toSatisfy(isMany)]);
+      }
+    },
+  );
+
+  it(
+    `the nodes whose labels satisfy the requirements are those that the scheduler finds feasible, \
+for ${PODS} node selectors and affinity terms (seed ${SEED})`,
+    async () => {
+      const cluster = await clusterClient(bed());
+      await cluster.clear(COLLECTIONS.nodes);
+      const nodes = labelledNodes(NODES, SEED).map((labels, index): WantedNode => ({
+        name: `node-${index}`,
+        labels,
+        allocatable: { pods: String(PODS) },
+      }));
+      await makeNodes(cluster, nodes);
+      const terms = podsThatChoose(PODS, SEED);
+      const specOf = (
+        { nodeSelector, expressions }: NodeTerms,
+        matchFields: readonly object[],
+      ) => ({
+        containers: [{ name: 'main', image: 'image' }],
+        nodeSelector,
+        ...affinityOf({ matchExpressions: expressions, matchFields }),
+      });
+      // One pod for each node, which may go nowhere else, as a DaemonSet has them.
+      const pins = terms.flatMap((term, pod) =>
+        nodes.map(({ name }) =>
+          hopefulPod(
+            `pod-${pod}-${name}`,
+            specOf(term, [{ key: 'metadata.name', operator: 'In', values: [name] }]),
+          )
+        )
+      );
+      const verdicts = await scheduledPods(cluster, pins);
+      const told = await Promise.all(terms.map(async (term, pod) => {
+        const kept = await defaultedPod(cluster, hopefulPod('pod', specOf(term, [])));
+        const { requirements } = askedBy(kept);
+        const ours = nodes.filter(({ labels = {} }) => satisfies(labels, requirements));
+        const feasible = nodes.filter(({ name }) =>
+          verdicts.get(`pod-${pod}-${name}`)?._tag === 'Bound'
+        );
+        const names = (some: readonly WantedNode[]) => some.map(({ name }) => name);
+        return { term, requirements, ours: names(ours), feasible: names(feasible) };
+      }));
+      for (const { term, requirements, ours, feasible } of told) {
+        expect({ term, requirements, nodes: ours }).toEqual({
+          term,
+          requirements,
+          nodes: feasible,
+        });
+      }
+      // Most of them tell nodes apart.
+      expect(told.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
+        .toBeGreaterThan(PODS / 2);
+    },
+  );
+});
