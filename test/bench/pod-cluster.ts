@@ -9,6 +9,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
 import { asRecord, type JsonRecord, parseJson, recordAt, textAt } from '../../src/domain/json.ts';
+import { realTime } from '../../src/effects/real-time.ts';
 import { drawsFrom } from './capacity-requests.ts';
 import { ServedLease } from './served-lease.ts';
 
@@ -31,6 +32,7 @@ const WORKLOADS = 2_000;
 const NAMESPACES = 100;
 const PAGE_SIZE_DEFAULT = 500;
 const SEED = 11;
+const BOOKMARK_MS = 20_000;
 const count = Number(process.argv[2] ?? 0);
 const draws = drawsFrom(SEED);
 
@@ -163,9 +165,20 @@ const stamp = (response: ServerResponse, path: string, body: JsonRecord): void =
   if (seen.stamped === count) tell({ event: 'complete' });
 };
 
+/** A watch that never says anything is taken for dead. */
+const keepAlive = (response: ServerResponse): void => {
+  realTime.schedule(BOOKMARK_MS, () => {
+    if (response.closed) return;
+    const metadata = `{"resourceVersion":"${revision}"}`;
+    response.write(`{"type":"BOOKMARK","object":{"metadata":${metadata}}}\n`);
+    keepAlive(response);
+  });
+};
+
 const watch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
+  keepAlive(response);
   if (path.endsWith('/leases')) lease.tell(response);
   if (path !== REQUESTS) return;
   watchers.add(response);
