@@ -28,11 +28,17 @@ const amountProblems = (value: unknown, field: string): readonly FieldProblem[] 
     : [];
 };
 
+const COUNTS = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'];
+
 const problems = (object: JsonRecord): readonly FieldProblem[] => {
   const spec = recordAt(object, 'spec') ?? {};
   const policy = textAt(spec, 'unhealthyPodEvictionPolicy');
   const [least, most] = [valueAt(spec, 'minAvailable'), valueAt(spec, 'maxUnavailable')];
+  const status = recordAt(object, 'status') ?? {};
   return [
+    ...COUNTS.filter((count) => Number(status[count] ?? 0) < 0).map((count) =>
+      invalid(`status.${count}`, status[count], 'must be greater than or equal to 0')
+    ),
     ...(least !== undefined && most !== undefined
       ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
       : []),

@@ -46,6 +46,12 @@ export interface Cluster {
 
 const NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
+/** Priorities of what the system itself consists of. */
+const PRIORITY_CLASSES = [
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+] as const;
+
 /** What a problem looks like to the client. */
 export const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): ClusterAnswer => {
   const answer = answerOf(code, status);
@@ -86,6 +92,10 @@ export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster
   endNamespaces(desk);
   for (const name of NAMESPACES) {
     answer({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
+  }
+  for (const [name, value] of PRIORITY_CLASSES) {
+    const body = { metadata: { name }, value, preemptionPolicy: 'PreemptLowerPriority' };
+    answer({ method: 'POST', path: '/apis/scheduling.k8s.io/v1/priorityclasses', body });
   }
   return {
     time,

@@ -1,6 +1,6 @@
 /** The rest of the core group, and the small groups around it. */
 import { type JsonRecord, recordAt, textAt, textRecordOrEmptyAt } from '../../domain/json.ts';
-import { type FieldProblem, invalid } from './field-problem.ts';
+import { fieldForbidden, type FieldProblem, invalid, required } from './field-problem.ts';
 import { type Change, type Kind, type KindNames, kindNames, resourceOf } from './kind.ts';
 import { nameOf } from './metadata.ts';
 import { namespaceKind } from './namespaces.ts';
@@ -15,17 +15,29 @@ const plain = (names: KindNames, rules: Partial<Kind> = {}): Kind => ({
   ...rules,
 });
 
+/** False is what is not said. */
+const nodeSpec = (node: JsonRecord): JsonRecord => {
+  const { unschedulable, ...spec } = recordAt(node, 'spec') ?? {};
+  return unschedulable === true ? { ...spec, unschedulable } : spec;
+};
+
 const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['no'] }), {
   status: 'spec',
   defaulted: (node) => {
     const capacity = recordAt(node, 'status', 'capacity');
     const status = recordAt(node, 'status');
-    const spec = recordAt(node, 'spec') ?? {};
+    const spec = nodeSpec(node);
     if (capacity === undefined || status?.['allocatable'] !== undefined) return { ...node, spec };
     return { ...node, spec, status: { ...status, allocatable: capacity } };
   },
   // Unlike others, a node keeps the status that it is made with: kubelets register that way.
   onCreate: (node) => node,
+  changeProblems: ({ wanted, shown }) => {
+    const said = textAt(shown, 'spec', 'providerID') ?? '';
+    return said === '' || textAt(wanted, 'spec', 'providerID') === said ? [] : [
+      fieldForbidden('spec.providerID', 'node updates may only change labels, taints, or capacity'),
+    ];
+  },
   fields: (node) => ({
     'spec.unschedulable': `${recordAt(node, 'spec')?.['unschedulable'] ?? false}`,
   }),
@@ -135,6 +147,18 @@ const reviewKind = plain(
   kindNames('authorization.k8s.io', 'SelfSubjectAccessReview', { namespaced: false }),
   {
     verbs: ['create'],
+    problems: (review) => {
+      const asked = ['resourceAttributes', 'nonResourceAttributes'].filter((field) =>
+        recordAt(review, 'spec', field) !== undefined
+      );
+      if (asked.length === 1) return [];
+      const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+      return [
+        asked.length === 0
+          ? required('spec.resourceAttributes', why)
+          : invalid('spec.nonResourceAttributes', {}, why),
+      ];
+    },
     respond: (review) => ({
       ...review,
       metadata: recordAt(review, 'metadata') ?? {},

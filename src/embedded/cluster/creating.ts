@@ -8,7 +8,14 @@ import { rfc3339Seconds } from '../../domain/time.ts';
 import { type Desk, momentOf, shownBy, storedAt, storedBy, type Target } from './desk.ts';
 import { invalidObject } from './field-problem.ts';
 import { kindSubjectOf, subjectOf } from './kind.ts';
-import { metadataProblems, nameOf, namespaceOf, withMetadata } from './metadata.ts';
+import {
+  isDeleting,
+  metadataProblems,
+  nameOf,
+  namespaceOf,
+  withMetadata,
+  withoutEmptyMetadata,
+} from './metadata.ts';
 import { admitToNamespace } from './namespaces.ts';
 import { alreadyExists, ApiProblem, badRequest } from './problem.ts';
 
@@ -64,7 +71,8 @@ const assertNew = (object: JsonRecord): void => {
 /** The object as it would be stored; refuses what may not be. */
 const prepared = (desk: Desk, { kind, at }: Target, sent: JsonRecord): JsonRecord => {
   const moment = momentOf(desk);
-  const object = born(desk, named(desk, inNamespace(sent, { kind, at })));
+  const placed = withoutEmptyMetadata(inNamespace(sent, { kind, at }));
+  const object = born(desk, named(desk, placed));
   const defaulted = kind.defaulted?.(object) ?? object;
   if (kind.namespaced) admitToNamespace(desk, kind, { object: defaulted, namespace: at.namespace });
   kind.admit?.(defaulted, moment);
@@ -84,7 +92,10 @@ export const create = (
   const { kind } = target;
   const object = prepared(desk, target, sent);
   const at = { namespace: kind.namespaced ? target.at.namespace : '', name: nameOf(object) };
-  if (storedAt(desk, { kind, at }) !== undefined) throw alreadyExists(subjectOf(kind), at.name);
+  const inTheWay = storedAt(desk, { kind, at });
+  if (inTheWay !== undefined) {
+    throw alreadyExists(subjectOf(kind), at.name, isDeleting(inTheWay));
+  }
   assertNew(sent);
   if (dryRun) return withMetadata(object, { resourceVersion: undefined });
   return shownBy(kind, desk.store.put(kind.resource, at, storedBy(kind, object)));

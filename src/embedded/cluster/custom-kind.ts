@@ -86,10 +86,8 @@ const problemsOf = ({ schema, rules }: Judges) => (object: JsonRecord): readonly
 export const schemaOf = (version: JsonRecord): JsonRecord =>
   recordAt(version, 'schema', 'openAPIV3Schema') ?? { type: 'object' };
 
-const shaped = (schema: JsonRecord, preserves: boolean) => (object: JsonRecord): JsonRecord => {
-  const known = preserves ? object : asRecord(pruned(object, schema, true)) ?? object;
-  return asRecord(defaulted(known, schema)) ?? known;
-};
+const known = (schema: JsonRecord, preserves: boolean) => (object: JsonRecord): JsonRecord =>
+  preserves ? object : asRecord(pruned(object, schema, true)) ?? object;
 
 /** The kind that one version of a definition serves. */
 export const customKind = (definition: JsonRecord, version: JsonRecord): Kind => {
@@ -117,7 +115,8 @@ export const customKind = (definition: JsonRecord, version: JsonRecord): Kind =>
     ...scaleOf(version),
     ...fieldsOf(version),
     generationOf: (object) => without(object, unversioned),
-    defaulted: shaped(schema, valueAt(definition, 'spec', 'preserveUnknownFields') === true),
+    pruned: known(schema, valueAt(definition, 'spec', 'preserveUnknownFields') === true),
+    defaulted: (object) => asRecord(defaulted(object, schema)) ?? object,
     onCreate: (object) => (hasStatus ? without(object, ['status']) : object),
     problems: problemsOf(judges),
     changeProblems: ({ wanted, shown }) =>

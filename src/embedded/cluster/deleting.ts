@@ -13,10 +13,10 @@ import {
 } from '../../domain/json.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
-import { invalidObject, notSupported } from './field-problem.ts';
+import { invalid, invalidObject, notSupported } from './field-problem.ts';
 import { type Kind, subjectOf } from './kind.ts';
 import { finalizersOf, generationOf, isDeleting, nameOf, withMetadata } from './metadata.ts';
-import { conflict } from './problem.ts';
+import { badRequest, conflict } from './problem.ts';
 
 /** `DeleteOptions`, read. */
 export interface DeleteOptions {
@@ -40,6 +40,19 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 const assertOptions = (options: JsonRecord, name: string): void => {
+  const kind = options['kind'];
+  if (kind !== undefined && kind !== 'DeleteOptions') {
+    throw badRequest(`${kind} is no DeleteOptions`);
+  }
+  if (options['orphanDependents'] !== undefined && options['propagationPolicy'] !== undefined) {
+    throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, name, [
+      invalid(
+        'propagationPolicy',
+        options['propagationPolicy'],
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    ]);
+  }
   const policy = options['propagationPolicy'];
   if (policy === undefined || policy === null || POLICIES.includes(`${policy}`)) return;
   throw invalidObject({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, name, [
@@ -213,6 +226,7 @@ const planOf = (
 export const remove = (desk: Desk, target: Target, options: DeleteOptions): Deleted => {
   const { kind, at } = target;
   const object = storedOrRefuse(desk, target);
+  kind.admitDelete?.(object);
   assertPreconditions(object, kind, options);
   const plan = planOf(target, { object, options, nowMs: desk.time.now() });
   if (options.dryRun) return { object: shownBy(kind, plan.object ?? object), gone: plan.gone };

@@ -188,6 +188,8 @@ const TWO_BUDGETS = 'This pod has more than one PodDisruptionBudget, which the e
 /** Evicts a pod; gives the Status of its success, refuses with the real one's reasons. */
 export const evict = (desk: Desk, target: Target, call: EvictionCall): JsonRecord => {
   const { name } = target.at;
+  const said = textAt(call.body, 'kind') ?? 'Eviction';
+  if (said !== 'Eviction') throw badRequest(`${said} is no Eviction`);
   if ((textAt(call.body, 'metadata', 'name') ?? '') !== name) {
     throw badRequest('name in URL does not match name in Eviction object');
   }

@@ -71,6 +71,8 @@ export interface Kind extends KindNames {
   readonly generationOf?: (object: JsonRecord) => unknown;
   /** Default: `subdomain`. */
   readonly nameRule?: 'subdomain' | 'label' | 'service' | 'path segment';
+  /** The object with the fields alone that the kind has; undefined goes by the built-in ones. */
+  readonly pruned?: (object: JsonRecord) => JsonRecord;
   /** Fills in what is not said; on every write. */
   readonly defaulted?: (object: JsonRecord) => JsonRecord;
   /** Before an object is made. */
@@ -79,6 +81,8 @@ export interface Kind extends KindNames {
   readonly onUpdate?: (change: Change, moment: Moment) => JsonRecord;
   /** Admission: an object that comes is refused by throwing a problem. */
   readonly admit?: (object: JsonRecord, moment: Moment) => void;
+  /** Admission: an object that is to go is kept by throwing a problem. */
+  readonly admitDelete?: (object: JsonRecord) => void;
   readonly problems?: (object: JsonRecord) => readonly FieldProblem[];
   readonly changeProblems?: (change: Change) => readonly FieldProblem[];
   /** Fields that `fieldSelector` takes beside the name and the namespace. */

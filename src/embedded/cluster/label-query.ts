@@ -1,6 +1,7 @@
 /**
  * `labelSelector` of a query: `a=b,c!=d,e in (f,g),!h` (`apimachinery/pkg/labels/selector.go`).
  */
+import { labelValueProblems, qualifiedNameProblems } from './names.ts';
 import { badRequest } from './problem.ts';
 
 /** Whether labels are selected. */
@@ -41,6 +42,14 @@ const testOf = (groups: Readonly<Record<string, string | undefined>>): LabelTest
   return setTest(key, values.split(',').map((one) => one.trim()), set === 'in');
 };
 
+const assertWords = (groups: Readonly<Record<string, string | undefined>>): void => {
+  const { absent, key, value, values } = groups;
+  const name = absent ?? key ?? '';
+  const said = [...(values ?? '').split(','), value ?? ''].map((one) => one.trim());
+  const [problem] = [...qualifiedNameProblems(name), ...said.flatMap(labelValueProblems)];
+  if (problem !== undefined) throw badRequest(`unable to parse requirement: ${name}: ${problem}`);
+};
+
 /** The test that a query asks for; refuses what is no selector. */
 export const labelTest = (selector: string): LabelTest | undefined => {
   if (selector.trim() === '') return undefined;
@@ -53,7 +62,11 @@ export const labelTest = (selector: string): LabelTest | undefined => {
           "'end of string'",
       );
     }
+    assertWords(match.groups);
     tests.push(testOf(match.groups));
+    if (match[0].length === rest.length && match[0].trim().endsWith(',')) {
+      throw badRequest("unable to parse requirement: found '', expected: identifier after ','");
+    }
     rest = rest.slice(match[0].length);
   }
   return (labels) => tests.every((test) => test(labels));

@@ -17,7 +17,7 @@ import { type FieldTest, fieldTest } from './field-query.ts';
 import { apiVersionOf, type Kind } from './kind.ts';
 import { type LabelTest, labelTest } from './label-query.ts';
 import { ApiProblem, badRequest, expired, tooLargeRevision } from './problem.ts';
-import { invalid, invalidObject } from './field-problem.ts';
+import { invalidObject } from './field-problem.ts';
 
 /** What a list or a watch asks for. */
 export interface Selection {
@@ -50,9 +50,9 @@ export const revisionIn = (query: URLSearchParams): number | undefined => {
   const text = query.get('resourceVersion') ?? '';
   if (text === '') return undefined;
   if (REVISION.test(text)) return Number(text);
-  throw invalidObject({ group: '', kind: 'ListOptions' }, '', [
-    invalid('resourceVersion', text, `strconv.ParseUint: parsing "${text}": invalid syntax`),
-  ]);
+  throw badRequest(
+    `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+  );
 };
 
 interface Token {
@@ -109,7 +109,11 @@ interface Page {
 }
 
 const limitOf = (query: URLSearchParams): number => {
-  const limit = Number(query.get('limit') ?? 0);
+  const text = query.get('limit') ?? '';
+  const limit = Number(text);
+  if (Number.isNaN(limit)) {
+    throw badRequest(`strconv.ParseInt: parsing "${text}": invalid syntax`);
+  }
   return Number.isInteger(limit) && limit > 0 ? limit : Number.POSITIVE_INFINITY;
 };
 
@@ -164,6 +168,12 @@ const assertQuery = (query: URLSearchParams): void => {
   }
   if ((query.get('continue') ?? '') !== '') {
     throw problem('resourceVersionMatch is forbidden when continue is provided');
+  }
+  if (match !== 'Exact' && match !== 'NotOlderThan') {
+    throw problem(`"${match}" is neither "Exact" nor "NotOlderThan"`);
+  }
+  if (match === 'Exact' && query.get('resourceVersion') === '0') {
+    throw problem('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
 };
 

@@ -33,6 +33,19 @@ export const withMetadata = (object: JsonRecord, fields: JsonRecord): JsonRecord
   ),
 });
 
+const OMITTED_EMPTY = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || (typeof value === 'object' && Object.keys(value).length === 0);
+
+/** The object without the lists and maps of its metadata that have nothing in them. */
+export const withoutEmptyMetadata = (object: JsonRecord): JsonRecord => {
+  const metadata = recordAt(object, 'metadata') ?? {};
+  const empty = OMITTED_EMPTY.filter((field) => field in metadata && isEmpty(metadata[field]));
+  if (empty.length === 0) return object;
+  return withMetadata(object, Object.fromEntries(empty.map((field) => [field, undefined])));
+};
+
 /** `metadata.name`. */
 export const nameOf = (object: JsonRecord): string => textAt(object, 'metadata', 'name') ?? '';
 

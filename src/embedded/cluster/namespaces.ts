@@ -18,6 +18,16 @@ const named = (object: JsonRecord): JsonRecord =>
     labels: { ...recordAt(object, 'metadata', 'labels'), [NAME_LABEL]: nameOf(object) },
   });
 
+/** Namespaces that a cluster cannot be without. */
+const PERMANENT = new Set(['default', 'kube-system', 'kube-public']);
+
+const keepPermanent = (object: JsonRecord): void => {
+  const name = nameOf(object);
+  if (PERMANENT.has(name)) {
+    throw forbidden(NAMESPACES, name, { why: 'this namespace may not be deleted' });
+  }
+};
+
 /** The kind Namespace. Its own finalizer stands in its spec. */
 export const namespaceKind: Kind = {
   ...kindNames('', 'Namespace', { namespaced: false, shortNames: ['ns'] }),
@@ -52,6 +62,7 @@ export const namespaceKind: Kind = {
     status: { ...recordAt(object, 'status'), phase: 'Terminating' },
   }),
   returnsDeleted: true,
+  admitDelete: keepPermanent,
   unconditionalUpdate: true,
 };
 

@@ -8,9 +8,10 @@ import { asRecord, type JsonRecord, textAt } from '../../domain/json.ts';
 import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
 import { invalid, invalidObject } from './field-problem.ts';
 import { jsonPatched } from './json-patch.ts';
-import { apiVersionOf, type Kind, subjectOf } from './kind.ts';
+import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
+import { withKnownFields } from './known-fields.ts';
 import { mergePatched } from './merge-patch.ts';
-import { withMetadata } from './metadata.ts';
+import { nameOf, withMetadata } from './metadata.ts';
 import { badRequest, conflict, OUTDATED, unsupportedMediaType } from './problem.ts';
 import { strategicPatched } from './strategic-patch.ts';
 import { replace, type UpdateOptions } from './updating.ts';
@@ -24,6 +25,8 @@ const APPLY = /^application\/apply-patch\+(?:yaml|cbor)$/;
 export interface Patch extends UpdateOptions {
   readonly contentType: string;
   readonly body: unknown;
+  /** Refuses fields that the kind does not have. */
+  readonly isStrict?: boolean;
 }
 
 const acceptedBy = ({ custom }: Kind): readonly string[] =>
@@ -73,6 +76,20 @@ const assertSameType = (object: JsonRecord, kind: Kind): void => {
   );
 };
 
+const assertSameIdentity = (object: JsonRecord, shown: JsonRecord, kind: Kind): void => {
+  const [name, actual] = [nameOf(object), nameOf(shown)];
+  if (name !== actual) {
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${actual})`,
+    );
+  }
+  const uid = textAt(object, 'metadata', 'uid') ?? '';
+  if (uid === textAt(shown, 'metadata', 'uid')) return;
+  throw invalidObject(kindSubjectOf(kind), name, [
+    invalid('metadata.uid', uid, 'field is immutable'),
+  ]);
+};
+
 /** Patches an object and gives it as it is shown then. */
 export const patch = (desk: Desk, target: Target, given: Patch): JsonRecord => {
   const { kind, at } = target;
@@ -84,9 +101,11 @@ export const patch = (desk: Desk, target: Target, given: Patch): JsonRecord => {
   if (revision !== textAt(shown, 'metadata', 'resourceVersion') && revision !== undefined) {
     throw conflict(subjectOf(kind), at.name, OUTDATED);
   }
+  assertSameIdentity(result, shown, kind);
   const named = withMetadata(result, {
     resourceVersion: textAt(shown, 'metadata', 'resourceVersion'),
   });
-  const wanted = kind.defaulted?.(named) ?? named;
+  const known = withKnownFields(named, kind, given.isStrict === true);
+  const wanted = kind.defaulted?.(known) ?? known;
   return replace(desk, target, { wanted, shown, dryRun: given.dryRun, part: given.part });
 };

@@ -83,11 +83,12 @@ export const noSuchPath = (): ApiProblem =>
   });
 
 /** 409: the name is taken. */
-export const alreadyExists = (subject: Subject, name: string): ApiProblem =>
+export const alreadyExists = (subject: Subject, name: string, leaving = false): ApiProblem =>
   new ApiProblem({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${qualified(subject)} "${name}" already exists`,
+    message: `${leaving ? 'object is being deleted: ' : ''}${qualified(subject)} "${name}" ` +
+      'already exists',
     details: detailsOf(subject, name),
   });
 

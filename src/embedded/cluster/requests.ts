@@ -10,11 +10,19 @@ import { create } from './creating.ts';
 import { deletedStatus, deleteOptions, remove } from './deleting.ts';
 import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
 import { evict } from './evicting.ts';
-import { apiVersionOf, type Kind, subjectOf } from './kind.ts';
+import { invalidObject, notSupported } from './field-problem.ts';
+import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
+import { withKnownFields } from './known-fields.ts';
 import { assertReadable, list, type Selection } from './listing.ts';
 import { isMetadata } from './metadata.ts';
 import { type Patch, patch } from './patching.ts';
-import { badRequest, methodNotAllowed, noSuchPath, verbNotServed } from './problem.ts';
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchPath,
+  unsupportedMediaType,
+  verbNotServed,
+} from './problem.ts';
 import type { Route } from './route.ts';
 import { patchScale, scaleOf, writeScale } from './scaling.ts';
 import { update, type UpdateOptions } from './updating.ts';
@@ -42,10 +50,12 @@ export const answerOf = (status: number, body: unknown): ClusterAnswer => ({
 const contentTypeOf = ({ headers }: ClusterRequest): string =>
   (headers?.['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
 
-const isDryRun = ({ query, request }: RoutedRequest): boolean => {
+const isDryRun = ({ query }: RoutedRequest): boolean => {
   const asked = query.getAll('dryRun');
   if (asked.some((one) => one !== 'All')) {
-    throw badRequest(`invalid dryRun "${asked.join()}" of ${request.path}: only "All" is known`);
+    throw invalidObject({ group: 'meta.k8s.io', kind: 'CreateOptions' }, '', [
+      notSupported('dryRun', asked, ['All']),
+    ]);
   }
   return asked.length > 0;
 };
@@ -55,7 +65,17 @@ const targetOf = ({ kind, namespace = '', name = '' }: Route): Target => ({
   at: { namespace, name },
 });
 
+const assertJson = (request: ClusterRequest): void => {
+  const type = contentTypeOf(request);
+  if (type === 'application/json' || request.method === 'PATCH') return;
+  throw unsupportedMediaType(
+    'the body of the request was in an unknown format - accepted media types include: ' +
+      'application/json',
+  );
+};
+
 const bodyOf = ({ request }: RoutedRequest): JsonRecord => {
+  assertJson(request);
   const body = asRecord(request.body);
   if (body === undefined) {
     throw badRequest('the object provided is unrecognized (must be of type object)');
@@ -67,6 +87,8 @@ const bodyOf = ({ request }: RoutedRequest): JsonRecord => {
   }
   return body;
 };
+
+const isStrict = ({ query }: RoutedRequest): boolean => query.get('fieldValidation') === 'Strict';
 
 /** The body as an object of `kind`; its type may be left out where the path says it. */
 const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
@@ -86,7 +108,8 @@ const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
     );
   }
   const { apiVersion: _, kind: __, ...rest } = body;
-  return { kind: expected.kind, apiVersion: wanted, ...rest };
+  const object = { kind: expected.kind, apiVersion: wanted, ...rest };
+  return withKnownFields(object, expected, isStrict(routed));
 };
 
 const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
@@ -112,7 +135,11 @@ const onCollection = (routed: RoutedRequest): ClusterResponse => {
         throw methodNotAllowed(subjectOf(route.kind), 'create');
       }
       const object = objectOf(routed, route.kind);
-      if (route.kind.respond !== undefined) return answerOf(201, route.kind.respond(object));
+      if (route.kind.respond !== undefined) {
+        const problems = route.kind.problems?.(object) ?? [];
+        if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
+        return answerOf(201, route.kind.respond(object));
+      }
       return answerOf(201, create(desk, targetOf(route), { object, dryRun: isDryRun(routed) }));
     }
     case 'DELETE':
@@ -150,15 +177,15 @@ const patchOf = (routed: RoutedRequest, part: UpdateOptions['part']): Patch => (
   contentType: contentTypeOf(routed.request),
   body: routed.request.body,
   dryRun: isDryRun(routed),
+  isStrict: isStrict(routed),
   ...(part === undefined ? {} : { part }),
 });
 
 const onObject = (routed: RoutedRequest, part?: UpdateOptions['part']): ClusterResponse => {
-  const { desk, register, request, route, query } = routed;
+  const { desk, request, route, query } = routed;
   const target = targetOf(route);
   switch (request.method) {
     case 'GET':
-      if (isWatch(query)) return watch(desk, selectionOf(routed), register);
       assertReadable(desk, query);
       return answerOf(200, shownBy(route.kind, storedOrRefuse(desk, target)));
     case 'PUT': {

@@ -145,7 +145,7 @@ const problemOf = (error: ErrorObject, object: JsonRecord): FieldProblem => {
     case 'maxProperties':
       return tooMany(field, data, params['limit']);
     case 'format':
-      return invalid(
+      return wrongType(
         field,
         data,
         `${field} in body must be of type ${params['format']}: ` +

@@ -41,10 +41,11 @@ const withDefaultsOf = (record: JsonRecord, schema: JsonRecord): JsonRecord => {
   const filled: Record<string, unknown> = { ...record };
   for (const [field, property] of Object.entries(recordAt(schema, 'properties') ?? {})) {
     const rules = asRecord(property);
-    if (rules === undefined || rules['default'] === undefined) continue;
-    const absent = filled[field] === undefined ||
-      (filled[field] === null && rules['nullable'] !== true);
-    if (absent) filled[field] = rules['default'];
+    if (rules === undefined) continue;
+    if (filled[field] === null && rules['nullable'] !== true) delete filled[field];
+    if (filled[field] === undefined && rules['default'] !== undefined) {
+      filled[field] = rules['default'];
+    }
   }
   return filled;
 };

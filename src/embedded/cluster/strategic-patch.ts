@@ -82,33 +82,52 @@ const mergedList = (
     } else if (index < 0) list.push(bare(item));
     else list[index] = strategicPatched(list[index], item, key);
   }
-  return list;
+  return ordered(list, { named: wanted, shown, key });
 };
 
-const union = (shown: readonly unknown[], added: readonly unknown[]): readonly unknown[] => [
-  ...shown,
-  ...added.filter((item) => !shown.some((old) => sameJson(old, item))),
-];
+const union = (shown: readonly unknown[], added: readonly unknown[]): readonly unknown[] =>
+  ordered([...shown, ...added.filter((item) => !shown.some((old) => sameJson(old, item)))], {
+    named: added,
+    shown,
+    key: undefined,
+  });
 
-/** The list in the wanted order; what the order does not name stays behind its neighbour. */
+const placeIn = (
+  list: readonly unknown[],
+  item: unknown,
+  key: string | undefined,
+): number =>
+  list.findIndex((one) =>
+    key === undefined ? sameJson(one, item) : sameJson(keyed(one, key), keyed(item, key))
+  );
+
+/**
+ * A merged list in the order of the real server (`normalizeElementOrder`): the entries that the
+ * patch names stand in the patch's order; another one comes before one of them only if it did so
+ * before, so what is new comes first.
+ */
 const ordered = (
   list: readonly unknown[],
-  order: readonly unknown[],
-  key: string | undefined,
+  { named, shown, key }: {
+    readonly named: readonly unknown[];
+    readonly shown: readonly unknown[];
+    readonly key: string | undefined;
+  },
 ): readonly unknown[] => {
-  const place = (item: unknown): number =>
-    order.findIndex((one) =>
-      key === undefined ? sameJson(one, item) : sameJson(keyed(one, key), keyed(item, key))
-    );
-  let last = -1;
-  return list
-    .map((item, index) => {
-      const found = place(item);
-      if (found >= 0) last = found;
-      return { item, index, rank: found >= 0 ? found : last + 0.5 };
-    })
-    .sort((left, right) => left.rank - right.rank || left.index - right.index)
-    .map(({ item }) => item);
+  const right = list.filter((item) => placeIn(named, item, key) >= 0)
+    .toSorted((one, other) => placeIn(named, one, key) - placeIn(named, other, key));
+  const left = list.filter((item) => placeIn(named, item, key) < 0);
+  const result: unknown[] = [];
+  for (const item of right) {
+    const before = placeIn(shown, item, key);
+    while (left.length > 0 && before >= 0) {
+      const place = placeIn(shown, left[0], key);
+      if (place < 0 || place > before) break;
+      result.push(left.shift());
+    }
+    result.push(item);
+  }
+  return [...result, ...left];
 };
 
 const listsOf = (
@@ -147,7 +166,8 @@ const afterDirectives = (
   for (const [field, order] of listsOf(patch, ORDER)) {
     const list = asList(merged[field]);
     if (list !== undefined) {
-      merged[field] = ordered(list, order, SETS.has(field) ? undefined : keyOf(field, parent));
+      const key = SETS.has(field) ? undefined : keyOf(field, parent);
+      merged[field] = ordered(list, { named: order, shown: list, key });
     }
   }
   const retained = asList(patch[RETAIN]);

@@ -16,6 +16,7 @@ import {
   metadataProblems,
   nameOf,
   withMetadata,
+  withoutEmptyMetadata,
 } from './metadata.ts';
 import { badRequest, conflict, notFound, OUTDATED } from './problem.ts';
 import { sameJson } from './same-json.ts';
@@ -65,7 +66,7 @@ const assertUid = ({ wanted, shown }: Change, kind: Kind): void => {
 /** Fields that no update changes, from the object that is there. */
 const rooted = ({ wanted, shown }: Change): JsonRecord => {
   const metadata = recordAt(shown, 'metadata') ?? {};
-  return withMetadata(wanted, {
+  return withMetadata(withoutEmptyMetadata(wanted), {
     uid: metadata['uid'],
     creationTimestamp: metadata['creationTimestamp'],
     generation: metadata['generation'],

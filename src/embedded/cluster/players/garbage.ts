@@ -67,8 +67,12 @@ export const startGarbage = (stage: Stage): Player => {
       return;
     }
     const owners = ownerUids(thing.object);
-    const abandoned = owners.length > 0 && owners.every((owner) => book.get(owner) === undefined);
-    if (abandoned) deletes(stage, thing, 'Background');
+    const living = owners.filter((owner) => book.get(owner) !== undefined);
+    if (living.length === owners.length) return;
+    if (living.length === 0) return deletes(stage, thing, 'Background');
+    const ownerReferences = listOrEmptyAt(thing.object, 'metadata', 'ownerReferences')
+      .filter((reference) => living.includes(textAt(reference, 'uid') ?? ''));
+    patch(stage, thing, { ownerReferences });
   };
   const queue = keyQueue(stage.time, look);
   const silence = stage.hear((change) => {
