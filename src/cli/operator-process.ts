@@ -4,6 +4,7 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
+import type { OperatorOptions } from '../actors/operator-roles.ts';
 import { operatorServices } from '../actors/operator-services.ts';
 import { sayStreamDefects } from '../actors/stream-defects.ts';
 import { makeWorld } from '../actors/world.ts';
@@ -49,34 +50,10 @@ const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
   failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
 });
 
-/** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
-export const startOperatorProcess = async (
-  settings: OperatorSettings,
-): Promise<RunningOperator> => {
-  const board = settings.inspectAddress && liveBoard();
-  const observability = makeObservability({
-    level: settings.logLevel,
-    target: STDOUT,
-    cluster: settings.clusterId,
-    time: realTime,
-    machineLevels: MACHINE_LEVELS,
-    onlookers: board === undefined ? [] : [board.inspect],
-  });
-  const { telemetry, inspect } = observability;
-  sayStreamDefects(telemetry);
+/** What the operator is started with, in its own words. */
+const operatorOptions = (settings: OperatorSettings, intern: Intern): OperatorOptions => {
   const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
-  const intern = textPool(SHARED_TEXTS_MAX);
-  const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
-  // Rejects with a sentence when the kubeconfig cannot be used.
-  await runtime.context();
-  const world = makeWorld({
-    time: realTime,
-    runtime,
-    telemetry,
-    inspect,
-    firstSeed: firstSeed(),
-  });
-  const operator = startOperator(world, {
+  return {
     clusterId: settings.clusterId,
     shardAddress: settings.shardAddress,
     rollupIntervalMs: settings.rollupIntervalMs,
@@ -96,7 +73,36 @@ export const startOperatorProcess = async (
     },
     pods: settings.pods,
     intern,
+  };
+};
+
+/** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
+export const startOperatorProcess = async (
+  settings: OperatorSettings,
+): Promise<RunningOperator> => {
+  const board = settings.inspectAddress && liveBoard();
+  const observability = makeObservability({
+    level: settings.logLevel,
+    target: STDOUT,
+    cluster: settings.clusterId,
+    time: realTime,
+    machineLevels: MACHINE_LEVELS,
+    onlookers: board === undefined ? [] : [board.inspect],
   });
+  const { telemetry, inspect } = observability;
+  sayStreamDefects(telemetry);
+  const intern = textPool(SHARED_TEXTS_MAX);
+  const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
+  // Rejects with a sentence when the kubeconfig cannot be used.
+  await runtime.context();
+  const world = makeWorld({
+    time: realTime,
+    runtime,
+    telemetry,
+    inspect,
+    firstSeed: firstSeed(),
+  });
+  const operator = startOperator(world, operatorOptions(settings, intern));
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,
