@@ -1,5 +1,11 @@
 /** The rest of the core group, and the small groups around it. */
-import { type JsonRecord, recordAt, textAt, textRecordOrEmptyAt } from '../../domain/json.ts';
+import {
+  type JsonRecord,
+  listOrEmptyAt,
+  recordAt,
+  textAt,
+  textRecordOrEmptyAt,
+} from '../../domain/json.ts';
 import { fieldForbidden, type FieldProblem, invalid, required } from './field-problem.ts';
 import { type Change, type Kind, type KindNames, kindNames, resourceOf } from './kind.ts';
 import { nameOf } from './metadata.ts';
@@ -21,6 +27,15 @@ const nodeSpec = (node: JsonRecord): JsonRecord => {
   return unschedulable === true ? { ...spec, unschedulable } : spec;
 };
 
+const NOT_READY = 'node.kubernetes.io/not-ready';
+
+/** Admission taints what joins until the node lifecycle controller hears that it is ready. */
+const withNotReady = (spec: JsonRecord): JsonRecord => {
+  const taints = listOrEmptyAt(spec, 'taints');
+  if (taints.some((taint) => textAt(taint, 'key') === NOT_READY)) return spec;
+  return { ...spec, taints: [...taints, { key: NOT_READY, effect: 'NoSchedule' }] };
+};
+
 const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['no'] }), {
   status: 'spec',
   defaulted: (node) => {
@@ -31,7 +46,7 @@ const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['
     return { ...node, spec, status: { ...status, allocatable: capacity } };
   },
   // Unlike others, a node keeps the status that it is made with: kubelets register that way.
-  onCreate: (node) => node,
+  onCreate: (node) => ({ ...node, spec: withNotReady(recordAt(node, 'spec') ?? {}) }),
   changeProblems: ({ wanted, shown }) => {
     const said = textAt(shown, 'spec', 'providerID') ?? '';
     return said === '' || textAt(wanted, 'spec', 'providerID') === said ? [] : [

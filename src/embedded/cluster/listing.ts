@@ -51,7 +51,8 @@ export const revisionIn = (query: URLSearchParams): number | undefined => {
   if (text === '') return undefined;
   if (REVISION.test(text)) return Number(text);
   throw badRequest(
-    `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": ` +
+      'invalid syntax',
   );
 };
 

@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3, as much as kubectl reads: which kinds there are, what their CRDs say of them, and that
- * the server itself checks fields and dry runs.
+ * OpenAPI v3, as much as kubectl reads: which kinds there are, what their CRDs say of them, and
+ * that the server itself checks fields and dry runs.
  *
  * Promises: a built-in kind is an object of which nothing more is said (`kubectl explain` tells its
  * name alone); a custom one has the schema of its CRD.

@@ -25,8 +25,10 @@ const placed = (place: number): Step => (value) => {
 const having = (path: string, wanted: string): Step => (value) =>
   all(value).filter((entry) => `${valueAt(entry, ...path.split('.')) ?? ''}` === wanted);
 
-const STEP =
-  /\.(?<name>(?:\\.|[^.[\\])+)|\[(?:(?<place>-?\d+)|(?<all>\*)|['"](?<quoted>[^'"]+)['"]|\?\(@\.(?<path>[\w.-]+)\s*==\s*['"]?(?<value>[^'")]*)['"]?\))\]/y;
+const NAME_STEP = String.raw`\.(?<name>(?:\\.|[^.[\\])+)`;
+const PLACE_STEP = String.raw`(?<place>-?\d+)|(?<all>\*)|['"](?<quoted>[^'"]+)['"]`;
+const HAVING_STEP = String.raw`\?\(@\.(?<path>[\w.-]+)\s*==\s*['"]?(?<value>[^'")]*)['"]?\)`;
+const STEP = new RegExp(`${NAME_STEP}|\\[(?:${PLACE_STEP}|${HAVING_STEP})\\]`, 'y');
 
 const stepOf = (groups: Readonly<Record<string, string | undefined>>): Step => {
   const { name, place, quoted, path, value = '' } = groups;

@@ -20,6 +20,7 @@ import {
   type Player,
   remove,
   type Stage,
+  within,
 } from './stage.ts';
 
 const GRACE_MS = 40_000;
@@ -84,6 +85,31 @@ const sayPods = (stage: Stage, node: string, ready: boolean): readonly JsonRecor
 const staysFor = (pod: JsonRecord): boolean =>
   listOrEmptyAt(pod, 'spec', 'tolerations').some((toleration) => tolerates(toleration, TAINTS[1]));
 
+const NOT_READY = 'node.kubernetes.io/not-ready';
+
+const hasTaint = (node: JsonRecord, key: string): boolean =>
+  listOrEmptyAt(node, 'spec', 'taints').some((taint) => textAt(taint, 'key') === key);
+
+/** Whether the taint says something else than the node. */
+const contradicts = (node: JsonRecord): boolean => {
+  const status = textAt(conditionOf(node, 'Ready'), 'status');
+  return hasTaint(node, NOT_READY) ? status === 'True' : status === 'False';
+};
+
+/** A node that is ready loses the taint that it was made with; one that is not gets it back. */
+const sayReadiness = (stage: Stage, node: JsonRecord): void => {
+  if (!contradicts(node)) return;
+  const wanted = textAt(conditionOf(node, 'Ready'), 'status') === 'False';
+  const others = listOrEmptyAt(node, 'spec', 'taints')
+    .filter((taint) => textAt(taint, 'key') !== NOT_READY);
+  const taints = wanted ? [...others, { key: NOT_READY, effect: 'NoSchedule' }] : others;
+  stage.call({
+    method: 'PATCH',
+    path: pathOf('nodes', '', nameOf(node).name),
+    body: { spec: { taints: taints.length === 0 ? null : taints } },
+  });
+};
+
 /** Starts the controller. */
 export const startNodeLife = (stage: Stage): Player => {
   const evicting = keyQueue(stage.time, (key) => {
@@ -97,6 +123,10 @@ export const startNodeLife = (stage: Stage): Player => {
     if (pod === undefined) return;
     if (stage.get('nodes', { namespace: '', name: nodeOf(pod) }) !== undefined) return;
     remove(stage, 'pods', { object: pod, graceSeconds: 0 });
+  });
+  const tainting = keyQueue(stage.time, (name) => {
+    const node = stage.get('nodes', { namespace: '', name });
+    if (node !== undefined) sayReadiness(stage, node);
   });
   const collectFrom = (node: string): void => {
     for (const pod of stage.list('pods')) {
@@ -122,6 +152,9 @@ export const startNodeLife = (stage: Stage): Player => {
   look();
   const silence = stage.hear(({ type, collection, object }) => {
     if (collection === 'nodes' && type === 'DELETED') collectFrom(nameOf(object).name);
+    if (collection === 'nodes' && type !== 'DELETED' && contradicts(object)) {
+      tainting.wake(nameOf(object).name, within(stage, stage.pace.controllerMs));
+    }
     const isStray = collection === 'pods' && type !== 'DELETED' && nodeOf(object) !== '' &&
       stage.get('nodes', { namespace: '', name: nodeOf(object) }) === undefined;
     if (isStray) collecting.wake(keyOf(object), QUARANTINE_MS);
@@ -132,6 +165,7 @@ export const startNodeLife = (stage: Stage): Player => {
       cancel();
       evicting.stop();
       collecting.stop();
+      tainting.stop();
     },
   };
 };
