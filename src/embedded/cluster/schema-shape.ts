@@ -1,5 +1,6 @@
 /**
- * What a structural schema makes of an object before it is judged: unknown fields go, defaults come.
+ * What a structural schema makes of an object before it is judged: unknown fields go, defaults
+ * come.
  *
  * Source: `apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}`.
  */

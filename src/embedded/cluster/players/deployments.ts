@@ -1,6 +1,8 @@
 /** Plays the Deployment controller: one ReplicaSet for each template, rolled over step by step. */
 import { type JsonRecord, numberAt, recordAt, textAt, valueAt } from '../../../domain/json.ts';
+import { rfc3339Seconds } from '../../../domain/time.ts';
 import { labelsOf } from '../../../domain/object-meta.ts';
+import { deploymentConditions } from './deployment-conditions.ts';
 import { ownerReference, templateHash } from './replicas.ts';
 import { rolloutStep, type SetFacts } from './rollout.ts';
 import { nameOf, pathOf, type Player, type Stage } from './stage.ts';
@@ -88,6 +90,9 @@ export const startDeployments = (stage: Stage): Player =>
         stage.call({ method: 'POST', path, body: setFrom(deployment, hash, step.next) });
       } else resize(stage, next, step.next);
       for (const set of old) resize(stage, set, step.old.get(nameOf(set).name) ?? 0);
-      return statusOf(deployment, sets, next);
+      const status = statusOf(deployment, sets, next);
+      const set = next === undefined ? `${nameOf(deployment).name}-${hash}` : nameOf(next).name;
+      const now = rfc3339Seconds(stage.time.now());
+      return { ...status, conditions: deploymentConditions(deployment, status, { set, now }) };
     },
   });
