@@ -1,6 +1,8 @@
 /** Generates docs/reference/cli.md from the tables of options; `--check` compares. */
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
+import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
+import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
 import { type OptionTable, variableOf } from '../src/effects/options.ts';
@@ -88,6 +90,14 @@ const lines = [
   'Node when operators come with certificates.',
   '',
   ...optionTable(FLEET_OPTIONS, FLEET_VARIABLES),
+  '',
+  '## tidegate cluster',
+  '',
+  'Runs an embedded cluster: an API server with controllers and kubelets that exist only in memory,',
+  'for kubectl, for the operator and for tests. The kubeconfig goes to stdout or into the file that',
+  '`--write-kubeconfig` names; the handles below `/_sim/` move its time and set its faults.',
+  '',
+  ...optionTable(CLUSTER_OPTIONS, CLUSTER_VARIABLES),
   '',
   '## tidegate explain KIND NAME',
   '',
@@ -186,6 +196,25 @@ const lines = [
   'had is read from its committed charts.',
   '',
   ...flagTable([['`--out DIR`', 'Folder for pictures of each lifecycle that changed']]),
+  '',
+  '## tidegate replay FILE',
+  '',
+  'Plays a recording that a role made with `--record` again, through the real statecharts and',
+  'without a cluster: to a moment, to print the states of then, or on the live page. A bug report',
+  'can be such a file; it has the names of nodes and pods and what the statecharts knew of them.',
+  '',
+  ...flagTable([
+    [
+      '`--until MOMENT`',
+      'Stop there: RFC 3339, or a duration after the start such as `90s`; default the end',
+    ],
+    ['`--actor ID`', 'The way of one actor, such as `nodeDrain/node-7`'],
+    [`\`-o\`, \`--output ${REPLAY_FORMATS.join('|')}\``, 'Format of the answer'],
+    ['`--inspect-addr HOST:PORT`', 'Play it on the [live page](../live-page.md), as it happened'],
+    ['`--speed NUMBER`', 'How many times as fast as it happened; default `1`'],
+  ]),
+  '',
+  'Exit code 3 says that the statecharts of this version do not come to the recorded states.',
   '',
   '## tidegate --completions SHELL',
   '',

@@ -52,7 +52,8 @@ const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
 
 const requestOf = async (request: IncomingMessage): Promise<ClusterRequest> => {
   const text = await textOf(request);
-  const body = text === '' ? undefined : parseJson(text);
+  const isJson = (request.headers['content-type'] ?? 'application/json').includes('json');
+  const body = text === '' ? undefined : isJson ? parseJson(text) : text;
   if (text !== '' && body === undefined) {
     throw badRequest('the object provided is unrecognized: the body is no JSON');
   }

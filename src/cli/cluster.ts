@@ -1,0 +1,53 @@
+/**
+ * `tidegate cluster`: from flags to a running embedded cluster, until a signal ends it.
+ *
+ * Promises: the kubeconfig goes to stdout, or into the file that was asked for; what is said about
+ * it goes to stderr, when the cluster can be reached.
+ */
+import { writeFile } from 'node:fs/promises';
+import { type ClusterSettings, clusterSettings } from '../effects/cluster-options.ts';
+import type { Surroundings } from '../effects/settings.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import type { GivenFlags } from './program.ts';
+import { endingSignal } from './signals.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A cluster that runs. */
+export interface RunningCluster {
+  readonly kubeconfig: string;
+  readonly address: { readonly host: string; readonly port: number };
+  readonly stop: () => Promise<void>;
+}
+
+/** What starts one. */
+export type StartCluster = (settings: ClusterSettings) => Promise<RunningCluster>;
+
+/** A kubeconfig lets its reader do anything: nobody else may read it. */
+const KUBECONFIG_MODE = 0o600;
+
+/** Runs the cluster until a signal ends it. */
+export const runClusterCommand = async (
+  flags: GivenFlags,
+  { environment }: Pick<Surroundings, 'environment'>,
+  { terminal, start }: { readonly terminal: Terminal; readonly start: StartCluster },
+): Promise<ExitCode> => {
+  const settled = clusterSettings(flags, environment);
+  if (settled._tag === 'SettingsProblem') {
+    terminal.say(settled.message);
+    return EXIT.usage;
+  }
+  const signal = endingSignal();
+  const { writeKubeconfig } = settled.settings;
+  const { kubeconfig, address, stop } = await start(settled.settings);
+  const where = `http://${address.host}:${address.port}`;
+  if (writeKubeconfig === undefined) {
+    terminal.print(kubeconfig);
+    terminal.say(`Cluster listens on ${where}`);
+  } else {
+    await writeFile(writeKubeconfig, kubeconfig, { mode: KUBECONFIG_MODE });
+    terminal.say(`Cluster listens on ${where}: kubectl --kubeconfig=${writeKubeconfig} get nodes`);
+  }
+  await signal;
+  await stop();
+  return EXIT.ok;
+};
