@@ -8,6 +8,7 @@ import process from 'node:process';
 import type { LogFields } from './api/telemetry.ts';
 import { EXIT } from './cli/exit-codes.ts';
 import { failureSentence } from './cli/failures.ts';
+import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
 import type { StartOperator } from './cli/operator.ts';
 import type { StartPods } from './cli/pods.ts';
@@ -49,6 +50,11 @@ const startFleet: StartFleet = async (settings) => {
   });
 };
 
+const startCluster: StartCluster = async (settings) => {
+  const { runCluster } = await import('./embedded/cluster/run.ts');
+  return await runCluster({ time: realTime, ...settings });
+};
+
 /** Everything that an operator is made of is read only when its settings are good. */
 const startOperator: StartOperator = async (settings) => {
   const { startOperatorProcess } = await import('./cli/operator-process.ts');
@@ -79,6 +85,10 @@ const roles: Roles = {
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
     return await runFleetCommand(flags, surroundings, { terminal, start: startFleet });
+  },
+  cluster: async (flags) => {
+    const { runClusterCommand } = await import('./cli/cluster.ts');
+    return await runClusterCommand(flags, surroundings, { terminal, start: startCluster });
   },
   explain: async (request) => {
     const { runExplain } = await import('./cli/explain.ts');

@@ -7,6 +7,7 @@
 import { layer as nodeServices } from '@effect/platform-node/NodeServices';
 import { Effect, Layer } from 'effect';
 import { Argument, CliConfig, CliOutput, Command, GlobalFlag } from 'effect/cli';
+import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../effects/cluster-options.ts';
 import { FLEET_OPTIONS } from '../effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { POD_OPTIONS, POD_VARIABLES } from '../effects/pod-settings.ts';
@@ -29,6 +30,7 @@ export interface Roles extends ChartRoles, DrainRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
+  readonly cluster: (flags: GivenFlags) => Promise<ExitCode>;
   readonly explain: (request: ExplainRequest) => Promise<ExitCode>;
 }
 
@@ -100,6 +102,29 @@ const fleetCommand = (roles: Roles, end: Ending) =>
     ]),
   );
 
+const clusterCommand = (roles: Roles, end: Ending) =>
+  Command.make(
+    'cluster',
+    flagsOf(CLUSTER_OPTIONS, CLUSTER_VARIABLES),
+    (parsed) => Effect.promise(() => roles.cluster(givenFlags(parsed)).then(end)),
+  ).pipe(
+    Command.withDescription(
+      'Runs an embedded cluster: an API server, controllers and kubelets that exist only in ' +
+        'memory, for kubectl, for the operator and for tests.',
+    ),
+    Command.withShortDescription('Run an embedded cluster'),
+    Command.withExamples([
+      {
+        command: 'tidegate cluster --nodes=20 --write-kubeconfig=kubeconfig',
+        description: 'Twenty nodes; then: kubectl --kubeconfig=kubeconfig get nodes',
+      },
+      {
+        command: 'tidegate cluster --time-rate=60',
+        description: 'A minute in every second',
+      },
+    ]),
+  );
+
 const explainCommand = (roles: Roles, end: Ending) =>
   Command.make(
     'explain',
@@ -142,6 +167,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
       operatorCommand(roles, end),
       podsCommand(roles, end),
       fleetCommand(roles, end),
+      clusterCommand(roles, end),
       explainCommand(roles, end),
       drainCommand(roles, end),
       chartsCommand(roles, end),

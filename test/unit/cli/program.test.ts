@@ -42,6 +42,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['fleet', flags]);
       return Promise.resolve(1);
     },
+    cluster: (flags) => {
+      asked.push(['cluster', flags]);
+      return Promise.resolve(0);
+    },
     explain: (request) => {
       asked.push(['explain', request]);
       return Promise.resolve(3);
@@ -77,6 +81,7 @@ test.each([
   ['operator'],
   ['pods'],
   ['fleet'],
+  ['cluster'],
   ['explain'],
   ['drain'],
   ['drain status'],
