@@ -113,6 +113,10 @@ const roles: Roles = {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);
   },
+  replay: async (request) => {
+    const { runReplay } = await import('./cli/replay.ts');
+    return await runReplay(request, terminal, realTime);
+  },
   chartsDiff: async (request) => {
     const { runChartsDiff } = await import('./cli/charts.ts');
     return await runChartsDiff(request, await drawnMachines(), terminal);

@@ -57,7 +57,7 @@ export const questionOf = (request: ExplainRequest): ExplainQuestion | string =>
   }
   const [first = '', second, ...more] = asked.split('/');
   const name = second ?? first;
-  const hasNamespace = kind === 'capacityrequest';
+  const hasNamespace = kind === 'capacityrequest' || kind === 'pod';
   if (name === '' || more.length > 0 || (!hasNamespace && second !== undefined)) {
     const form = hasNamespace ? 'NAMESPACE/NAME' : 'NAME';
     return `Cannot explain "${asked}": it is no name of an object; write ${form}`;

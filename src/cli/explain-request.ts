@@ -8,6 +8,7 @@ export const EXPLAINED_KINDS = {
   capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
   machine: ['machine', 'machines'],
   node: ['node', 'nodes', 'no'],
+  pod: ['pod', 'pods', 'po'],
   upcomingnode: ['upcomingnode', 'upcomingnodes', 'upn'],
 } as const;
 
@@ -33,7 +34,11 @@ export interface ExplainRequest {
 
 /** The flags, as kubectl has them. */
 export const EXPLAIN_FLAGS = {
-  namespace: optionalText('namespace', 'NAME', 'Namespace of a request that is named without it')
+  namespace: optionalText(
+    'namespace',
+    'NAME',
+    'Namespace of a request or pod that is named without it',
+  )
     .pipe(Flag.withAlias('n')),
   output: optionalText('output', 'text|json|yaml', 'Format of the answer (default text)')
     .pipe(Flag.withAlias('o')),

@@ -8,13 +8,18 @@ import { Effect } from 'effect';
 import { stringify } from 'yaml';
 import { readDrains } from '../effects/drain-reads.ts';
 import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
-import { readExplainedMachine, readExplainedRequest } from '../effects/explained-objects.ts';
+import {
+  readExplainedMachine,
+  readExplainedPod,
+  readExplainedRequest,
+} from '../effects/explained-objects.ts';
 import type { ObjectRead } from '../effects/object-reads.ts';
 import { OPERATOR_OPTIONS } from '../effects/operator-options.ts';
 import { explainCapacityRequest } from '../view/explain-capacity-request.ts';
 import { nodeFactsOf } from '../view/drain-facts.ts';
 import { explainMachine } from '../view/explain-machine.ts';
 import { explainNode } from '../view/explain-node.ts';
+import { explainPod } from '../view/explain-pod.ts';
 import type { Explanation } from '../view/explanation.ts';
 import { explanationText } from '../view/explanation-text.ts';
 import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
@@ -35,6 +40,8 @@ const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
       return `Cannot find UpcomingNode "${name}": it does not exist, or its machine was given back`;
     case 'capacityrequest':
       return `Cannot find CapacityRequest "${namespace}/${name}": it does not exist`;
+    case 'pod':
+      return `Cannot find pod "${namespace}/${name}": it does not exist`;
   }
 };
 
@@ -77,6 +84,17 @@ const aboutMachine = (question: ExplainQuestion, nowMs: number): Asking =>
     ),
   );
 
+const aboutPod = (question: ExplainQuestion, nowMs: number): Asking =>
+  readExplainedPod(
+    question.namespace,
+    question.name,
+    OPERATOR_OPTIONS.leaseName.default ?? '',
+  ).pipe(
+    Effect.map(({ pod, ...around }) =>
+      whenFound(question, pod, (object) => explainPod({ ...around, pod: object, nowMs }))
+    ),
+  );
+
 const aboutNode = (question: ExplainQuestion, nowMs: number): Asking =>
   readDrains({ _tag: 'Named', names: [question.name] }).pipe(
     Effect.map((read): Answer<Explanation> => {
@@ -94,6 +112,7 @@ const ABOUT: Readonly<
   capacityrequest: aboutRequest,
   machine: aboutMachine,
   node: aboutNode,
+  pod: aboutPod,
   upcomingnode: aboutMachine,
 };
 

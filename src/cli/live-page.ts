@@ -4,25 +4,34 @@ import { realTime } from '../effects/real-time.ts';
 import { CHARTS } from '../gen/charts.ts';
 import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from '../gen/page.ts';
 import { MACHINES } from '../machines/index.ts';
-import { type LiveActorBoard, makeActorBoard } from '../observability/actor-board.ts';
+import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
 import { catalogueInWords } from '../view/catalogue.ts';
 import type { ActorBoard } from '../api/actor-board.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
 
-/** A board of this process's actors. */
-export const liveBoard = (): LiveActorBoard =>
-  makeActorBoard({ time: realTime, kinds: new Set(Object.keys(MACHINES)) });
+/** The machines of the catalogue, by name. */
+export const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
 
-/** Serves a board; `title` is what the page is called. Fails when the address cannot be had. */
+/** A board of this process's actors. */
+export const liveBoard = (): FillableBoard => makeActorBoard({ time: realTime, kinds: KINDS });
+
+/** What a page shows. */
+export interface LivePageOptions {
+  readonly address: ListenAddress;
+  readonly board: ActorBoard;
+  readonly title: string;
+  /** The clock that ages are told by; a recording has its own. */
+  readonly now?: () => number;
+}
+
+/** Serves a board. Fails when the address cannot be had. */
 export const startLivePage = (
-  address: ListenAddress,
-  board: ActorBoard,
-  title: string,
+  { address, board, title, now = realTime.now }: LivePageOptions,
 ): Promise<InspectionServer> =>
   startInspectionServer({
     address,
     board,
-    time: realTime,
+    time: { now, schedule: realTime.schedule },
     files: {
       html: PAGE_HTML,
       script: PAGE_SCRIPT,

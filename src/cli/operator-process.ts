@@ -20,7 +20,7 @@ import { makeObservability } from '../observability/observability.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
-import { liveBoard, startLivePage } from './live-page.ts';
+import { startOnlookers } from './onlookers.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
@@ -80,14 +80,18 @@ const operatorOptions = (settings: OperatorSettings, intern: Intern): OperatorOp
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
-  const board = settings.inspectAddress && liveBoard();
+  const onlookers = await startOnlookers({
+    inspectAddress: settings.inspectAddress,
+    recordFile: settings.recordFile,
+    title: `Tidegate · ${settings.clusterId}`,
+  });
   const observability = makeObservability({
     level: settings.logLevel,
     target: STDOUT,
     cluster: settings.clusterId,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: board === undefined ? [] : [board.inspect],
+    onlookers: onlookers.taps,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);
@@ -108,12 +112,10 @@ export const startOperatorProcess = async (
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(operator)], ready: operator.checks },
   });
-  const page = settings.inspectAddress && board &&
-    await startLivePage(settings.inspectAddress, board, `Tidegate · ${settings.clusterId}`);
-  if (page !== undefined) telemetry.log('info', 'Live page is served', { url: page.url });
+  await onlookers.open(telemetry);
   telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
   const closed = operator.done.finally(async () => {
-    await Promise.all([servers.close(), page?.close()]);
+    await Promise.all([servers.close(), onlookers.close()]);
     await runtime.dispose();
   });
   return {

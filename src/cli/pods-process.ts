@@ -21,6 +21,7 @@ import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
+import { startOnlookers } from './onlookers.ts';
 import type { RunningOperator } from './operator.ts';
 import { VERSION } from './version.ts';
 
@@ -52,12 +53,18 @@ const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
 
 /** Starts the role in this process; fails with a sentence when there is no way to the cluster. */
 export const startPodsProcess = async (settings: PodRoleSettings): Promise<RunningOperator> => {
+  const onlookers = await startOnlookers({
+    inspectAddress: settings.inspectAddress,
+    recordFile: settings.recordFile,
+    title: 'Tidegate · pods',
+  });
   const observability = makeObservability({
     level: settings.logLevel,
     target: STDOUT,
     cluster: '',
     time: realTime,
     machineLevels: MACHINE_LEVELS,
+    onlookers: onlookers.taps,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);
@@ -81,9 +88,10 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(role)], ready: role.checks },
   });
+  await onlookers.open(telemetry);
   telemetry.log('info', 'Pods role started', { version: VERSION });
   const closed = role.done.finally(async () => {
-    await servers.close();
+    await Promise.all([servers.close(), onlookers.close()]);
     await runtime.dispose();
   });
   return {

@@ -18,6 +18,7 @@ import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
 import { flagsOf, givenFlags } from './option-flags.ts';
+import { replayCommand, type ReplayRoles } from './replay-command.ts';
 import type { Terminal } from './terminal.ts';
 import { usageError } from './usage-error.ts';
 import { VERSION } from './version.ts';
@@ -26,7 +27,7 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** What stands behind the commands. Each runs to its end and says how it ended. */
-export interface Roles extends ChartRoles, DrainRoles {
+export interface Roles extends ChartRoles, DrainRoles, ReplayRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -131,11 +132,13 @@ const explainCommand = (roles: Roles, end: Ending) =>
     {
       kind: Argument.String('kind').pipe(
         Argument.withDescription(
-          'capacityrequest (cr), machine, node, or upcomingnode (upn); without a name, a node',
+          'capacityrequest (cr), machine, node, pod, or upcomingnode (upn); without a name, a node',
         ),
       ),
       name: Argument.String('name').pipe(
-        Argument.withDescription('NAMESPACE/NAME of a request, id of a machine, or object name'),
+        Argument.withDescription(
+          'NAMESPACE/NAME of a request or pod, id of a machine, or object name',
+        ),
         Argument.optional,
       ),
       ...EXPLAIN_FLAGS,
@@ -153,6 +156,7 @@ const explainCommand = (roles: Roles, end: Ending) =>
     Command.withExamples([
       { command: 'tidegate explain capacityrequest team-a/batch-7' },
       { command: 'tidegate explain cr batch-7 -n team-a -o json' },
+      { command: 'tidegate explain pod team-a/web-7', description: 'What a pod asks for' },
       { command: 'tidegate explain machine m-0042' },
       { command: 'tidegate explain node-7', description: 'A node and its drain' },
     ]),
@@ -171,6 +175,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
       explainCommand(roles, end),
       drainCommand(roles, end),
       chartsCommand(roles, end),
+      replayCommand(roles, end),
     ]),
   );
 

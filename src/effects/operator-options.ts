@@ -52,6 +52,10 @@ export const OPERATOR_OPTIONS = {
     help: 'Where to serve the live page of all lifecycles, read-only; :PORT is this machine alone',
     default: '0',
   }),
+  recordFile: optional(file, {
+    name: 'record',
+    help: 'Write down what happens to all lifecycles, for "tidegate replay"; grows without bound',
+  }),
   writesPerSecond: defaulted(rate, {
     name: 'qps',
     help: 'Writes a second to the API server, all writers together',

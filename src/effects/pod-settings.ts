@@ -25,6 +25,8 @@ export const POD_OPTIONS = {
   ...POD_DEMAND_OPTIONS,
   metricsAddress: OPERATOR_OPTIONS.metricsAddress,
   healthAddress: OPERATOR_OPTIONS.healthAddress,
+  inspectAddress: OPERATOR_OPTIONS.inspectAddress,
+  recordFile: OPERATOR_OPTIONS.recordFile,
   writesPerSecond: OPERATOR_OPTIONS.writesPerSecond,
   writeBurst: OPERATOR_OPTIONS.writeBurst,
   logLevel: OPERATOR_OPTIONS.logLevel,
@@ -45,6 +47,8 @@ export interface PodRoleSettings {
   readonly kubeconfig: string | undefined;
   readonly metricsAddress: ListenAddress | undefined;
   readonly healthAddress: ListenAddress | undefined;
+  readonly inspectAddress: ListenAddress | undefined;
+  readonly recordFile: string | undefined;
   readonly writesPerSecond: number;
   readonly writeBurst: number;
   readonly logLevel: OperatorSettings['logLevel'];
@@ -72,6 +76,8 @@ export const podRoleSettings = (
       kubeconfig: options.kubeconfig,
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
+      inspectAddress: unlessOff(options.inspectAddress),
+      recordFile: options.recordFile,
       writesPerSecond: options.writesPerSecond,
       writeBurst: options.writeBurst,
       logLevel: options.logLevel,

@@ -68,6 +68,8 @@ export interface OperatorSettings {
   readonly healthAddress: ListenAddress | undefined;
   /** Undefined: no live page. */
   readonly inspectAddress: ListenAddress | undefined;
+  /** Undefined: nothing is recorded. */
+  readonly recordFile: string | undefined;
   readonly writesPerSecond: number;
   readonly writeBurst: number;
   readonly acknowledgeConcurrency: number;
@@ -223,6 +225,7 @@ export const operatorSettings = (
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
       inspectAddress: unlessOff(options.inspectAddress),
+      recordFile: options.recordFile,
       writesPerSecond: options.writesPerSecond,
       writeBurst: options.writeBurst,
       acknowledgeConcurrency: options.acknowledgeConcurrency,

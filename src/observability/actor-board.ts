@@ -18,6 +18,8 @@ import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { statePaths } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
 
+type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
+
 /** What the board is made with. */
 export interface ActorBoardOptions {
   readonly time: Pick<Time, 'now'>;
@@ -25,9 +27,20 @@ export interface ActorBoardOptions {
   readonly kinds: ReadonlySet<string>;
 }
 
-/** A board and the tap that fills it. */
-export interface LiveActorBoard extends ActorBoard {
+/** What became of an actor by an event. */
+export interface ActorSight {
+  readonly id: string;
+  readonly event: { readonly type: string };
+  /** The snapshot after it. */
+  readonly snapshot: Seen['snapshot'];
+}
+
+/** A board and what fills it. */
+export interface FillableBoard extends ActorBoard {
+  /** The tap on actors that live in this process. */
   readonly inspect: (event: InspectionEvent) => void;
+  /** For actors that are played again. */
+  readonly observe: (sight: ActorSight) => void;
 }
 
 const STEPS_KEPT = 30;
@@ -41,8 +54,6 @@ interface Entry {
   readonly log: ActorHappening[];
   context: unknown;
 }
-
-type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
 
 const keep = <Item>(list: Item[], item: Item, most: number): void => {
   list.push(item);
@@ -70,7 +81,7 @@ const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'err
 const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
 
 /** An empty board. */
-export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): LiveActorBoard => {
+export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoard => {
   const entries = new Map<string, Entry>();
   const ended = new Set<string>();
   const listeners = new Set<(id: string) => void>();
@@ -105,7 +116,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): LiveActorBoa
     entries.set(id, entry);
     return entry;
   };
-  const note = (entry: Entry, { snapshot, event }: Seen): void => {
+  const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
     const nowMs = time.now();
     const value = 'value' in snapshot ? snapshot.value : undefined;
     const state = statePaths(value).join(' ');
@@ -129,14 +140,18 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): LiveActorBoa
     else retire(row.id);
   };
 
+  const observe = (sight: ActorSight): void => {
+    const [kind] = sight.id.split('/', 1);
+    if (kind === undefined || !kinds.has(kind)) return;
+    note(entryOf(sight.id, kind), sight);
+    tell(sight.id);
+  };
+
   return {
+    observe,
     inspect: (event) => {
       if (event.type !== '@xstate.snapshot') return;
-      const id = idOf(event);
-      const [kind] = id.split('/', 1);
-      if (kind === undefined || !kinds.has(kind)) return;
-      note(entryOf(id, kind), event);
-      tell(id);
+      observe({ id: idOf(event), event: event.event, snapshot: event.snapshot });
     },
     rows: () => Array.from(entries.values(), ({ row }) => row),
     row: (id) => entries.get(id)?.row,

@@ -1,4 +1,9 @@
-/** The live page in a browser: it follows the process, finds what is looked for, and leads back. */
+/**
+ * The live page in a browser: it follows the process, finds what is looked for, and leads back.
+ *
+ * With PAGE_PICTURES=docs/pictures the pictures of the documentation are taken on the way.
+ */
+import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ActorCrowd, actorCrowd } from '../support/actor-crowd.ts';
@@ -14,6 +19,10 @@ const crowded = async (count: number): Promise<ActorCrowd> => {
   return crowd;
 };
 
+const PATIENT_MS = 60_000;
+/** What a busy machine shows later than an idle one. */
+const soon = <Shown>(look: () => Promise<Shown>) => expect.poll(look, { timeout: PATIENT_MS });
+
 const found = (page: Page) => page.locator('.found');
 const lit = (page: Page) => page.locator('[data-state].lit');
 const litPaths = (page: Page): Promise<readonly string[]> =>
@@ -23,14 +32,14 @@ describeWithBrowser('the live page', (browser) => {
   it('draws only the actors in sight of ten thousand, and finds one by its name', async () => {
     const { url } = await crowded(10_000);
     const page = await openPage(browser(), `${url}#/podEviction`);
-    await expect.poll(() => found(page).innerText()).toBe('10,000 actors');
+    await soon(() => found(page).innerText()).toBe('10,000 actors');
     expect(await page.locator('.line').count()).toBeLessThan(60);
     await page.keyboard.press('/');
     await page.keyboard.type('db-7777');
-    await expect.poll(() => found(page).innerText()).toBe('1 actor');
+    await soon(() => found(page).innerText()).toBe('1 actor');
     expect(page.url()).toContain('#/podEviction?search=db-7777');
     await page.locator('.line a').click();
-    await expect.poll(() => litPaths(page)).toEqual(['queued']);
+    await soon(() => litPaths(page)).toEqual(['queued']);
     expect(await page.locator('.panel .why').innerText()).toContain('BlockedByBudget');
   });
 
@@ -38,28 +47,28 @@ describeWithBrowser('the live page', (browser) => {
     const { url, move } = await crowded(300);
     const page = await openPage(browser(), `${url}#/podEviction`);
     const population = page.locator('[data-state="queued"] > text.population');
-    await expect.poll(() => population.textContent()).toBe('300');
+    await soon(() => population.textContent()).toBe('300');
     move(100);
-    await expect.poll(() => population.textContent()).toBe('200');
+    await soon(() => population.textContent()).toBe('200');
     const [other = ''] = await page.locator('[data-state]:has(> text.population)')
       .evaluateAll((groups) =>
         groups.map((group) => group.getAttribute('data-state') ?? '')
           .filter((path) => path.includes('.'))
       );
     await page.locator(`[data-state="${other}"] > rect`).first().click();
-    await expect.poll(() => found(page).innerText()).toContain(`100 actors in ${other}`);
+    await soon(() => found(page).innerText()).toContain(`100 actors in ${other}`);
   });
 
   it('follows an actor: the lit state, the way that it came and why it waits', async () => {
     const { url, move } = await crowded(1);
     const page = await openPage(browser(), `${url}#/podEviction/default/db-0`);
-    await expect.poll(() => litPaths(page)).toEqual(['queued']);
+    await soon(() => litPaths(page)).toEqual(['queued']);
     move(1);
-    await expect.poll(() => page.locator('.path li').count()).toBe(2);
-    await expect.poll(() => litPaths(page)).not.toEqual(['queued']);
+    await soon(() => page.locator('.path li').count()).toBe(2);
+    await soon(() => litPaths(page)).not.toEqual(['queued']);
     expect(await page.locator('[data-state="queued"]').getAttribute('class')).toContain('passed');
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.locator('.panel').count()).toBe(0);
+    await soon(() => page.locator('.panel').count()).toBe(0);
   });
 
   it.each(['light', 'dark'] as const)(
@@ -67,10 +76,10 @@ describeWithBrowser('the live page', (browser) => {
     async (scheme) => {
       const { url } = await crowded(50);
       const overview = await openPage(browser(), `${url}#/podEviction`, { scheme });
-      await expect.poll(() => found(overview).innerText()).toBe('50 actors');
+      await soon(() => found(overview).innerText()).toBe('50 actors');
       expect(await seriousFaults(overview)).toEqual([]);
       const one = await openPage(browser(), `${url}#/podEviction/default/db-7`, { scheme });
-      await expect.poll(() => litPaths(one)).toEqual(['queued']);
+      await soon(() => litPaths(one)).toEqual(['queued']);
       expect(await seriousFaults(one)).toEqual([]);
     },
   );
@@ -80,13 +89,19 @@ describeWithBrowser('the live page', (browser) => {
     const page = await browser().newPage();
     onTestFinished(() => page.close());
     await page.goto(crowd.url);
-    await expect.poll(() => page.locator('.heard').innerText()).toBe('live');
+    await soon(() => page.locator('.heard').innerText()).toBe('live');
     await crowd.close();
-    await expect.poll(() => page.locator('.heard').innerText()).toContain('no answer');
+    await soon(() => page.locator('.heard').innerText()).toContain('no answer');
   });
 });
 
+const picture = async (page: Page, name: string): Promise<void> => {
+  const folder = process.env['PAGE_PICTURES'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
+};
+
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const PODS = 8;
 const GRACE_SECONDS = 3600;
 
 describeWithTestbed('the live page of an operator', BED, (bed) => {
@@ -95,33 +110,39 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       const site = await drainSite(bed(), {
         machines: { count: 1, prefix: 'shown-' },
         objects: () => [
-          [DRAIN_COLLECTIONS.deployments, [deployment('db', 2)]],
+          [DRAIN_COLLECTIONS.deployments, [deployment('db', PODS)]],
           [DRAIN_COLLECTIONS.budgets, [budget('db', { maxUnavailable: 0 })]],
         ],
-        pods: 2,
+        pods: PODS,
         spares: { count: 1 },
       }, { flags: { 'inspect-addr': '127.0.0.1:0' } });
       const { operator, fleet, machines, cluster } = site;
-      const { url } = await operator.untilLog((line) => line['msg'] === 'Live page is served', {
+      const { url } = await operator.untilLog(({ message }) => message === 'Live page is served', {
         what: 'the address of the page',
       });
       const [instruction = ''] = await reclaimEach(fleet, machines, GRACE_SECONDS);
       const page = await openPage(browser(), `${String(url)}#/reclaimInstruction/${instruction}`);
       await page.locator('.links a', { hasText: machines[0] ?? '' }).first().click();
-      await expect.poll(() => litPaths(page)).toContain('work.underway.draining.open');
+      await soon(() => litPaths(page)).toContain('work.underway.draining.open');
+      await picture(page, 'page-drain');
       await page.locator('.links li', { hasText: 'BlockedByBudget' }).first().locator('a').click();
-      await expect.poll(() => page.locator('.panel .why').innerText())
+      await soon(() => page.locator('.panel .why').innerText())
         .toContain('A disruption budget allows no eviction for now');
       const blocked = page.url();
+      await picture(page, 'page-actor');
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();
-      await expect.poll(() => page.locator('.panel h2').innerText()).toContain('default/db');
+      await soon(() => page.locator('.panel h2').innerText()).toContain('default/db');
+      await page.goto(`${String(url)}#/podEviction`);
+      await soon(() => page.locator('[data-state="queued"] > text.population').textContent())
+        .toBe(String(PODS));
+      await picture(page, 'page-overview');
 
       await page.goto(blocked);
-      await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/db`, { spec: { maxUnavailable: 2 } });
+      await cluster.patch(`${DRAIN_COLLECTIONS.budgets}/db`, { spec: { maxUnavailable: PODS } });
       await untilEnded(cluster, machines);
-      await expect.poll(() => litPaths(page)).toEqual(['gone']);
+      await soon(() => litPaths(page)).toEqual(['gone']);
       await page.goto(`${String(url)}#/nodeDrain/${machines[0]}`);
-      await expect.poll(() => litPaths(page)).toContain('work.drained');
+      await soon(() => litPaths(page)).toContain('work.drained');
     });
   });
 });

@@ -46,7 +46,7 @@ export const actorCrowd = async (count: number, isWatched = true): Promise<Actor
     return createActor(podEviction, { id: `podEviction/${input.key}`, input, ...watched }).start();
   });
   const page = isWatched
-    ? await startLivePage({ host: '', port: 0 }, board, 'Tidegate · crowd')
+    ? await startLivePage({ address: { host: '', port: 0 }, board, title: 'Tidegate · crowd' })
     : undefined;
   let turn = 0;
   return {

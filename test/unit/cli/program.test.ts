@@ -16,7 +16,8 @@ type Asked =
   | DrainStatusRequest
   | DrainPlanRequest
   | ChartsExportRequest
-  | ChartsDiffRequest;
+  | ChartsDiffRequest
+  | ReplayRequest;
 
 interface Run {
   readonly code: number;
@@ -60,6 +61,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
     },
     chartsExport: (request) => {
       asked.push(['charts export', request]);
+      return Promise.resolve(0);
+    },
+    replay: (request) => {
+      asked.push(['replay', request]);
       return Promise.resolve(0);
     },
     chartsDiff: (request) => {

@@ -1,0 +1,104 @@
+/**
+ * A recording of a process's actors: one line of JSON for each event that one of them took in, with
+ * the state that it led to.
+ *
+ * Promises: a line says everything that replaying needs, because machines are pure: input and
+ * events give the same states again; what cannot be read comes back as why, with its line.
+ */
+import {
+  asRecord,
+  asText,
+  type JsonRecord,
+  numberAt,
+  parseJson,
+  textAt,
+  valueAt,
+} from '../domain/json.ts';
+
+/** The first line. */
+export interface RecordHead {
+  readonly recording: 'tidegate';
+  readonly format: 1;
+  readonly title: string;
+  readonly startedMs: number;
+}
+
+/** An event that an actor took in; the first of an actor has its input. */
+export interface RecordLine {
+  readonly atMs: number;
+  /** The actor. */
+  readonly id: string;
+  readonly event: { readonly type: string };
+  /** The innermost states that it led to, as the board has them. */
+  readonly state: string;
+  readonly status: string;
+}
+
+/** Lines that are missing because the disk was too slow. */
+export interface RecordGap {
+  readonly atMs: number;
+  readonly lost: number;
+}
+
+/** What a line of a recording says. */
+export type RecordEntry =
+  | { readonly _tag: 'Head'; readonly head: RecordHead }
+  | { readonly _tag: 'Line'; readonly line: RecordLine }
+  | { readonly _tag: 'Gap'; readonly gap: RecordGap }
+  | { readonly _tag: 'Unreadable'; readonly why: string };
+
+/** An Error has no fields of its own, so it travels as its message. */
+const ERROR_KEY = '$error';
+
+const packed = (_: string, value: unknown): unknown =>
+  value instanceof Error ? { [ERROR_KEY]: value.message } : value;
+
+/** The fields of an event, with errors as they were. */
+const unpacked = (event: JsonRecord): JsonRecord =>
+  Object.fromEntries(
+    Object.entries(event).map(([name, value]) => {
+      const message = textAt(value, ERROR_KEY);
+      return [name, message === undefined ? value : new Error(message)];
+    }),
+  );
+
+/** A line of a recording as text, without its line break. */
+export const recordText = (said: RecordHead | RecordLine | RecordGap): string =>
+  JSON.stringify(said, packed);
+
+const unreadable = (why: string): RecordEntry => ({ _tag: 'Unreadable', why });
+
+const FORMAT = 1;
+
+const headIn = (value: unknown): RecordEntry =>
+  numberAt(value, 'format') !== FORMAT
+    ? unreadable('the recording has a format that this version does not know')
+    : {
+      _tag: 'Head',
+      head: {
+        recording: 'tidegate',
+        format: FORMAT,
+        title: textAt(value, 'title') ?? '',
+        startedMs: numberAt(value, 'startedMs') ?? 0,
+      },
+    };
+
+/** Reads one line. Total. */
+export const recordEntry = (text: string): RecordEntry => {
+  const value = parseJson(text);
+  if (asRecord(value) === undefined) return unreadable('it is no JSON object');
+  if (valueAt(value, 'recording') !== undefined) return headIn(value);
+  const atMs = numberAt(value, 'atMs');
+  if (atMs === undefined) return unreadable('it has no "atMs"');
+  const lost = numberAt(value, 'lost');
+  if (lost !== undefined) return { _tag: 'Gap', gap: { atMs, lost } };
+  const id = textAt(value, 'id');
+  const event = asRecord(valueAt(value, 'event'));
+  const type = asText(event?.['type']);
+  if (id === undefined || event === undefined || type === undefined) {
+    return unreadable('it has no "id", or no "event" with a type');
+  }
+  const state = textAt(value, 'state') ?? '';
+  const status = textAt(value, 'status') ?? 'active';
+  return { _tag: 'Line', line: { atMs, id, event: { ...unpacked(event), type }, state, status } };
+};

@@ -1,0 +1,54 @@
+/** What `tidegate replay` is asked: flags and arguments as plain values. */
+import { Option } from 'effect';
+import { Flag } from 'effect/cli';
+import { optionalText } from './cluster-flags.ts';
+
+/** Formats of the answer. */
+export const REPLAY_FORMATS = ['table', 'json'] as const;
+
+/** A recording that is to be played, not yet checked. */
+export interface ReplayRequest {
+  readonly file: string;
+  /** A moment: RFC 3339, or a Go duration after the start. */
+  readonly until: string | undefined;
+  readonly actor: string | undefined;
+  readonly format: string;
+  /** Where to serve the page; undefined for no page. */
+  readonly inspectAddress: string | undefined;
+  readonly speed: string;
+}
+
+/** Flags of `replay`. */
+export const REPLAY_FLAGS = {
+  until: optionalText(
+    'until',
+    'MOMENT',
+    'Stop there: RFC 3339, or a duration after the start such as 90s (default the end)',
+  ),
+  actor: optionalText('actor', 'ID', 'Show the way of one actor, such as nodeDrain/node-7'),
+  output: optionalText('output', REPLAY_FORMATS.join('|'), 'Format of the answer (default table)')
+    .pipe(Flag.withAlias('o')),
+  inspectAddress: optionalText(
+    'inspect-addr',
+    'HOST:PORT',
+    'Play it on the live page, as it happened; ends by a signal',
+  ),
+  speed: optionalText('speed', 'NUMBER', 'How many times as fast as it happened (default 1)'),
+};
+
+/** The parsed command line. */
+export const replayRequest = (parsed: {
+  readonly file: string;
+  readonly until: Option.Option<string>;
+  readonly actor: Option.Option<string>;
+  readonly output: Option.Option<string>;
+  readonly inspectAddress: Option.Option<string>;
+  readonly speed: Option.Option<string>;
+}): ReplayRequest => ({
+  file: parsed.file,
+  until: Option.getOrUndefined(parsed.until),
+  actor: Option.getOrUndefined(parsed.actor),
+  format: Option.getOrElse(parsed.output, () => 'table'),
+  inspectAddress: Option.getOrUndefined(parsed.inspectAddress),
+  speed: Option.getOrElse(parsed.speed, () => '1'),
+});

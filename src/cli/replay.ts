@@ -1,0 +1,165 @@
+/**
+ * `tidegate replay`: what happened to the lifecycles of a process, played again.
+ *
+ * Promises: exit code 2 for flags that cannot be used, 3 when the machines of this version do not
+ * come to the recorded states; stdout has the states and nothing else.
+ */
+import type { Time } from '../domain/time.ts';
+import { goDurationMs } from '../domain/go-duration.ts';
+import { listen, type ListenAddress } from '../effects/option-kinds.ts';
+import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
+import { actorsText, actorText } from '../view/replay-text.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { failureSentence, unknownWord } from './failures.ts';
+import { KINDS, startLivePage } from './live-page.ts';
+import { type Player, playerOn, recordedIn } from './recording.ts';
+import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
+import { endingSignal } from './signals.ts';
+import type { Terminal } from './terminal.ts';
+
+/** When to stop, given when the recording began; undefined for a text that says no moment. */
+const momentIn = (text: string | undefined): ((startedMs: number) => number) | undefined => {
+  if (text === undefined) return () => Number.POSITIVE_INFINITY;
+  const afterMs = goDurationMs(text);
+  if (afterMs !== undefined) return (startedMs) => startedMs + afterMs;
+  const atMs = Date.parse(text);
+  return Number.isNaN(atMs) ? undefined : () => atMs;
+};
+
+/** A request that can be carried out. */
+interface Asked {
+  readonly request: ReplayRequest;
+  readonly untilMs: (startedMs: number) => number;
+  readonly page: ListenAddress | undefined;
+  readonly speed: number;
+}
+
+const asked = (request: ReplayRequest): Asked | string => {
+  const { format, until, inspectAddress, speed: speedText } = request;
+  if (!REPLAY_FORMATS.some((one) => one === format)) {
+    return unknownWord('--output', format, REPLAY_FORMATS);
+  }
+  const untilMs = momentIn(until);
+  if (untilMs === undefined) {
+    return `Cannot use --until "${until}": it is no moment; write 90s or 2026-01-31T12:00:00Z`;
+  }
+  const speed = Number(speedText);
+  if (!(speed > 0)) return `Cannot use --speed "${speedText}": write a number above 0`;
+  if (inspectAddress === undefined) return { request, untilMs, page: undefined, speed };
+  const address = listen.read(inspectAddress);
+  if (address._tag === 'Unreadable' || address.value === 'off') {
+    return `Cannot use --inspect-addr "${inspectAddress}": write HOST:PORT or :PORT`;
+  }
+  return { request, untilMs, page: address.value, speed };
+};
+
+/** What a replay works with. */
+interface Stage {
+  readonly asked: Asked;
+  readonly time: Time;
+  readonly terminal: Terminal;
+  /** The clock of the recording. */
+  readonly clock: { nowMs: number };
+  readonly board: FillableBoard;
+  readonly player: Player;
+}
+
+const pause = (time: Time, ms: number): Promise<void> =>
+  new Promise((resolve) => void time.schedule(ms, resolve));
+
+/** Plays until the moment that is asked for; gives how many things were wrong. */
+const playOn = async ({ asked, time, terminal, clock, player }: Stage): Promise<number> => {
+  let untilMs = Number.POSITIVE_INFINITY;
+  let problems = 0;
+  const complain = (problem: string | undefined): void => {
+    if (problem === undefined) return;
+    problems += 1;
+    terminal.say(problem);
+  };
+  for await (const recorded of recordedIn(asked.request.file)) {
+    if (recorded._tag === 'Problem') {
+      complain(`${asked.request.file}: ${recorded.problem}`);
+      continue;
+    }
+    const { entry } = recorded;
+    if (entry._tag === 'Head') {
+      clock.nowMs = entry.head.startedMs;
+      untilMs = asked.untilMs(entry.head.startedMs);
+      continue;
+    }
+    const atMs = entry._tag === 'Line' ? entry.line.atMs : entry.gap.atMs;
+    if (atMs > untilMs) break;
+    const waitMs = (atMs - clock.nowMs) / asked.speed;
+    if (asked.page !== undefined && waitMs >= 1) await pause(time, waitMs);
+    clock.nowMs = Math.max(clock.nowMs, atMs);
+    complain(
+      entry._tag === 'Line'
+        ? player.play(entry.line)
+        : `${entry.gap.lost} lines are missing here: the disk was too slow`,
+    );
+  }
+  if (Number.isFinite(untilMs)) clock.nowMs = Math.max(clock.nowMs, untilMs);
+  return problems;
+};
+
+const show = ({ asked: { request }, terminal, clock, board }: Stage): ExitCode => {
+  const isJson = request.format === 'json';
+  const json = (value: unknown): void => terminal.print(`${JSON.stringify(value, null, 2)}\n`);
+  if (request.actor === undefined) {
+    if (isJson) json({ at: new Date(clock.nowMs).toISOString(), actors: board.rows() });
+    else terminal.print(actorsText(board.rows(), clock.nowMs));
+    return EXIT.ok;
+  }
+  const detail = board.detail(request.actor);
+  if (detail === undefined) {
+    terminal.say(`There is no actor "${request.actor}" at that moment of the recording`);
+    return EXIT.notMet;
+  }
+  if (isJson) json(detail);
+  else terminal.print(actorText(detail, clock.nowMs));
+  return EXIT.ok;
+};
+
+/** Plays a recording, onto the page or to a moment. */
+export const runReplay = async (
+  request: ReplayRequest,
+  terminal: Terminal,
+  time: Time,
+): Promise<ExitCode> => {
+  const understood = asked(request);
+  if (typeof understood === 'string') {
+    terminal.say(understood);
+    return EXIT.usage;
+  }
+  const clock = { nowMs: 0 };
+  const board = makeActorBoard({ time: { now: () => clock.nowMs }, kinds: KINDS });
+  const stage: Stage = {
+    asked: understood,
+    time,
+    terminal,
+    clock,
+    board,
+    player: playerOn(board),
+  };
+  try {
+    const page = understood.page &&
+      await startLivePage({
+        address: understood.page,
+        board,
+        title: `Tidegate · ${request.file}`,
+        now: () => clock.nowMs,
+      });
+    if (page !== undefined) terminal.say(`Playing on ${page.url}`);
+    const problems = await playOn(stage);
+    if (page !== undefined) {
+      terminal.say('The recording is at its end; Ctrl-C closes the page');
+      await endingSignal();
+      await page.close();
+    }
+    const shown = page === undefined ? show(stage) : EXIT.ok;
+    return shown === EXIT.ok && problems > 0 ? EXIT.notMet : shown;
+  } catch (error) {
+    terminal.say(`Cannot replay "${request.file}": ${failureSentence(error)}`);
+    return EXIT.failure;
+  }
+};

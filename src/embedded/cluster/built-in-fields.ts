@@ -1,0 +1,123 @@
+/**
+ * Built-in objects as Go reads them: fields that the kind does not have are dropped, values of a
+ * wrong type refused, quantities brought into their canonical form.
+ *
+ * Promises: what comes out has the shape of the kind at every depth, so rules may trust it. Source:
+ * the OpenAPI documents of Kubernetes (`src/gen/kubernetes/fields.ts`), `encoding/json` of Go.
+ */
+import { asList, asRecord, type JsonRecord } from '../../domain/json.ts';
+import { parseQuantity, printQuantity } from '../../domain/quantity.ts';
+import { KIND_FIELDS, TYPE_FIELDS } from '../../gen/kubernetes/fields.ts';
+import { apiVersionOf, type Kind } from './kind.ts';
+import { badRequest } from './problem.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Where a value stands, for messages: `Pod.spec.containers.name`. */
+interface Place {
+  readonly kind: Kind;
+  readonly path: string;
+}
+
+const GO_TYPES: Readonly<Record<string, string>> = {
+  s: 'string',
+  i: 'int32',
+  n: 'float64',
+  b: 'bool',
+};
+
+const jsonType = (value: unknown): string => {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+};
+
+const mismatch = (value: unknown, { kind, path }: Place, wanted: string): Error =>
+  badRequest(
+    `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: json: cannot ` +
+      `unmarshal ${jsonType(value)} into Go struct field ${path} of type ${wanted}`,
+  );
+
+const isScalar = (value: unknown, note: string): boolean => {
+  switch (note) {
+    case 's':
+      return typeof value === 'string';
+    case 'i':
+      return Number.isInteger(value);
+    case 'n':
+      return typeof value === 'number';
+    default:
+      return typeof value === 'boolean';
+  }
+};
+
+/** Texts in canonical form already, which most are. */
+const CANONICAL = /^[1-9][0-9]{0,2}(?:m|[kMGT]|[KMGT]i)?$/;
+
+const quantity = (value: unknown, place: Place): unknown => {
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw mismatch(value, place, 'resource.Quantity');
+  }
+  if (CANONICAL.test(`${value}`)) return `${value}`;
+  const reading = parseQuantity(`${value}`);
+  if (reading._tag === 'Quantity') return printQuantity(reading.quantity);
+  throw badRequest(
+    `${place.kind.kind} in version "${place.kind.version}" cannot be handled as a ` +
+      `${place.kind.kind}: quantities must match the regular expression ` +
+      "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+  );
+};
+
+const structured = (value: unknown, fields: Fields, place: Place): JsonRecord => {
+  const record = asRecord(value);
+  if (record === undefined) throw mismatch(value, place, 'object');
+  const kept: [string, unknown][] = [];
+  for (const [field, inner] of Object.entries(record)) {
+    const note = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (note === undefined || inner === null) continue;
+    const { kind, path } = place;
+    kept.push([field, shaped(inner, note, { kind, path: `${path}.${field}` })]);
+  }
+  return Object.fromEntries(kept);
+};
+
+const shaped = (value: unknown, note: string, place: Place): unknown => {
+  const rest = note.slice(1);
+  switch (note[0]) {
+    case '*':
+      return value;
+    case 'q':
+      return quantity(value, place);
+    case '.':
+      return structured(value, TYPE_FIELDS[rest] ?? {}, place);
+    case '[': {
+      const list = asList(value);
+      if (list === undefined) throw mismatch(value, place, '[]object');
+      return list.map((item) => shaped(item, rest, place));
+    }
+    case '{': {
+      const record = asRecord(value);
+      if (record === undefined) throw mismatch(value, place, 'map');
+      return Object.fromEntries(
+        Object.entries(record).filter(([, inner]) => inner !== null || rest === '*')
+          .map(([key, inner]) => [key, shaped(inner, rest, place)]),
+      );
+    }
+    default:
+      if (isScalar(value, note)) return value;
+      throw mismatch(value, place, GO_TYPES[note] ?? 'string');
+  }
+};
+
+/** The object in the shape of its built-in kind. */
+export const builtInShaped = (object: JsonRecord, kind: Kind): JsonRecord => {
+  const fields = KIND_FIELDS[`${apiVersionOf(kind)}/${kind.kind}`];
+  return fields === undefined ? object : structured(object, fields, { kind, path: kind.kind });
+};
+
+/** The metadata of a custom object in its shape. */
+export const metadataShaped = (object: JsonRecord, kind: Kind): JsonRecord => {
+  const { metadata } = object;
+  if (asRecord(metadata) === undefined) return object;
+  const place = { kind, path: 'ObjectMeta' };
+  return { ...object, metadata: structured(metadata, TYPE_FIELDS['ObjectMeta'] ?? {}, place) };
+};

@@ -1,0 +1,73 @@
+/**
+ * A recording played again: the real machines, the same inputs and events, and so the same states.
+ *
+ * Promises: nothing is acted on and no clock is read; the states are those of the machines as they
+ * are now, and where a recording says otherwise, that is told and not hidden.
+ */
+import {
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type EventObject,
+  initialTransition,
+  transition,
+} from 'xstate';
+import type { RecordLine } from '../api/actor-record.ts';
+import { statePaths } from '../domain/state-value.ts';
+
+/** An actor that is played again. */
+export interface ReplayedActor {
+  readonly id: string;
+  readonly kind: string;
+  readonly snapshot: AnyMachineSnapshot;
+}
+
+/** What a line led to. */
+export type Replayed =
+  | { readonly _tag: 'Moved'; readonly actor: ReplayedActor; readonly isBorn: boolean }
+  /** The recording has another state than the machine of now. */
+  | { readonly _tag: 'Disagreed'; readonly actor: ReplayedActor; readonly recorded: string }
+  | { readonly _tag: 'Unplayable'; readonly id: string; readonly why: string };
+
+/** Plays line after line. */
+export interface Replay {
+  readonly play: (line: RecordLine) => Replayed;
+}
+
+const INIT = 'xstate.init';
+
+/** The innermost states of a snapshot, as a recording has them. */
+export const stateOf = ({ value }: AnyMachineSnapshot): string => statePaths(value).join(' ');
+
+const inputOf = (event: EventObject): unknown => 'input' in event ? event['input'] : undefined;
+
+/** A replay on which nothing was played yet. */
+export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>): Replay => {
+  const actors = new Map<string, ReplayedActor>();
+
+  const next = ({ id, event }: RecordLine): ReplayedActor | string => {
+    const kind = id.split('/', 1)[0] ?? '';
+    const machine = Object.hasOwn(machines, kind) ? machines[kind] : undefined;
+    if (machine === undefined) return `there is no machine "${kind}"`;
+    try {
+      if (event.type === INIT) {
+        return { id, kind, snapshot: initialTransition(machine, inputOf(event))[0] };
+      }
+      const actor = actors.get(id);
+      if (actor === undefined) return 'its beginning is not in the recording';
+      return { id, kind, snapshot: transition(machine, actor.snapshot, event)[0] };
+    } catch (error) {
+      return `its machine fails on "${event.type}": ${String(error)}`;
+    }
+  };
+
+  return {
+    play: (line) => {
+      const actor = next(line);
+      if (typeof actor === 'string') return { _tag: 'Unplayable', id: line.id, why: actor };
+      actors.set(actor.id, actor);
+      return stateOf(actor.snapshot) === line.state
+        ? { _tag: 'Moved', actor, isBorn: line.event.type === INIT }
+        : { _tag: 'Disagreed', actor, recorded: line.state };
+    },
+  };
+};

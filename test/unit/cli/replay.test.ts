@@ -1,0 +1,123 @@
+/** `tidegate replay`: the states of a recording at a moment, and what it says of bad ones. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createActor } from 'xstate';
+import { expect, onTestFinished, test } from 'vitest';
+import { runReplay } from '../../../src/cli/replay.ts';
+import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { podEviction } from '../../../src/machines/pod-eviction.ts';
+import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
+
+const ID = 'podEviction/ns/p1';
+const FACTS = {
+  terminating: false,
+  finalizers: false,
+  kubeletSilent: false,
+  need: { _tag: 'One', budget: 'ns/b' },
+} as const;
+
+const newFile = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-replay-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'report.jsonl');
+};
+
+/** A pod that waits for a slot, and shuts down a minute later. */
+const recording = async (): Promise<string> => {
+  const file = await newFile();
+  const time = simulatedTime();
+  const recorder = await startActorRecorder({
+    file,
+    title: 'test',
+    time,
+    kinds: new Set(['podEviction']),
+  });
+  const actor = createActor(podEviction, {
+    id: ID,
+    input: { uid: 'u1', key: 'ns/p1', node: 'n1', facts: FACTS, seed: 1 },
+    inspect: recorder.inspect,
+  }).start();
+  await time.advance(60_000);
+  actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating: true } });
+  await time.advance(1000);
+  await recorder.close();
+  return file;
+};
+
+const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
+  let stdout = '';
+  const said: string[] = [];
+  const code = await runReplay({
+    file,
+    until: undefined,
+    actor: undefined,
+    format: 'table',
+    inspectAddress: undefined,
+    speed: '1',
+    ...request,
+  }, {
+    print: (text) => void (stdout += text),
+    say: (line) => void said.push(line),
+    colors: false,
+    interactive: false,
+  }, simulatedTime());
+  return { code, stdout, said };
+};
+
+test('a replay shows who was in which state at the end, and at a moment before', async () => {
+  const file = await recording();
+  const end = await replayed(file);
+  expect(end).toMatchObject({ code: 0, said: [] });
+  expect(end.stdout).toBe(
+    'ACTOR               STATE                 STATUS   REASON        SINCE\n' +
+      'podEviction/ns/p1   leaving.terminating   active   Terminating   0s\n',
+  );
+  const before = await replayed(file, { until: '30s' });
+  expect(before.stdout).toMatch(/podEviction\/ns\/p1 +queued +active +BlockedByBudget +30s/);
+  const moment = await replayed(file, { until: '2026-01-01T00:00:45Z' });
+  expect(moment.stdout).toMatch(/queued +active +BlockedByBudget +45s/);
+});
+
+test('a replay tells the way of one actor, in words and as JSON', async () => {
+  const file = await recording();
+  const { stdout } = await replayed(file, { actor: ID });
+  expect(stdout).toContain(`${ID} is in leaving.terminating since 0s (Terminating)`);
+  expect(stdout).toMatch(/00:01:00\.000 +pod\.observed +leaving\.terminating/);
+  const json = await replayed(file, { actor: ID, format: 'json' });
+  expect(JSON.parse(json.stdout)).toMatchObject({ row: { id: ID, state: 'leaving.terminating' } });
+  const nobody = await replayed(file, { actor: 'podEviction/ns/p9' });
+  expect(nobody).toMatchObject({ code: 3, stdout: '' });
+  expect(nobody.said).toEqual([
+    'There is no actor "podEviction/ns/p9" at that moment of the recording',
+  ]);
+});
+
+test.each([
+  [{ until: 'soon' }, /^Cannot use --until "soon": it is no moment; write 90s or /],
+  [{ speed: '0' }, /^Cannot use --speed "0": write a number above 0$/],
+  [{ format: 'xml' }, /^Cannot use --output "xml": it is unknown; write one of table, json$/],
+  [
+    { inspectAddress: 'nowhere' },
+    /^Cannot use --inspect-addr "nowhere": write HOST:PORT or :PORT$/,
+  ],
+])('a replay with %j is a usage error', async (request, sentence) => {
+  const { code, said } = await replayed('unread.jsonl', request);
+  expect(code).toBe(2);
+  expect(said).toHaveLength(1);
+  expect(said[0]).toMatch(sentence);
+});
+
+test('a file that is no recording, or is not there, is said in one line', async () => {
+  const file = await newFile();
+  await writeFile(file, '{"hello":"world"}\n{"more":1}\n');
+  const other = await replayed(file);
+  expect(other).toMatchObject({
+    code: 3,
+    said: [`${file}: line 1: this is no recording of tidegate`],
+  });
+  const missing = await replayed(`${file}.not`);
+  expect(missing.code).toBe(1);
+  expect(missing.said[0]).toMatch(/^Cannot replay ".+": ENOENT/);
+});

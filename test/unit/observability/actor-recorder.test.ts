@@ -1,0 +1,113 @@
+/** A recording: what an actor went through can be played again from its file alone. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createActor } from 'xstate';
+import { expect, onTestFinished, test } from 'vitest';
+import { recordEntry } from '../../../src/api/actor-record.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { MACHINES } from '../../../src/machines/index.ts';
+import { podEviction } from '../../../src/machines/pod-eviction.ts';
+import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
+import { makeReplay, stateOf } from '../../../src/view/replay.ts';
+
+const FACTS = {
+  terminating: false,
+  finalizers: false,
+  kubeletSilent: false,
+  need: { _tag: 'One', budget: 'ns/b' },
+} as const;
+
+const INPUT = { uid: 'u1', key: 'ns/p1', node: 'n1', facts: FACTS, seed: 1 };
+
+const recordingFile = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-recording-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'report.jsonl');
+};
+
+const recorded = async () => {
+  const file = await recordingFile();
+  const time = simulatedTime();
+  const recorder = await startActorRecorder({
+    file,
+    title: 'test',
+    time,
+    kinds: new Set(Object.keys(MACHINES)),
+  });
+  const actor = createActor(podEviction, {
+    id: 'podEviction/ns/p1',
+    input: INPUT,
+    inspect: recorder.inspect,
+  }).start();
+  createActor(podEviction, { id: 'stranger/1', input: INPUT, inspect: recorder.inspect }).start();
+  await time.advance(1000);
+  actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating: true } });
+  actor.stop();
+  await recorder.close();
+  const text = await readFile(file, 'utf8');
+  return text.trimEnd().split('\n').map(recordEntry);
+};
+
+const linesIn = (entries: Awaited<ReturnType<typeof recorded>>) =>
+  entries.flatMap((entry) => entry._tag === 'Line' ? [entry.line] : []);
+
+test('a recording begins with its head and has each event with the state that it led to', async () => {
+  const entries = await recorded();
+  expect(entries[0]).toMatchObject({ _tag: 'Head', head: { title: 'test', format: 1 } });
+  expect(linesIn(entries).map(({ id, event, state, status }) => [id, event.type, state, status]))
+    .toEqual([
+      ['podEviction/ns/p1', 'xstate.init', 'queued', 'active'],
+      ['podEviction/ns/p1', 'pod.observed', 'leaving.terminating', 'active'],
+      ['podEviction/ns/p1', 'xstate.stop', 'leaving.terminating', 'stopped'],
+    ]);
+});
+
+test('a recording that is played again comes to the recorded states', async () => {
+  const replay = makeReplay(MACHINES);
+  const played = linesIn(await recorded()).map(replay.play);
+  expect(played.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
+  const last = played.at(-1);
+  expect(last?._tag === 'Moved' && stateOf(last.actor.snapshot)).toBe('leaving.terminating');
+});
+
+test('a replay says where the machine of now does otherwise, and what it cannot play', () => {
+  const replay = makeReplay(MACHINES);
+  const line = { atMs: 0, id: 'podEviction/ns/p1', status: 'active' };
+  const init = { type: 'xstate.init', input: INPUT };
+  expect(replay.play({ ...line, event: init, state: 'dancing' }))
+    .toMatchObject({ _tag: 'Disagreed', recorded: 'dancing' });
+  expect(replay.play({ ...line, id: 'podEviction/ns/p2', event: { type: 'a.b' }, state: '' }))
+    .toMatchObject({ _tag: 'Unplayable', why: 'its beginning is not in the recording' });
+  expect(replay.play({ ...line, id: 'ferry/1', event: init, state: '' }))
+    .toMatchObject({ _tag: 'Unplayable', why: 'there is no machine "ferry"' });
+});
+
+test('an error in an event comes back as an error', () => {
+  const text = '{"atMs":1,"id":"a/b","event":{"type":"t","error":{"$error":"no"}},"state":""}';
+  const entry = recordEntry(text);
+  expect(entry._tag === 'Line' && 'error' in entry.line.event && entry.line.event.error)
+    .toEqual(new Error('no'));
+});
+
+test.each([
+  ['nonsense', 'it is no JSON object'],
+  [
+    '{"recording":"tidegate","format":9}',
+    'the recording has a format that this version does not know',
+  ],
+  ['{"id":"a/b"}', 'it has no "atMs"'],
+  ['{"atMs":1,"id":"a/b"}', 'it has no "id", or no "event" with a type'],
+])('a line that says %s cannot be read: %s', (text, why) => {
+  expect(recordEntry(text)).toEqual({ _tag: 'Unreadable', why });
+});
+
+test('a recording that cannot be written is one sentence with its remedy', async () => {
+  const file = '/nowhere/at/all.jsonl';
+  await expect(startActorRecorder({
+    file,
+    title: '',
+    time: simulatedTime(),
+    kinds: new Set(),
+  })).rejects.toThrow(/^Cannot record to "\/nowhere\/at\/all.jsonl": .+; give --record a file/);
+});
