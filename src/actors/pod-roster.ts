@@ -144,7 +144,8 @@ export const makePodRoster = <Actor>(
     forget: (member) => {
       const remains = member.keys.some((key) => request(key)?.pod === member.uid);
       if (remains || standingOf(member) === 'Wanted') return false;
-      members.delete(member.uid);
+      // One that only its namespace leaves out is kept: the namespace may come to count.
+      if (member.pod?.standing !== 'Wanted') members.delete(member.uid);
       return true;
     },
   };
