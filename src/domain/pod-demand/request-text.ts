@@ -72,12 +72,16 @@ const coLocationOf = (raw: unknown): Fields | undefined => {
   };
 };
 
+/** By topology key first, as a pod's own spread is ordered. */
+const spreadOrder = ({ topologyKey, ...rest }: Fields): string =>
+  JSON.stringify([topologyKey, rest]);
+
 const spreadOf = (raw: readonly unknown[]): readonly unknown[] =>
   raw.map((entry) => ({
     maxSkew: valueAt(entry, 'maxSkew'),
     topologyKey: valueAt(entry, 'topologyKey'),
     whenUnsatisfiable: valueAt(entry, 'whenUnsatisfiable'),
-  })).sort((left, right) => compareText(JSON.stringify(left), JSON.stringify(right)));
+  })).sort((left, right) => compareText(spreadOrder(left), spreadOrder(right)));
 
 /** The canonical text of a spec, ours or one that the cluster shows. */
 export const requestText = (spec: unknown): RequestText => {
