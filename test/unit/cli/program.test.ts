@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
+import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import { type GivenFlags, type Roles, runProgram } from '../../../src/cli/program.ts';
 
 type Asked =
@@ -94,6 +95,7 @@ test.each([
   ['charts'],
   ['charts export'],
   ['charts diff'],
+  ['replay'],
 ])(
   'help of %s is as it was recorded',
   async (command) => {
