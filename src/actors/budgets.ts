@@ -2,7 +2,8 @@
  * The budgets that cover pods of drains: one root actor each, and the pods that queue at them.
  *
  * Promises: a budget has an actor while a pod of a drain is covered by it and queued at it once; a
- * free slot goes to the first in line over all drains (seed: drains, DR-34); a budget hears how far
+ * free slot goes to the first in line over all drains (seed: drains, DR-34), and only when its call
+ * can leave, so that nobody holds a slot and waits while another could go; a budget hears how far
  * the watch has come only while it waits for that, so that a thousand budgets cost nothing.
  */
 import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
@@ -22,6 +23,9 @@ const RESTART_MS = 30_000;
 const NOWHERE = revision('');
 const NO_BUDGET = objectKey('');
 
+/** Who comes first at a budget is looked at again after this time; the line moves slowly. */
+const FIRST_FRESH_MS = 100;
+
 /** A pod that queues for a slot. */
 export interface SlotSeeker {
   /** False when it does not wait any more and has not said so yet. */
@@ -31,12 +35,22 @@ export interface SlotSeeker {
   readonly grant: () => void;
 }
 
+/** A slot that waits for its taker's call to be able to leave. */
+export interface SlotOffer {
+  /** The pod that would take it now; `undefined` when it is not offered any more. */
+  readonly first: () => Petition | undefined;
+  /** Hands it out; gives the pod that took it, if one did. */
+  readonly hand: () => Uid | undefined;
+}
+
 /** What budgets are started with. */
 export interface BudgetsOptions {
   /** How far the watch of budgets has come. */
   readonly progress: Observable<Revision>;
   readonly callsPerBudget: number;
   readonly later: Afterwards;
+  /** A slot is free: calls back when the call of the first in line can leave. */
+  readonly awaitTurn: (key: ObjectKey, offer: SlotOffer) => void;
   /** True while a pod that is to leave is covered by the budget. */
   readonly isCovering: (key: ObjectKey) => boolean;
   /** The queue of a budget moves, or does not any more. */
@@ -49,6 +63,8 @@ export interface Budgets {
   readonly unqueue: (pod: Uid) => void;
   /** The call that had a slot in hand was answered, or given up. */
   readonly answered: (pod: Uid, answer: SlotAnswer) => void;
+  /** The pod has a slot in hand and no answer yet. */
+  readonly isCalling: (pod: Uid) => boolean;
   /** The pod was seen terminating or gone; without a revision when no watch said so. */
   readonly sighted: (pod: Uid, at?: Revision) => void;
   /** Nothing will be said of the pod any more. */
@@ -68,13 +84,15 @@ export type BudgetActor = ActorRefFrom<typeof budgetChart>;
 interface Desk {
   readonly actor: BudgetActor;
   readonly seekers: Map<Uid, SlotSeeker>;
+  /** Who came first when it was last looked at. */
+  first: { readonly petition: Petition | undefined; readonly atMs: number } | undefined;
   state: string;
 }
 
 /** Nobody queues at first. */
 export const startBudgets = <Services>(
   world: World<Services>,
-  { progress, callsPerBudget, later, isCovering, onChange }: BudgetsOptions,
+  { progress, callsPerBudget, later, awaitTurn, isCovering, onChange }: BudgetsOptions,
 ): Budgets => {
   const { time, telemetry } = world;
   const desks = new Map<ObjectKey, Desk>();
@@ -85,27 +103,48 @@ export const startBudgets = <Services>(
   /** Budgets that wait for their watch to pass a sighting, or to say anything at all. */
   const expectant = new Set<ObjectKey>();
 
-  const offer = (key: ObjectKey): void => {
-    const desk = desks.get(key);
-    const snapshot = desk?.actor.getSnapshot();
-    // Something came between that took the offer back.
-    if (desk === undefined || snapshot?.hasTag('offering') !== true) return;
+  const firstAt = (desk: Desk): Petition | undefined => {
+    const snapshot = desk.actor.getSnapshot();
+    // Something may have come between that took the offer back.
+    if (!snapshot.hasTag('offering')) return undefined;
     const nowMs = time.monotonic();
+    if (desk.first !== undefined && nowMs - desk.first.atMs < FIRST_FRESH_MS) {
+      return desk.first.petition;
+    }
     const pods = eligiblePods(snapshot.context, snapshot.matches('probing'));
     const petitions = pods.flatMap((pod) => {
       const seeker = desk.seekers.get(pod);
       return seeker?.isWaiting() === true ? [seeker.petition()] : [];
     });
-    const first = nextInLine(petitions, { budget: snapshot.context.budget, nowMs });
+    const petition = nextInLine(petitions, { budget: snapshot.context.budget, nowMs });
+    desk.first = { petition, atMs: nowMs };
+    return petition;
+  };
+  const hand = (key: ObjectKey, desk: Desk): Uid | undefined => {
+    if (desks.get(key) !== desk || !desk.actor.getSnapshot().hasTag('offering')) return undefined;
+    desk.first = undefined;
+    const first = firstAt(desk);
     const seeker = first === undefined ? undefined : desk.seekers.get(first.pod);
     if (first === undefined || seeker === undefined) {
-      return desk.actor.send({ type: 'offer.declined' });
+      desk.actor.send({ type: 'offer.declined' });
+      return undefined;
     }
     holders.set(first.pod, key);
     queued.delete(first.pod);
     desk.seekers.delete(first.pod);
-    desk.actor.send({ type: 'slot.taken', pod: { uid: first.pod, name: first.podName }, nowMs });
+    const pod = { uid: first.pod, name: first.podName };
+    desk.actor.send({ type: 'slot.taken', pod, nowMs: time.monotonic() });
     seeker.grant();
+    return first.pod;
+  };
+  const offer = (key: ObjectKey): void => {
+    const desk = desks.get(key);
+    if (desk?.actor.getSnapshot().hasTag('offering') !== true) return;
+    if (firstAt(desk) === undefined) return desk.actor.send({ type: 'offer.declined' });
+    awaitTurn(key, {
+      first: () => (desks.get(key) === desk ? firstAt(desk) : undefined),
+      hand: () => hand(key, desk),
+    });
   };
   const drop = (key: ObjectKey, desk: Desk): void => {
     desks.delete(key);
@@ -122,6 +161,7 @@ export const startBudgets = <Services>(
   const moved = (key: ObjectKey, snapshot: SnapshotFrom<typeof budgetChart>): void => {
     const desk = desks.get(key);
     if (desk === undefined) return;
+    desk.first = undefined;
     const { reservations, silent } = snapshot.context;
     if (silent || reservations.some(({ sightedAt }) => sightedAt !== null)) expectant.add(key);
     else expectant.delete(key);
@@ -141,7 +181,7 @@ export const startBudgets = <Services>(
       callsAtOnce: callsPerBudget,
       nowMs: time.monotonic(),
     });
-    const desk: Desk = { actor, seekers: new Map(), state: 'counting' };
+    const desk: Desk = { actor, seekers: new Map(), first: undefined, state: 'counting' };
     desks.set(key, desk);
     actor.subscribe({
       next: (snapshot) => moved(key, snapshot),
@@ -179,6 +219,12 @@ export const startBudgets = <Services>(
     const nowMs = time.monotonic();
     for (const { actor } of [...desks.values()]) actor.send({ type: 'watch.silenced', nowMs });
   };
+  /** Where the pod has a slot in hand and no answer yet. */
+  const calledFrom = (pod: Uid): Desk | undefined => {
+    const desk = desks.get(holders.get(pod) ?? NO_BUDGET);
+    const { calls = [] } = desk?.actor.getSnapshot().context ?? {};
+    return calls.some((call) => call.pod === pod) ? desk : undefined;
+  };
   const subscriptions: readonly Subscription[] = [
     progress.subscribe(tellProgress),
     progress.pipe(
@@ -195,10 +241,9 @@ export const startBudgets = <Services>(
       if (desk?.seekers.delete(pod) === true) desk.actor.send({ type: 'pod.unqueued', pod });
     },
     answered: (pod, answer) => {
-      const key = holders.get(pod);
-      const desk = key === undefined ? undefined : desks.get(key);
+      const desk = calledFrom(pod);
       // A call that needed no slot may follow one that did, and has nothing to give back.
-      if (desk?.actor.getSnapshot().context.calls.some((call) => call.pod === pod) !== true) return;
+      if (desk === undefined) return;
       if (answer === 'BudgetRefused' || answer === 'Declined') holders.delete(pod);
       desk.actor.send({
         type: 'call.answered',
@@ -207,6 +252,7 @@ export const startBudgets = <Services>(
         nowMs: time.monotonic(),
       });
     },
+    isCalling: (pod) => calledFrom(pod) !== undefined,
     sighted: (pod, at = NOWHERE) => {
       const key = holders.get(pod);
       if (key === undefined) return;

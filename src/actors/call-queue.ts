@@ -3,24 +3,28 @@
  * when writes are scarce, nodes still empty one after another.
  *
  * Promises: few are on their way to the write budget at once, so that who comes first is decided
- * late; one look at the queue costs as much as there are nodes in it, not pods.
+ * late, and a budget's free slot is handed out only then; one look at the queue costs as much as
+ * there are nodes and budgets in it, not pods.
  */
 import { comparePetitions, type Petition } from '../domain/drain/queue.ts';
+import type { SlotOffer } from './budgets.ts';
 
 /** Between the permit and the first byte: enough to keep the write budget busy. */
 const ON_THEIR_WAY_MAX = 8;
 
 /** A pod that has all that it needs to be asked. */
 export interface CallSeeker {
-  /** False when it does not wait any more and has not said so yet. */
-  readonly isWaiting: () => boolean;
-  readonly petition: () => Petition;
+  /** `undefined` when it does not wait any more and has not said so yet. */
+  readonly petition: () => Petition | undefined;
   readonly go: () => void;
 }
 
 /** Those who wait to call. */
 export interface CallQueue {
+  /** Whoever was handed a slot from here goes at once: its turn has come with the slot. */
   readonly add: (who: string, node: string, seeker: CallSeeker) => void;
+  /** A slot for one of a budget's pods; the newest offer of a budget counts. */
+  readonly offer: (budget: string, slot: SlotOffer) => void;
   readonly remove: (who: string) => void;
   /** The call has left, or will not. */
   readonly left: (who: string) => void;
@@ -30,10 +34,18 @@ export interface CallQueue {
   readonly sendMany: (may: () => boolean) => void;
 }
 
+/** Who could go next, and how. */
+interface Candidate {
+  readonly petition: Petition;
+  /** False when it turns out that it cannot. */
+  readonly go: () => boolean;
+}
+
 /** An empty queue. `now` is monotonic. */
 export const callQueue = (now: () => number): CallQueue => {
   const nodes = new Map<string, Map<string, CallSeeker>>();
   const nodeOf = new Map<string, string>();
+  const offers = new Map<string, SlotOffer>();
   const onTheirWay = new Set<string>();
 
   const remove = (who: string): void => {
@@ -45,33 +57,58 @@ export const callQueue = (now: () => number): CallQueue => {
     if (seekers?.size === 0) nodes.delete(node);
   };
   /** Pods of one node come in the order of asking: all else is equal between them. */
-  const headOf = (seekers: ReadonlyMap<string, CallSeeker>) => {
-    for (const [who, seeker] of seekers) if (seeker.isWaiting()) return { who, seeker };
+  const headOf = (seekers: ReadonlyMap<string, CallSeeker>): Candidate | undefined => {
+    for (const [who, seeker] of seekers) {
+      const petition = seeker.petition();
+      if (petition === undefined) continue;
+      const go = (): boolean => {
+        remove(who);
+        onTheirWay.add(who);
+        seeker.go();
+        return true;
+      };
+      return { petition, go };
+    }
     return undefined;
   };
-  const sendOne = (): boolean => {
+  const offered = (budget: string, slot: SlotOffer): Candidate | undefined => {
+    const petition = slot.first();
+    if (petition === undefined) return undefined;
+    const go = (): boolean => {
+      offers.delete(budget);
+      const taker = slot.hand();
+      if (taker !== undefined) onTheirWay.add(taker);
+      return taker !== undefined;
+    };
+    return { petition, go };
+  };
+  const first = (): Candidate | undefined => {
     const view = { budget: { disruptedPods: {} }, nowMs: now() };
-    let first: { who: string; seeker: CallSeeker; petition: Petition } | undefined;
-    for (const seekers of nodes.values()) {
-      const head = headOf(seekers);
-      if (head === undefined) continue;
-      const petition = head.seeker.petition();
-      if (first === undefined || comparePetitions(petition, first.petition, view) < 0) {
-        first = { ...head, petition };
+    let best: Candidate | undefined;
+    const consider = (candidate: Candidate | undefined): void => {
+      if (candidate === undefined) return;
+      if (best === undefined || comparePetitions(candidate.petition, best.petition, view) < 0) {
+        best = candidate;
       }
-    }
-    if (first === undefined) return false;
-    remove(first.who);
-    onTheirWay.add(first.who);
-    first.seeker.go();
-    return true;
+    };
+    for (const seekers of nodes.values()) consider(headOf(seekers));
+    for (const [budget, slot] of offers) consider(offered(budget, slot));
+    return best;
+  };
+  const sendOne = (): boolean => {
+    for (let next = first(); next !== undefined; next = first()) if (next.go()) return true;
+    return false;
   };
 
   return {
     add: (who, node, seeker) => {
       remove(who);
+      if (onTheirWay.has(who)) return seeker.go();
       nodeOf.set(who, node);
       nodes.set(node, (nodes.get(node) ?? new Map()).set(who, seeker));
+    },
+    offer: (budget, slot) => {
+      offers.set(budget, slot);
     },
     remove,
     left: (who) => {

@@ -9,6 +9,7 @@ import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { BlockerReason } from '../domain/drain/blocker.ts';
 import { evictionPermit } from '../machines/eviction-permit.ts';
 import type { Afterwards } from './afterwards.ts';
+import type { SlotOffer } from './budgets.ts';
 import { callQueue, type CallSeeker } from './call-queue.ts';
 import type { World } from './world.ts';
 
@@ -22,6 +23,8 @@ export interface PermitStanding {
 export interface EvictionPermits {
   /** Lets the seeker go when the call may be made and it comes first. */
   readonly ask: (who: string, node: string, seeker: CallSeeker) => void;
+  /** A slot to be handed out when the call of its taker may be made and comes first. */
+  readonly offer: (budget: string, slot: SlotOffer) => void;
   readonly withdraw: (who: string) => void;
   /** The call has left, or will not. */
   readonly left: (who: string) => void;
@@ -89,7 +92,15 @@ export const startEvictionPermits = <Services>(
       queue.add(who, node, seeker);
       sendSoon();
     },
-    withdraw: queue.remove,
+    offer: (budget, slot) => {
+      queue.offer(budget, slot);
+      sendSoon();
+    },
+    withdraw: (who) => {
+      queue.remove(who);
+      queue.left(who);
+      sendSoon();
+    },
     left: (who) => {
       queue.left(who);
       sendSoon();

@@ -3,8 +3,9 @@
  * API server.
  *
  * Promises: the last word on a call is spoken when its first byte leaves, and it is no when the pod
- * was released, is terminating, or is not the one that has the name; who is gone by an answer is
- * not asked for again while the cache still shows it; one that ends by a defect is started again.
+ * was released, is terminating, lacks a slot that it needs, or is not the one that has the name;
+ * who is gone by an answer is not asked for again while the cache still shows it; one that ends by
+ * a defect is started again.
  */
 import { Effect } from 'effect';
 import type { SnapshotFrom } from 'xstate';
@@ -110,11 +111,16 @@ const voiceOf = (
 ): PodEvictionVoice => {
   const memberOf = ({ uid }: Pick<PodEvictionContext, 'uid'>): LeavingPod | undefined =>
     roster.get(uidOf(uid));
+  /** A pod that became ready while its call waited needs a slot that it did not need before. */
+  const hasSlot = (leaving: LeavingPod): boolean => {
+    const { need } = roster.factsOf(leaving);
+    return need._tag === 'None' || (need._tag === 'One' && budgets.isCalling(leaving.uid));
+  };
   /** The last word, in the step that sends the first byte. */
   const mayLeave = (leaving: LeavingPod): boolean => {
     const there = cached(leaving.pod.key);
     const may = !isClosed() && !leaving.released && there?.uid === leaving.uid &&
-      !there.terminating;
+      !there.terminating && hasSlot(leaving);
     leaving.withdrawn = !may;
     permits.left(leaving.uid);
     return may;
@@ -133,8 +139,7 @@ const voiceOf = (
   const askToCall = (leaving: LeavingPod): void => {
     if (isClosed()) return;
     permits.ask(leaving.uid, leaving.terms.node, {
-      isWaiting: () => isIn(leaving, 'asking'),
-      petition: () => roster.petitionOf(leaving),
+      petition: () => isIn(leaving, 'asking') ? roster.petitionOf(leaving) : undefined,
       go: () => leaving.actor?.send({ type: 'call.permitted' }),
     });
   };
@@ -243,6 +248,13 @@ export const makeEvictionPopulation = (
     if (leaving.released) actor.send({ type: 'eviction.released' });
   };
 
+  /** Nothing but the API server keeps its call from being made. */
+  const asksNext = (leaving: LeavingPod): boolean => {
+    const [budget] = leaving.state === 'queued' ? roster.budgetsOf(leaving) : [];
+    return leaving.state === 'asking' ||
+      (budget !== undefined && budgets.look(budget.key)?.hasTag('offering') === true);
+  };
+
   return {
     start,
     observe: (leaving: LeavingPod): void => {
@@ -262,7 +274,7 @@ export const makeEvictionPopulation = (
       const snapshot = leaving.actor?.getSnapshot();
       const isHeldUp = snapshot?.matches('heldUp') === true;
       const blocker = roster.blockerOf(leaving, isHeldUp ? snapshot.context.outcome : null);
-      const everyone = leaving.state === 'asking' ? permits.standing() : undefined;
+      const everyone = asksNext(leaving) ? permits.standing() : undefined;
       return {
         ...blocker,
         ...everyone,

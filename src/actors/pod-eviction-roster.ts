@@ -12,6 +12,7 @@ import { type PodFacts, podFacts } from '../domain/drain/pod-facts.ts';
 import { interruptedEvictions, type Petition } from '../domain/drain/queue.ts';
 import { type ObjectKey, objectKey, type Uid } from '../domain/ids.ts';
 import type { podEviction } from '../machines/pod-eviction.ts';
+import { nodePlaces, nodesToLine } from './node-places.ts';
 
 /** On whose behalf a pod is to leave, and what its place in a queue is made from. */
 export interface EvictionTerms {
@@ -64,14 +65,16 @@ export interface LeavingPods {
 /** What the roster asks others. */
 export interface LeavingPodsOptions {
   readonly isKubeletSilent: (node: string) => boolean;
+  /** The wall clock. */
   readonly now: () => number;
+  readonly monotonic: () => number;
   /** The pod that has this name now, wherever it runs. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
 
 /** Nobody is to leave at first. */
 export const leavingPods = (
-  { isKubeletSilent, now, cached }: LeavingPodsOptions,
+  { isKubeletSilent, now, monotonic, cached }: LeavingPodsOptions,
 ): LeavingPods => {
   const members = new Map<Uid, LeavingPod>();
   const byNode = new Map<string, Set<LeavingPod>>();
@@ -88,6 +91,8 @@ export const leavingPods = (
       .flatMap((name) => cached(objectKey(name, budget.namespace)) ?? []);
     return interruptedEvictions(budget, named, nowMs);
   };
+
+  const placeOf = nodePlaces(() => nodesToLine(byNode, index.budgetsOf), monotonic);
 
   return {
     all: () => members.values(),
@@ -142,6 +147,7 @@ export const leavingPods = (
       drainClass: 'reclaim',
       deadlineMs: terms.deadlineMonotonicMs,
       drainSinceMs: terms.drainSinceMs,
+      place: placeOf(terms.node),
       podsLeft: terms.podsLeft(),
     }),
     blockerOf: ({ uid, pod, terms, state }, outcome) => {

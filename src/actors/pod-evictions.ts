@@ -86,28 +86,25 @@ export const startPodEvictions = (
   const roster = leavingPods({
     isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
     now: world.time.now,
+    monotonic: world.time.monotonic,
     cached: pods.get,
   });
   const later = afterwards(world.telemetry);
   let budgetsKnown = false;
   let stopped = false;
   const { changes, tell } = nodeChanges();
+  const tellAll = (waiting: Iterable<LeavingPod>): void => {
+    for (const { terms } of waiting) tell(terms.node);
+  };
+  const permits = startEvictionPermits(world, { later, onChange: () => tellAll(roster.all()) });
   const budgets = startBudgets(world, {
     progress: budgetCache.progress,
     callsPerBudget,
     later,
+    awaitTurn: permits.offer,
     isCovering: (key) => roster.coveredBy(key).length > 0,
-    onChange: (key) => {
-      for (const { terms } of roster.coveredBy(key)) tell(terms.node);
-    },
+    onChange: (key) => tellAll(roster.coveredBy(key)),
   });
-  const permits = startEvictionPermits(world, {
-    later,
-    onChange: () => {
-      for (const { terms, state } of roster.all()) if (state === 'asking') tell(terms.node);
-    },
-  });
-
   const { start, observe, ...population } = makeEvictionPopulation(world, {
     roster,
     budgets,

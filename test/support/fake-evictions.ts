@@ -25,6 +25,8 @@ export interface Pace {
   readonly answerMs: number;
   readonly terminationMs: number;
   readonly replacementMs: number;
+  /** Between two replacements, whomever they are for: the controllers have one pair of hands. */
+  readonly replacementGapMs: number;
   readonly controllerMs: number;
   /** Calls a second that the write budget lets out. */
   readonly qps: number;
@@ -37,6 +39,7 @@ const PACE: Pace = {
   answerMs: 2,
   terminationMs: 1000,
   replacementMs: 3000,
+  replacementGapMs: 0,
   controllerMs: 10,
   qps: Infinity,
 };
@@ -188,6 +191,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   const nodeCache = collection<NodeProjection>(time, speed.watchMs);
   let now = 100;
   let made = 0;
+  let replacedMs = 0;
   let mostAtOnce = 0;
   let intercept: (pod: string, uid: string) => Effect.Effect<KubeAnswer | undefined, WriteFault> =
     () => Effect.succeed(undefined);
@@ -337,7 +341,8 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       app: seed.app,
       phase: 'Pending',
     }, false);
-    time.schedule(speed.replacementMs, () => {
+    replacedMs = Math.max(replacedMs + speed.replacementGapMs, time.monotonic());
+    time.schedule(replacedMs - time.monotonic() + speed.replacementMs, () => {
       heir.phase = 'Running';
       heir.ready = true;
       showPod(heir);

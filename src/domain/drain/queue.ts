@@ -21,6 +21,8 @@ export interface Petition {
   readonly drainClass: DrainClass;
   readonly deadlineMs: number;
   readonly drainSinceMs: number;
+  /** The place of its node in line (`nodeLine`). */
+  readonly place: number;
   /** Pods that must still leave the node. */
   readonly podsLeft: number;
 }
@@ -44,6 +46,7 @@ const rank = (petition: Petition, { budget, nowMs }: QueueView): readonly number
   isCharged(budget, petition.podName) ? 0 : 1,
   DRAIN_CLASSES.indexOf(petition.drainClass),
   petition.deadlineMs - nowMs < PRESSING_MS ? 0 : 1,
+  petition.place,
   petition.podsLeft,
   petition.drainSinceMs,
 ];

@@ -240,6 +240,24 @@ describe('slots', () => {
     expect(new Set(asked(made)).size).toBe(asked(made).length);
   });
 
+  test('DR-32: a pod that became ready while its call waited does not go without a slot', async () => {
+    const made = rig({ pace: { qps: 1 } });
+    for (const name of ['p0', 'p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
+    made.cluster.settle('a');
+    made.cluster.change('p1', { ready: false });
+    made.cluster.addBudget({ name: 'db', app: 'a', maxUnavailable: 1, alwaysAllow: true });
+    await made.ready();
+    made.drain('n1');
+    await made.time.advance(10);
+    expect(made.standing('p1')?.state).toBe('calling');
+    made.cluster.change('p1', { ready: true });
+    await made.time.advance(60_000);
+    expect(made.cluster.mostAtOnce()).toBe(1);
+    expect(made.cluster.refused()).toBe(0);
+    expect(made.cluster.left('n1')).toBe(0);
+    expect(made.cluster.violations).toEqual([]);
+  });
+
   test('DR-34: a slot goes first to the eviction that was cut short', async () => {
     const made = rig();
     await app(made, { size: 4, unavailable: 2 });

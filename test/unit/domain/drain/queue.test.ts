@@ -18,6 +18,7 @@ const petition = (podName: string, traits: Partial<Petition> = {}): Petition => 
   drainClass: 'reclaim',
   deadlineMs: 600_000,
   drainSinceMs: 0,
+  place: 3,
   podsLeft: 5,
   ...traits,
 });
@@ -42,6 +43,11 @@ describe('nextInLine', () => {
       'a deadline less than 60 s away before the emptier node',
       petition('b', { deadlineMs: 59_999 }),
       petition('a', { podsLeft: 1, deadlineMs: 60_000 }),
+    ],
+    [
+      'a node that is further ahead in line before the emptier one',
+      petition('b', { place: 2 }),
+      petition('a', { podsLeft: 1 }),
     ],
     ['the node with the fewest pods left', petition('b', { podsLeft: 4 }), petition('a')],
     ['the older drain', petition('b'), petition('a', { drainSinceMs: 1 })],
