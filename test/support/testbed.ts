@@ -59,6 +59,10 @@ export const describeWithTestbed = (
   suite: (bed: () => Testbed) => void,
 ): void => describeUnless(bedProblem, title, () => suite(sharedTestbed(options)));
 
+/** A suite that uses the programs of a test bed, such as kubectl, without a bed. */
+export const describeWithBinaries = (title: string, suite: () => void): void =>
+  describeUnless(bedProblem, title, suite);
+
 /** A suite that asks programs of `tools/testbed/oracle`. */
 export const describeWithGo = (title: string, suite: () => void): void =>
   describeUnless(toolchainProblem, title, suite);
