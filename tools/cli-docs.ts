@@ -108,6 +108,7 @@ const lines = [
     ['`capacityrequest`', '`cr`, `crs`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`machine`', '', 'The id that the fleet gave the machine'],
     ['`node`', '`no`', 'The name of the Node; the kind may be left out: `explain NODE`'],
+    ['`pod`', '`po`', '`NAMESPACE/NAME`, or `NAME` with `-n`'],
     ['`upcomingnode`', '`upn`', 'The name of the object'],
   ]),
   '',

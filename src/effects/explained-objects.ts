@@ -6,6 +6,7 @@
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
+import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
 
@@ -29,6 +30,11 @@ const objectOf = (read: ObjectRead): unknown => read._tag === 'Found' ? read.obj
 
 const at = (...segments: readonly string[]): string => segments.map(encodeURIComponent).join('/');
 
+/** Leases of that name in all namespaces; undefined when they may not be read. */
+const leasesNamed = (name: string): Effect.Effect<unknown, KubeFault, KubeApi> =>
+  readObject('/apis/coordination.k8s.io/v1/leases', { fieldSelector: `metadata.name=${name}` })
+    .pipe(Effect.map(objectOf));
+
 /** Reads a CapacityRequest, its Events and the Leases of operators. */
 export const readExplainedRequest = (
   namespace: string,
@@ -38,10 +44,35 @@ export const readExplainedRequest = (
   Effect.all({
     request: readObject(`${GROUP}/namespaces/${at(namespace)}/capacityrequests/${at(name)}`),
     events: readEvents({ kind: 'CapacityRequest', name, namespace }).pipe(Effect.map((l) => [l])),
-    leases: readObject('/apis/coordination.k8s.io/v1/leases', {
-      fieldSelector: `metadata.name=${leaseName}`,
-    }).pipe(Effect.map(objectOf)),
+    leases: leasesNamed(leaseName),
   }, { concurrency: 'unbounded' });
+
+/** A pod with its CapacityRequests. */
+export interface ExplainedPod {
+  readonly pod: ObjectRead;
+  readonly requests: unknown;
+  readonly events: readonly unknown[];
+  readonly leases: unknown;
+}
+
+/** Reads a pod, its Events, and the CapacityRequests that are labelled with its UID. */
+export const readExplainedPod = (
+  namespace: string,
+  name: string,
+  leaseName: string,
+): Effect.Effect<ExplainedPod, KubeFault, KubeApi> =>
+  Effect.gen(function* () {
+    const pod = yield* readObject(`/api/v1/namespaces/${at(namespace)}/pods/${at(name)}`);
+    const uid = textAt(objectOf(pod), 'metadata', 'uid') ?? '';
+    const { requests, events, leases } = yield* Effect.all({
+      requests: readObject(`${GROUP}/namespaces/${at(namespace)}/capacityrequests`, {
+        labelSelector: `${OWNED_BY_POD}=${uid}`,
+      }).pipe(Effect.map(objectOf)),
+      events: readEvents({ kind: 'Pod', name, namespace }).pipe(Effect.map((list) => [list])),
+      leases: leasesNamed(leaseName),
+    }, { concurrency: 'unbounded' });
+    return { pod, requests, events, leases };
+  });
 
 /** Reads an UpcomingNode, the Node that it refers to, and the Events of both. */
 export const readExplainedMachine = (

@@ -1,0 +1,114 @@
+/** `explain pod`: what a pod asks of the fleet, and where that stands. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { explainPod } from '../../../src/view/explain-pod.ts';
+import { explanationText } from '../../../src/view/explanation-text.ts';
+
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const UID = '5ee46a0c-5c1f-4a5e-9f0e-2f6a1c9d7b10';
+
+const pod = (more: { metadata?: object; spec?: object; phase?: string } = {}) => ({
+  metadata: { name: 'web', namespace: 'team', uid: UID, resourceVersion: '1', ...more.metadata },
+  spec: {
+    containers: [{ name: 'main', resources: { requests: { cpu: '2' } } }],
+    nodeSelector: { disk: 'ssd' },
+    ...more.spec,
+  },
+  status: { phase: more.phase ?? 'Pending' },
+});
+
+const request = (phase: string) => ({
+  metadata: {
+    name: `cr-pod-web-${UID}`,
+    namespace: 'team',
+    creationTimestamp: '2026-03-01T11:59:50Z',
+  },
+  spec: {
+    requirements: [{ key: 'disk', operator: 'In', values: ['ssd'] }],
+    resources: { cpu: '2' },
+    priority: 0,
+  },
+  status: { phase, acknowledgedAt: '2026-03-01T11:59:55Z' },
+});
+
+const explain = (object: unknown, ...requests: readonly object[]) =>
+  explainPod({ pod: object, requests: { items: requests }, events: [], leases: undefined, nowMs });
+
+describe('explainPod', () => {
+  test('a pod whose request is acknowledged says so, with its request and what it asks for', () => {
+    const explained = explain(pod({ spec: { nodeName: 'node-1' } }), request('Acknowledged'));
+    expect(explained).toMatchObject({ kind: 'Pod', name: 'team/web', canAct: 'nobody' });
+    expect(explained.why).toContain('acknowledged a roll-up');
+    expect(explained.details).toEqual([
+      { name: 'Node', value: 'node-1' },
+      { name: 'Request', value: `cr-pod-web-${UID}` },
+      { name: 'Request is', value: 'Acknowledged' },
+      { name: 'Acknowledged', value: '2026-03-01T11:59:55Z (5s ago)' },
+      { name: 'Asks for', value: 'cpu 2' },
+      { name: 'Priority', value: '0' },
+      { name: 'Requirement', value: 'disk In ssd' },
+    ]);
+  });
+
+  test('a pod whose request is new waits for the next roll-up', () => {
+    const explained = explain(pod(), request('Pending'));
+    expect(explained.waitsFor).toBe('The next roll-up, and its acknowledgement by the fleet');
+  });
+
+  test('a pod without a request says who would make one, and what it would ask for', () => {
+    const explained = explain(pod());
+    expect(explained).toMatchObject({ canAct: 'platform' });
+    expect(explained.waitsFor).toContain('tidegate pods');
+    expect(explained.details).toContainEqual({ name: 'Requirement', value: 'disk In ssd' });
+  });
+
+  test('a pod whose requests may not be read says that', () => {
+    const explained = explainPod({
+      pod: pod(),
+      requests: undefined,
+      events: [],
+      leases: undefined,
+      nowMs,
+    });
+    expect(explained.why).toContain('may not be read');
+  });
+
+  test.each([
+    ['finished', pod({ phase: 'Succeeded' }), 'It has finished'],
+    [
+      'of a DaemonSet',
+      pod({ metadata: { ownerReferences: [{ kind: 'DaemonSet', controller: true }] } }),
+      'It belongs to a DaemonSet',
+    ],
+    [
+      'mirror',
+      pod({ metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } }),
+      'It is a mirror pod',
+    ],
+  ])('a %s pod is no demand', (_which, object, why) => {
+    expect(explain(object)).toMatchObject({ canAct: 'nobody', details: [] });
+    expect(explain(object).why).toContain(why);
+  });
+
+  test('what its request cannot say is a problem with its remedy', () => {
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{
+            matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['8'] }],
+          }],
+        },
+      },
+    };
+    const { problems } = explain(pod({ spec: { affinity } }));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.problem).toContain('"Gt"');
+  });
+
+  test('says something of anything', () => {
+    fc.assert(fc.property(fc.anything(), fc.anything(), (object, requests) => {
+      const explained = explainPod({ pod: object, requests, events: [], leases: {}, nowMs });
+      expect(explanationText(explained, { nowMs, colors: false })).not.toBe('');
+    }));
+  });
+});
