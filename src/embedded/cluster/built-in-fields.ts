@@ -13,10 +13,11 @@ import { badRequest } from './problem.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Where a value stands, for messages: `Pod.spec.containers.name`. */
+/** Where a value stands: `spec.containers[0].name`, and who is told of what is dropped. */
 interface Place {
   readonly kind: Kind;
   readonly path: string;
+  readonly dropped: (path: string) => void;
 }
 
 const GO_TYPES: Readonly<Record<string, string>> = {
@@ -31,10 +32,15 @@ const jsonType = (value: unknown): string => {
   return typeof value === 'boolean' ? 'bool' : typeof value;
 };
 
+const within = (place: Place, part: string): Place => ({
+  ...place,
+  path: place.path === '' ? part : `${place.path}.${part}`,
+});
+
 const mismatch = (value: unknown, { kind, path }: Place, wanted: string): Error =>
   badRequest(
     `${kind.kind} in version "${kind.version}" cannot be handled as a ${kind.kind}: json: cannot ` +
-      `unmarshal ${jsonType(value)} into Go struct field ${path} of type ${wanted}`,
+      `unmarshal ${jsonType(value)} into Go struct field ${kind.kind}.${path} of type ${wanted}`,
   );
 
 const isScalar = (value: unknown, note: string): boolean => {
@@ -73,9 +79,8 @@ const structured = (value: unknown, fields: Fields, place: Place): JsonRecord =>
   const kept: [string, unknown][] = [];
   for (const [field, inner] of Object.entries(record)) {
     const note = Object.hasOwn(fields, field) ? fields[field] : undefined;
-    if (note === undefined || inner === null) continue;
-    const { kind, path } = place;
-    kept.push([field, shaped(inner, note, { kind, path: `${path}.${field}` })]);
+    if (note === undefined) place.dropped(within(place, field).path);
+    else if (inner !== null) kept.push([field, shaped(inner, note, within(place, field))]);
   }
   return Object.fromEntries(kept);
 };
@@ -92,14 +97,16 @@ const shaped = (value: unknown, note: string, place: Place): unknown => {
     case '[': {
       const list = asList(value);
       if (list === undefined) throw mismatch(value, place, '[]object');
-      return list.map((item) => shaped(item, rest, place));
+      return list.map((item, index) =>
+        shaped(item, rest, { ...place, path: `${place.path}[${index}]` })
+      );
     }
     case '{': {
       const record = asRecord(value);
       if (record === undefined) throw mismatch(value, place, 'map');
       return Object.fromEntries(
         Object.entries(record).filter(([, inner]) => inner !== null || rest === '*')
-          .map(([key, inner]) => [key, shaped(inner, rest, place)]),
+          .map(([key, inner]) => [key, shaped(inner, rest, within(place, key))]),
       );
     }
     default:
@@ -108,16 +115,24 @@ const shaped = (value: unknown, note: string, place: Place): unknown => {
   }
 };
 
-/** The object in the shape of its built-in kind. */
-export const builtInShaped = (object: JsonRecord, kind: Kind): JsonRecord => {
+/** The object in the shape of its built-in kind; `dropped` hears the paths of unknown fields. */
+export const builtInShaped = (
+  object: JsonRecord,
+  kind: Kind,
+  dropped: Place['dropped'],
+): JsonRecord => {
   const fields = KIND_FIELDS[`${apiVersionOf(kind)}/${kind.kind}`];
-  return fields === undefined ? object : structured(object, fields, { kind, path: kind.kind });
+  return fields === undefined ? object : structured(object, fields, { kind, path: '', dropped });
 };
 
 /** The metadata of a custom object in its shape. */
-export const metadataShaped = (object: JsonRecord, kind: Kind): JsonRecord => {
+export const metadataShaped = (
+  object: JsonRecord,
+  kind: Kind,
+  dropped: Place['dropped'],
+): JsonRecord => {
   const { metadata } = object;
   if (asRecord(metadata) === undefined) return object;
-  const place = { kind, path: 'ObjectMeta' };
+  const place = { kind, path: 'metadata', dropped };
   return { ...object, metadata: structured(metadata, TYPE_FIELDS['ObjectMeta'] ?? {}, place) };
 };

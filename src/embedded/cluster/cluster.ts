@@ -59,6 +59,12 @@ export const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): Clus
   return { ...answer, headers: { ...answer.headers, 'retry-after': `${retryAfterSeconds}` } };
 };
 
+const warned = (response: ClusterResponse, warnings: readonly string[]): ClusterResponse => {
+  if (warnings.length === 0 || response._tag === 'Watch') return response;
+  const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(', ');
+  return { ...response, headers: { ...response.headers, warning } };
+};
+
 const ORIGIN = 'http://cluster';
 
 const makeAnswer =
@@ -72,7 +78,11 @@ const makeAnswer =
       const route = routeOf(pathname, desk.kinds);
       if (route === undefined) throw noSuchPath();
       const form = formIn(accept);
-      const response = answerRouted({ desk, register, request, route, query });
+      const warnings: string[] = [];
+      const response = warned(
+        answerRouted({ desk, register, request, route, query, warnings }),
+        warnings,
+      );
       const include = query.get('includeObject') ?? 'Metadata';
       return represented(response, { form, kind: route.kind, nowMs: desk.time.now, include });
     } catch (cause) {

@@ -17,21 +17,34 @@ const lost = (value: unknown, kept: unknown, path = ''): readonly string[] => {
   }
   return Object.entries(asRecord(value) ?? {}).flatMap(([field, inner]) => {
     const at = path === '' ? field : `${path}.${field}`;
+    if (inner === null) return [];
     const left = asRecord(kept);
     return left !== undefined && Object.hasOwn(left, field) ? lost(inner, left[field], at) : [at];
   });
 };
 
+/** What happens to fields that a kind does not have (`fieldValidation` of a request). */
+export interface FieldPolicy {
+  readonly isStrict: boolean;
+  /** Hears of what is dropped, in the words of a `Warning` header. */
+  readonly warn: (text: string) => void;
+}
+
 /** An object without the fields that its kind does not have; refuses it when it is strict. */
 export const withKnownFields = (
   object: JsonRecord,
   kind: Kind,
-  isStrict: boolean,
+  { isStrict, warn }: FieldPolicy,
 ): JsonRecord => {
+  const unknown: string[] = [];
+  const drop = (path: string): void => void unknown.push(path);
   const pruned = kind.pruned?.(object);
-  const kept = pruned === undefined ? builtInShaped(object, kind) : metadataShaped(pruned, kind);
-  const unknown = isStrict ? lost(object, kept) : [];
-  if (unknown.length === 0) return kept;
-  const said = unknown.map((field) => `unknown field "${field}"`).join(', ');
-  throw badRequest(`strict decoding error: ${said}`);
+  const kept = pruned === undefined
+    ? builtInShaped(object, kind, drop)
+    : metadataShaped(pruned, kind, drop);
+  if (pruned !== undefined) unknown.push(...lost(object, pruned));
+  const said = unknown.map((field) => `unknown field "${field}"`);
+  if (said.length > 0 && isStrict) throw badRequest(`strict decoding error: ${said.join(', ')}`);
+  for (const one of said) warn(one);
+  return kept;
 };

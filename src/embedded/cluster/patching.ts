@@ -9,7 +9,7 @@ import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
 import { invalid, invalidObject } from './field-problem.ts';
 import { jsonPatched } from './json-patch.ts';
 import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
-import { withKnownFields } from './known-fields.ts';
+import { type FieldPolicy, withKnownFields } from './known-fields.ts';
 import { mergePatched } from './merge-patch.ts';
 import { nameOf, withMetadata } from './metadata.ts';
 import { badRequest, conflict, OUTDATED, unsupportedMediaType } from './problem.ts';
@@ -25,8 +25,8 @@ const APPLY = /^application\/apply-patch\+(?:yaml|cbor)$/;
 export interface Patch extends UpdateOptions {
   readonly contentType: string;
   readonly body: unknown;
-  /** Refuses fields that the kind does not have. */
-  readonly isStrict?: boolean;
+  /** What happens to fields that the kind does not have. */
+  readonly fields: FieldPolicy;
 }
 
 const acceptedBy = ({ custom }: Kind): readonly string[] =>
@@ -105,7 +105,7 @@ export const patch = (desk: Desk, target: Target, given: Patch): JsonRecord => {
   const named = withMetadata(result, {
     resourceVersion: textAt(shown, 'metadata', 'resourceVersion'),
   });
-  const known = withKnownFields(named, kind, given.isStrict === true);
+  const known = withKnownFields(named, kind, given.fields);
   const wanted = kind.defaulted?.(known) ?? known;
   return replace(desk, target, { wanted, shown, dryRun: given.dryRun, part: given.part });
 };

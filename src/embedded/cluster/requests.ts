@@ -12,7 +12,7 @@ import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
 import { evict } from './evicting.ts';
 import { invalidObject, notSupported } from './field-problem.ts';
 import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
-import { withKnownFields } from './known-fields.ts';
+import { type FieldPolicy, withKnownFields } from './known-fields.ts';
 import { assertReadable, list, type Selection } from './listing.ts';
 import { isMetadata } from './metadata.ts';
 import { type Patch, patch } from './patching.ts';
@@ -35,6 +35,8 @@ export interface RoutedRequest {
   readonly request: ClusterRequest;
   readonly route: Route;
   readonly query: URLSearchParams;
+  /** What the client is told beside the answer, in `Warning` headers. */
+  readonly warnings: string[];
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -88,7 +90,11 @@ const bodyOf = ({ request }: RoutedRequest): JsonRecord => {
   return body;
 };
 
-const isStrict = ({ query }: RoutedRequest): boolean => query.get('fieldValidation') === 'Strict';
+const fieldPolicy = ({ query, warnings }: RoutedRequest): FieldPolicy => {
+  const asked = query.get('fieldValidation') ?? '';
+  const isTold = asked === '' || asked === 'Warn';
+  return { isStrict: asked === 'Strict', warn: (text) => isTold && warnings.push(text) };
+};
 
 /** The body as an object of `kind`; its type may be left out where the path says it. */
 const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
@@ -109,7 +115,7 @@ const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
   }
   const { apiVersion: _, kind: __, ...rest } = body;
   const object = { kind: expected.kind, apiVersion: wanted, ...rest };
-  return withKnownFields(object, expected, isStrict(routed));
+  return withKnownFields(object, expected, fieldPolicy(routed));
 };
 
 const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
@@ -177,7 +183,7 @@ const patchOf = (routed: RoutedRequest, part: UpdateOptions['part']): Patch => (
   contentType: contentTypeOf(routed.request),
   body: routed.request.body,
   dryRun: isDryRun(routed),
-  isStrict: isStrict(routed),
+  fields: fieldPolicy(routed),
   ...(part === undefined ? {} : { part }),
 });
 
