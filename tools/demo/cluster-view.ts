@@ -8,11 +8,14 @@ import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { phaseNamed } from '../../src/domain/machine-phase.ts';
-import { identityOf } from '../../src/domain/object-meta.ts';
+import { identityOf, isDeleting } from '../../src/domain/object-meta.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import type { MachineSeen, Scene } from './story.ts';
 
+interface PodSeen extends Identity {
+  readonly runs: boolean;
+}
 interface RequestSeen extends Identity {
   readonly acknowledged: boolean;
 }
@@ -24,9 +27,20 @@ interface NodeSeen extends Identity {
 /** What the cluster shows, as it changes. */
 export interface ClusterView {
   readonly changes: Observable<unknown>;
-  readonly scene: (wanted: number, bound: number) => Scene;
+  readonly scene: (bound: number) => Scene;
   readonly close: () => Promise<void>;
 }
+
+const isReady = (raw: unknown): boolean =>
+  listOrEmptyAt(raw, 'status', 'conditions').some((condition) =>
+    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
+  );
+
+/** A pod on its way out counts neither as running nor as gone. */
+const podOf = (raw: unknown): PodSeen | undefined => {
+  const identity = identityOf(raw);
+  return identity && { ...identity, runs: isReady(raw) && !isDeleting(raw) };
+};
 
 const requestOf = (raw: unknown): RequestSeen | undefined => {
   const identity = identityOf(raw);
@@ -48,12 +62,7 @@ const machineOf = (raw: unknown): MachineRow | undefined => {
 
 const nodeOf = (raw: unknown): NodeSeen | undefined => {
   const identity = identityOf(raw);
-  return identity && {
-    ...identity,
-    ready: listOrEmptyAt(raw, 'status', 'conditions').some((condition) =>
-      textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
-    ),
-  };
+  return identity && { ...identity, ready: isReady(raw) };
 };
 
 const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
@@ -74,20 +83,23 @@ export const viewCluster = (kubeconfig: string): ClusterView => {
     path: string,
     project: (raw: unknown) => T | undefined,
   ): Reflector<T> => startReflector(world, { id, path, project });
+  const pods = follow('pods', '/api/v1/namespaces/default/pods', podOf);
   const requests = follow('capacityrequests', `${GROUP}/capacityrequests`, requestOf);
   const machines = follow('upcomingnodes', `${GROUP}/upcomingnodes`, machineOf);
   const nodes = follow('nodes', '/api/v1/nodes', nodeOf);
   return {
-    changes: merge(requests.facts, machines.facts, nodes.facts),
-    scene: (wanted, bound) => ({
+    changes: merge(pods.facts, requests.facts, machines.facts, nodes.facts),
+    scene: (bound) => ({
+      pods: pods.size,
+      running: [...pods.values()].filter(({ runs }) => runs).length,
+      requests: requests.size,
       acknowledged: [...requests.values()].filter(({ acknowledged }) => acknowledged).length,
-      wanted,
       machines: new Map([...machines.values()].map((machine) => [machine.name, machine])),
       nodes: new Map([...nodes.values()].map(({ key, ready }): [string, boolean] => [key, ready])),
       bound,
     }),
     close: async () => {
-      for (const reflector of [requests, machines, nodes]) reflector.stop();
+      for (const reflector of [pods, requests, machines, nodes]) reflector.stop();
       await runtime.dispose();
     },
   };

@@ -1,8 +1,9 @@
 /**
  * `npm run demo`: a control plane, a fleet and the operator on this machine, and what happens when
- * fifty requests for capacity are made.
+ * somebody creates a Deployment that fits nowhere and later scales it to 0.
  *
- * Promises: it ends by itself, with 0 when every request was met, and leaves no process behind.
+ * Promises: it ends by itself, with 0 when every pod ran and everything went back, and leaves no
+ * process behind.
  */
 import { styleText } from 'node:util';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +15,8 @@ import { supervise, type Supervised } from '../testbed/processes.ts';
 import { startTestbed, type Testbed } from '../testbed/testbed.ts';
 import { eventually } from '../testbed/waiting.ts';
 import { viewCluster } from './cluster-view.ts';
-import { requestManifests, REQUESTS_TOTAL, WORKLOADS } from './requests.ts';
-import { emptyScene, isFinished, missing, type Scene, summary, tellChanges } from './story.ts';
+import { EMPTY_SCENE, isDown, isUp, type Scene, standing, summary, tellChanges } from './story.ts';
+import { CREATE, DEFAULT_REQUEST, limitRange, REPLICAS, SCALE_TO_ZERO } from './workload.ts';
 
 const CLUSTER = 'demo';
 const SEED_MACHINES = 40;
@@ -57,10 +58,19 @@ interface Parts {
   readonly scriptPort: number;
 }
 
+/** How the story went. */
+type Told = { readonly peak: Scene } | { readonly stuck: Scene };
+
 const startParts = async (): Promise<Parts> => {
-  say('control plane', 'starting etcd, kube-apiserver and kwok');
-  const bed = await startTestbed({ kwok: true, say: (line) => say('control plane', line) });
+  say('control plane', 'starting Kubernetes without a single Node');
+  const bed = await startTestbed({
+    controllers: true,
+    scheduler: true,
+    kwok: true,
+    say: (line) => say('control plane', line),
+  });
   await bed.installCrds();
+  await bed.apply(limitRange());
   say('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
   const [shardPort, scriptPort, healthPort] = [
     await freePort(),
@@ -83,6 +93,7 @@ const startParts = async (): Promise<Parts> => {
     '--metrics-addr=0',
     `--health-addr=127.0.0.1:${healthPort}`,
     '--rollup-interval=1s',
+    '--with-pods',
   ]);
   await answering(`http://127.0.0.1:${scriptPort}/state`, fleet);
   say('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
@@ -103,29 +114,40 @@ const boundMachines = async (scriptPort: number): Promise<number> => {
   return machines.length;
 };
 
-/** Tells each change until everything is there, or patience ends. */
-const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<Scene> => {
+/** Says what the user does, and does it. */
+const type = async (bed: Testbed, args: readonly string[]): Promise<void> => {
+  say('you', styleText('bold', `kubectl ${args.join(' ')}`));
+  const { code, stderr } = await bed.kubectl(...args);
+  if (code !== 0) throw new Error(stderr);
+};
+
+/** Tells each change from up to down; gives the scene at the top, or where it got stuck. */
+const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<Told> => {
   const view = viewCluster(bed.kubeconfigFor('admin'));
-  let told = emptyScene(REQUESTS_TOTAL);
+  let told = EMPTY_SCENE;
   const tell = (bound: number): void => {
-    const now = view.scene(REQUESTS_TOTAL, bound);
+    const now = view.scene(bound);
     for (const { who, what } of tellChanges(told, now)) say(who, what);
     told = now;
   };
-  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
-  try {
-    await bed.apply(requestManifests());
-    const asked = WORKLOADS.map(({ name, count }) => `${name} ${count}`).join(', ');
-    say('requests', `${REQUESTS_TOTAL} CapacityRequests created: ${asked}`);
+  const until = async (is: (scene: Scene) => boolean): Promise<boolean> =>
     await eventually(async () => {
       tell(await boundMachines(scriptPort));
-      return isFinished(told);
+      return is(told);
     }, {
-      what: 'every request to be met',
+      what: 'the end of the story',
       timeoutMs: PATIENCE_MS,
       hopeless: () => stop.aborted ? 'interrupted' : undefined,
-    }).catch(() => {});
-    return told;
+    }).catch(() => false);
+  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
+  try {
+    const { cpu, memory } = DEFAULT_REQUEST;
+    say('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
+    await type(bed, CREATE);
+    if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: told };
+    const peak = told;
+    await type(bed, SCALE_TO_ZERO);
+    return await until(isDown) ? { peak } : { stuck: told };
   } finally {
     changes.unsubscribe();
     await view.close();
@@ -149,14 +171,14 @@ const run = async (): Promise<number> => {
   process.once('SIGTERM', () => interrupted.abort());
   const parts = await startParts();
   try {
-    const scene = await follow(parts, interrupted.signal);
+    const told = await follow(parts, interrupted.signal);
     if (interrupted.signal.aborted) return EXIT_INTERRUPTED;
-    if (!isFinished(scene)) {
-      say('demo', `gave up after ${PATIENCE_MS / 1000} s: ${missing(scene)}`);
+    if ('stuck' in told) {
+      say('demo', `gave up after ${PATIENCE_MS / 1000} s: ${standing(told.stuck)}`);
       return EXIT_UNFINISHED;
     }
     process.stdout.write(`\n${styleText('bold', 'What happened')}\n`);
-    for (const line of summary(scene, await operatorWrites(parts.bed))) {
+    for (const line of summary(told.peak, await operatorWrites(parts.bed))) {
       process.stdout.write(`  ${line}\n`);
     }
     return 0;

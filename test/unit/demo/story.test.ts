@@ -1,15 +1,15 @@
 /** What the demo tells of a changing cluster. */
 import { describe, expect, test } from 'vitest';
 import {
-  emptyScene,
-  isFinished,
+  EMPTY_SCENE,
+  isDown,
+  isUp,
   type MachineSeen,
-  missing,
   type Scene,
+  standing,
   summary,
   tellChanges,
 } from '../../../tools/demo/story.ts';
-import { requestManifests, REQUESTS_TOTAL } from '../../../tools/demo/requests.ts';
 
 const machine = (phase: MachineSeen['phase'], nodeName = ''): ReadonlyMap<string, MachineSeen> =>
   new Map([['un-m-1', { name: 'un-m-1', phase, nodeName, kind: 'standard-8', zone: 'zone-a' }]]);
@@ -18,52 +18,72 @@ const told = (before: Scene, now: Scene): readonly string[] =>
   tellChanges(before, now).map(({ who, what }) => `${who}: ${what}`);
 
 describe('the story of the demo', () => {
-  const start = emptyScene(2);
+  const asked: Scene = { ...EMPTY_SCENE, pods: 2, requests: 2 };
   const registered: Scene = {
-    ...start,
+    ...asked,
     acknowledged: 2,
     bound: 1,
     machines: machine('Registered'),
   };
-  const ready: Scene = {
+  const up: Scene = {
     ...registered,
+    running: 2,
     machines: machine('Ready', 'm-1'),
     nodes: new Map([['m-1', true]]),
   };
 
   test('tells each change once, causes before what follows from them', () => {
-    expect(told(start, registered)).toEqual([
+    expect(told(EMPTY_SCENE, asked)).toEqual([
+      'requests: 0 of 2 acknowledged',
+      'pods: 0 of 2 running',
+    ]);
+    expect(told(asked, registered)).toEqual([
       'requests: 2 of 2 acknowledged',
       'machine: un-m-1  Registered  (standard-8, zone-a)',
     ]);
-    expect(told(registered, ready)).toEqual([
+    expect(told(registered, up)).toEqual([
       'machine: un-m-1  Registered → Ready  (standard-8, zone-a)',
       'node: m-1  joined, ready',
       'machine: un-m-1  is Node m-1',
+      'pods: 2 of 2 running',
     ]);
-    expect(told(ready, ready)).toEqual([]);
+    expect(told(up, up)).toEqual([]);
   });
 
-  test('is finished only when each machine is Ready with a ready Node', () => {
-    expect([start, registered, ready].map(isFinished)).toEqual([false, false, true]);
-    expect(isFinished({ ...ready, bound: 2 })).toBe(false);
-    expect(isFinished({ ...ready, nodes: new Map([['m-1', false]]) })).toBe(false);
-    expect(missing(registered)).toBe(
-      '2 of 2 requests acknowledged, 0 of 1 machines Ready, 0 with a ready Node',
+  test('tells what goes, in the same order', () => {
+    expect(told(up, EMPTY_SCENE)).toEqual([
+      'requests: none left',
+      'machine: un-m-1  went back',
+      'node: m-1  left',
+      'pods: none left',
+    ]);
+  });
+
+  test('is up only when every pod runs and each machine is Ready with a ready Node', () => {
+    expect([EMPTY_SCENE, asked, registered, up].map((scene) => isUp(scene, 2)))
+      .toEqual([false, false, false, true]);
+    expect(isUp(up, 3)).toBe(false);
+    expect(isUp({ ...up, bound: 2 }, 2)).toBe(false);
+    expect(isUp({ ...up, nodes: new Map([['m-1', false]]) }, 2)).toBe(false);
+    expect(isUp({ ...up, acknowledged: 1 }, 2)).toBe(false);
+    expect(standing(registered)).toBe(
+      '0 of 2 pods running, 2 of 2 requests acknowledged, 0 of 1 machines Ready, 0 Nodes',
     );
   });
 
-  test('ends with a summary that counts kinds and writes', () => {
-    expect(summary(ready, new Map([['create upcomingnodes', 1]]))).toEqual([
-      '2 of 2 CapacityRequests acknowledged by the shard',
-      '1 UpcomingNodes Ready: 1 × standard-8',
-      '1 Nodes joined, each linked from its UpcomingNode',
-      'writes of the operator: 1 × create upcomingnodes',
-    ]);
+  test('is down only when nothing is left', () => {
+    expect([EMPTY_SCENE, asked, registered, up].map(isDown)).toEqual([true, false, false, false]);
+    expect(isDown({ ...EMPTY_SCENE, bound: 1 })).toBe(false);
+    expect(isDown({ ...EMPTY_SCENE, nodes: new Map([['m-1', true]]) })).toBe(false);
   });
 
-  test('asks for capacity fifty times', () => {
-    expect(REQUESTS_TOTAL).toBe(50);
-    expect(JSON.parse(requestManifests()).items).toHaveLength(50);
+  test('ends with a summary that counts kinds and writes', () => {
+    expect(summary(up, new Map([['create upcomingnodes', 1]]))).toEqual([
+      '2 pods that fitted nowhere made 2 CapacityRequests',
+      '1 machines came for them: 1 × standard-8',
+      '2 pods ran on 1 Nodes',
+      'the Deployment was scaled to 0, and every machine went back',
+      'writes of the operator: 1 × create upcomingnodes',
+    ]);
   });
 });
