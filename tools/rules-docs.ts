@@ -11,6 +11,7 @@ import { demandChapters } from './rules/demand-rules.ts';
 import { drainChapters } from './rules/drain-rules.ts';
 import { fleetChapters } from './rules/fleet-rules.ts';
 import { machineChapters } from './rules/machine-rules.ts';
+import { podChapters } from './rules/pod-rules.ts';
 import { streamChapters } from './rules/stream-rules.ts';
 import type { RuleChapter } from './rules/rule.ts';
 
@@ -72,6 +73,7 @@ const render = (chapters: readonly RuleChapter[], titles: readonly TestTitle[]) 
 const CHAPTERS = [
   ...streamChapters,
   ...demandChapters,
+  ...podChapters,
   ...machineChapters,
   ...clusterChapters,
   ...drainChapters,

@@ -122,8 +122,8 @@ describeWithTestbed('kube-scheduler and the demand of pods', {
   scheduler: true,
 }, (bed) => {
   it(
-    `a node of exactly the computed size takes the pod and one with a unit less does not, for \
-${PODS} pods (seed ${SEED})`,
+    'a node of exactly the computed size takes the pod and one with a unit less does not, for \
+50 pods from a seed',
     async () => {
       const cluster = await clusterClient(bed());
       await cluster.clear(COLLECTIONS.nodes);
@@ -146,7 +146,8 @@ ${PODS} pods (seed ${SEED})`,
         const found = verdict?._tag === 'Bound' ? `on ${verdict.node}` : verdict?.why ?? '';
         return { pod: specs[trial.pod], asked: trial.allocatable, wanted, found };
       });
-      expect(told.filter(({ wanted, found }) => !found.includes(wanted))).toEqual([]);
+      const wrong = told.filter(({ wanted, found }) => !found.includes(wanted));
+      expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
       // The seed gives pods of every kind.
       for (const [kind, is] of Object.entries(KINDS)) {
         expect([kind, specs.filter(is).length]).toEqual([kind, expect.toSatisfy(isMany)]);
@@ -155,8 +156,8 @@ ${PODS} pods (seed ${SEED})`,
   );
 
   it(
-    `the nodes whose labels satisfy the requirements are those that the scheduler finds feasible, \
-for ${PODS} node selectors and affinity terms (seed ${SEED})`,
+    'the nodes whose labels satisfy the requirements are those that the scheduler finds feasible, \
+for 50 node selectors and affinity terms from a seed',
     async () => {
       const cluster = await clusterClient(bed());
       await cluster.clear(COLLECTIONS.nodes);
@@ -195,13 +196,8 @@ for ${PODS} node selectors and affinity terms (seed ${SEED})`,
         const names = (some: readonly WantedNode[]) => some.map(({ name }) => name);
         return { term, requirements, ours: names(ours), feasible: names(feasible) };
       }));
-      for (const { term, requirements, ours, feasible } of told) {
-        expect({ term, requirements, nodes: ours }).toEqual({
-          term,
-          requirements,
-          nodes: feasible,
-        });
-      }
+      const wrong = told.filter(({ ours, feasible }) => ours.join() !== feasible.join());
+      expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
       // Most of them tell nodes apart.
       expect(told.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
         .toBeGreaterThan(PODS / 2);

@@ -1,0 +1,128 @@
+/**
+ * Ten thousand pods in a burst, of which half finish and a fifth are deleted, and a controller that
+ * is killed in the middle of it.
+ *
+ * No scheduler and no nodes: pods stay Pending, which is demand, until somebody ends them.
+ */
+import { expect, it } from 'vitest';
+import type { JsonRecord } from '../../src/domain/json.ts';
+import { targetOf, writesBy } from '../support/audited-writes.ts';
+import {
+  type ClusterClient,
+  clusterClient,
+  COLLECTIONS,
+  nameOf,
+} from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  countOf,
+  PODS,
+  requestNameOf,
+  startPodsRole,
+  untilRequestsOf,
+} from '../support/pods-role.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const COUNT = 10_000;
+const FINISHING = 5_000;
+const DELETED = 2_000;
+const SIGKILLED = 137;
+const PATIENT_MS = 240_000;
+const AT_ONCE = 32;
+
+/** As fast as the API server can; and a successor that does not wait long for the Lease. */
+const FLAGS = {
+  'qps': '5000',
+  'burst': '10000',
+  'lease-duration': '3s',
+  'lease-renew-deadline': '2s',
+  'lease-retry-period': '500ms',
+};
+
+const podNamed = (name: string): JsonRecord => ({
+  metadata: { name },
+  spec: {
+    containers: [{
+      name: 'main',
+      image: 'image',
+      resources: { requests: { cpu: '100m', memory: '64Mi' } },
+    }],
+  },
+});
+
+const each = async (
+  names: readonly string[],
+  act: (name: string) => Promise<unknown>,
+): Promise<void> => {
+  for (let from = 0; from < names.length; from += AT_ONCE) {
+    await Promise.all(names.slice(from, from + AT_ONCE).map(act));
+  }
+};
+
+const finish = (cluster: ClusterClient, names: readonly string[]): Promise<void> =>
+  each(
+    names,
+    (name) => cluster.patch(`${PODS}/${name}/status`, { status: { phase: 'Succeeded' } }),
+  );
+
+const remove = (cluster: ClusterClient, names: readonly string[]): Promise<void> =>
+  each(names, (name) => cluster.call('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 }));
+
+const names = Array.from({ length: COUNT }, (_, index) => `burst-${index}`);
+const finishing = names.slice(0, FINISHING);
+const deleted = names.slice(FINISHING, FINISHING + DELETED);
+
+describeWithTestbed('pods in a burst', { say: () => {}, controllers: true }, (bed) => {
+  it(
+    'of 10,000 of which 5,000 finish and 2,000 are deleted, with a controller killed in the \
+middle, leave the requests of those that live, for at most 2 writes a pod and a deletion for each \
+that finished',
+    async () => {
+      await bed().installCrds();
+      const cluster = await clusterClient(bed());
+      const first = await startPodsRole({ bed: bed(), flags: FLAGS });
+      await first.untilReady();
+      const burst = cluster.create(PODS, names.map(podNamed));
+      await eventually(async () => await countOf(cluster, COLLECTIONS.requests) > COUNT / 3, {
+        what: 'a third of the requests',
+        timeoutMs: PATIENT_MS,
+      });
+      first.signal('KILL');
+      expect(await first.exited).toBe(SIGKILLED);
+      // Nobody looks while these come and go.
+      await burst;
+      const born = await cluster.list(PODS);
+      await finish(cluster, finishing.slice(0, FINISHING / 2));
+      await remove(cluster, deleted.slice(0, DELETED / 2));
+
+      const second = await startPodsRole({ bed: bed(), flags: FLAGS });
+      await finish(cluster, finishing.slice(FINISHING / 2));
+      await remove(cluster, deleted.slice(DELETED / 2));
+      const alive = born.filter((pod) =>
+        !finishing.includes(nameOf(pod)) &&
+        !deleted.includes(nameOf(pod))
+      );
+      expect(alive).toHaveLength(COUNT - FINISHING - DELETED);
+      await untilRequestsOf(cluster, alive, PATIENT_MS);
+      expect(await second.stop()).toBe(0);
+
+      const writes = await writesBy(bed(), 'pods');
+      expect(new Set(writes.map(({ resource }) => resource))).toEqual(
+        new Set(['capacityrequests']),
+      );
+      const byRequest = Map.groupBy(writes, targetOf);
+      const countsOf = (pods: readonly JsonRecord[], deletions: boolean): readonly number[] =>
+        pods.map((pod) =>
+          (byRequest.get(`capacityrequests/default/${requestNameOf(pod)}`) ?? [])
+            .filter(({ verb }) => (verb === 'delete') === deletions).length
+        );
+      const most = (counts: readonly number[]): number => Math.max(...counts);
+      const finished = born.filter((pod) => finishing.includes(nameOf(pod)));
+      expect(most(countsOf(born, false))).toBe(2);
+      expect(most(countsOf(finished, true))).toBe(1);
+      expect(most(countsOf(alive, true))).toBe(0);
+      expect(writes.length).toBeLessThanOrEqual(2 * COUNT + FINISHING);
+      process.stdout.write(`${writes.length} writes for ${COUNT} pods\n`);
+    },
+  );
+});

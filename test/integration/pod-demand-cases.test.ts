@@ -1,0 +1,77 @@
+/** The table of what the request of a pod says, on a real API server and by a whole process. */
+import { expect, it } from 'vitest';
+import { asRecord, type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
+import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/cluster-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { POD_DEMAND_CASES, type PodDemandCase, podOf } from '../support/pod-demand-cases.ts';
+import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/pods-role.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const SERVED = POD_DEMAND_CASES.filter(({ served }) => served);
+const WARNINGS = SERVED.flatMap(({ warned = [] }) => warned).length;
+
+const podName = (index: number): string => `case-${index}`;
+
+/** Makes the pod of a case, and takes it where its status says. */
+const make = async (cluster: ClusterClient, one: PodDemandCase, index: number): Promise<void> => {
+  await cluster.create(PODS, [podOf(one, podName(index))]);
+  if (one.pod.status === undefined) return;
+  await cluster.patch(`${PODS}/${podName(index)}/status`, { status: one.pod.status });
+};
+
+/** The fields that a case is about, as a request has them. */
+const shownFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
+  Object.fromEntries(
+    Object.keys(one.expected ?? {}).map((field) => [field, spec[field] ?? null]),
+  );
+
+const notes = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string>> => {
+  const said = new Map<string, string>();
+  for (const event of await cluster.list(COLLECTIONS.events)) {
+    const pod = textAt(event, 'regarding', 'name') ?? '';
+    said.set(pod, `${said.get(pod) ?? ''}\n${textAt(event, 'note')}`);
+  }
+  return said;
+};
+
+describeWithTestbed('the request of a pod, on a real API server', { say: () => {} }, (bed) => {
+  it(`says what the table says, in ${SERVED.length} cases`, async () => {
+    expect(SERVED.length).toBeGreaterThanOrEqual(POD_DEMAND_CASES.length / 3);
+    const cluster = await freshCluster(bed());
+    for (const [index, one] of SERVED.entries()) await make(cluster, one, index);
+    await startPodsRole({ bed: bed() });
+    const pods = new Map((await cluster.list(PODS)).map((pod) => [nameOf(pod), pod]));
+    const wanted = SERVED.flatMap((one, index) => {
+      const pod = pods.get(podName(index));
+      return pod === undefined || one.none !== undefined ? [] : [pod];
+    });
+    const requests = new Map(
+      (await untilRequestsOf(cluster, wanted)).map((request) => [ownerOf(request), request]),
+    );
+    const table = SERVED.map((one, index) => {
+      const request = requests.get(uidOf(pods.get(podName(index))));
+      const spec = asRecord(valueAt(request, 'spec'));
+      const shown = spec === undefined ? 'no request' : shownFor(one, spec);
+      return { title: one.title, shown };
+    });
+    expect(table).toEqual(SERVED.map((one) => ({
+      title: one.title,
+      shown: one.none === undefined ? one.expected ?? {} : 'no request',
+    })));
+
+    const warned = SERVED.map(({ warned: fields = [] }, index) => ({ index, fields }));
+    expect(WARNINGS).toBeGreaterThan(0);
+    await eventually(async () => {
+      const said = await notes(cluster);
+      const unsaid = warned.flatMap(({ index, fields }) =>
+        fields.filter((field) => !said.get(podName(index))?.includes(field))
+      );
+      if (unsaid.length > 0) throw new Error(`nothing is said of ${unsaid.join(' and ')}`);
+      return true;
+    }, { what: 'the Warnings' });
+    const said = await notes(cluster);
+    expect(warned.filter(({ index, fields }) => fields.length === 0 && said.has(podName(index))))
+      .toEqual([]);
+  });
+});

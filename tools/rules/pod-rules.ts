@@ -1,0 +1,74 @@
+/** The rules of pods that become demand. */
+import type { RuleChapter } from './rule.ts';
+
+const pods: RuleChapter = {
+  title: 'Pods as demand',
+  intro: 'What `tidegate pods`, and the operator with `--with-pods`, make of pods.',
+  rules: [
+    {
+      id: 'POD-01',
+      says:
+        'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
+        'for; a pod that is none, or has finished, with no request. So it is after any crash.',
+      shownBy: ['of 10,000 of which 5,000 finish'],
+    },
+    {
+      id: 'POD-02',
+      says: 'What a request says follows the document sentence by sentence; pods of DaemonSets ' +
+        'and mirror pods are no demand; what cannot be said is left out with a Warning.',
+      shownBy: [
+        'test/unit/domain/pod-demand/pod-request.test.ts',
+        'test/integration/pod-demand-cases.test.ts',
+        'pods of DaemonSets, mirror pods and finished pods',
+      ],
+    },
+    {
+      id: 'POD-03',
+      says: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
+        'overhead and pod-level resources included.',
+      shownBy: ['a node of exactly the computed size takes the pod'],
+    },
+    {
+      id: 'POD-04',
+      says: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
+        'on no other.',
+      shownBy: ['the nodes whose labels satisfy the requirements'],
+    },
+    {
+      id: 'POD-05',
+      says: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
+        'one.',
+      shownBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
+    },
+    {
+      id: 'POD-06',
+      says: 'A request that another controller made for the pod is adopted; extras are deleted.',
+      shownBy: ['requests of another controller are adopted'],
+    },
+    {
+      id: 'POD-07',
+      says: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
+        'no demand.',
+      shownBy: ['namespaces and pods that selectors leave out'],
+    },
+    {
+      id: 'POD-08',
+      says: 'A pod costs at most two writes, and a deletion when it finishes.',
+      shownBy: ['of 10,000 of which 5,000 finish'],
+    },
+    {
+      id: 'POD-09',
+      says: 'Demand does not flicker while pods are recreated.',
+      shownBy: ['100 of a ReplicaSet, one by one'],
+    },
+    {
+      id: 'POD-10',
+      says: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
+        'nobody else doing anything.',
+      shownBy: ['runs pods that fit nowhere'],
+    },
+  ],
+};
+
+/** Chapters of the reference page. */
+export const podChapters: readonly RuleChapter[] = [pods];
