@@ -76,12 +76,16 @@ const coLocationOf = (raw: unknown): Fields | undefined => {
 const spreadOrder = ({ topologyKey, ...rest }: Fields): string =>
   JSON.stringify([topologyKey, rest]);
 
+/** By topology key, as a pod's request is written. */
 const spreadOf = (raw: readonly unknown[]): readonly unknown[] =>
   raw.map((entry) => ({
     maxSkew: valueAt(entry, 'maxSkew'),
     topologyKey: valueAt(entry, 'topologyKey'),
     whenUnsatisfiable: valueAt(entry, 'whenUnsatisfiable'),
-  })).sort((left, right) => compareText(spreadOrder(left), spreadOrder(right)));
+  })).sort((left, right) =>
+    compareText(String(left.topologyKey), String(right.topologyKey)) ||
+    compareText(JSON.stringify(left), JSON.stringify(right))
+  );
 
 /** The canonical text of a spec, ours or one that the cluster shows. */
 export const requestText = (spec: unknown): RequestText => {
