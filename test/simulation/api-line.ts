@@ -36,6 +36,9 @@ export interface Weather {
   errorShare: number;
   /** At most so long one way, in milliseconds. */
   latencyMs: number;
+  /** Lists of this collection take so long; '' for none. */
+  slowList: string;
+  slowListMs: number;
 }
 
 /** Who sees what passes. */
@@ -116,7 +119,9 @@ interface Flight {
 /** What the network does to a request that has left. */
 const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undefined): void => {
   const { world, handle, chance, weather, tap } = parts;
-  const lagMs = (): number => chance.int(1, weather.latencyMs);
+  const isSlow = weather.slowList !== '' && call.method === 'GET' &&
+    call.path.endsWith(weather.slowList);
+  const lagMs = (): number => chance.int(1, weather.latencyMs) + (isSlow ? weather.slowListMs : 0);
   if (mishap === 'requestLost') return;
   if (mishap === 'refused') {
     const failure = chance.pick(FAILURES);

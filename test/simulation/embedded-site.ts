@@ -16,7 +16,6 @@ import { startFleet } from '../../src/embedded/fleet/fleet.ts';
 import { keepNodes } from '../../src/embedded/fleet/nodes.ts';
 import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
 import { chanceOf, derived } from './chance.ts';
-import { addMissing, withVersion } from './stopgap.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
 import type { WorldPlan } from './world-plan.ts';
 
@@ -78,7 +77,6 @@ const prepare = (ask: Ask): void => {
       '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
       definition,
     );
-    if (made.status === 404) continue;
     if (made.status !== 201) throw new Error(`Cannot make a CRD: ${JSON.stringify(made.body)}`);
   }
   for (const name of [NAMESPACE, WORKLOADS, 'kube-node-lease']) {
@@ -94,10 +92,9 @@ export const embeddedSite = (
 ) => {
   const chance = chanceOf(derived(plan.seed, 2));
   const cluster = makeCluster({ time, seed: derived(plan.seed, 3) });
-  const answer = withVersion(cluster.answer);
+  const { answer } = cluster;
   const ask = asker(answer);
   prepare(ask);
-  addMissing(cluster);
   const stage = storeStage({
     cluster,
     time,

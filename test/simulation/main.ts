@@ -3,22 +3,28 @@
  * to its rest.
  *
  * Promises: a seed that breaks a law prints the command that plays it again and the smallest story
- * that still breaks the same law; the exit code is 1 when a law was broken.
+ * that still breaks the same law; the exit code is 1 when a law was broken, or when `--planted`
+ * finds a bug that no world finds.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { sceneText } from './story.ts';
+import { plantedBugs, seekPlanted } from './planted-bugs.ts';
 import { shrunk } from './shrinking.ts';
+import { sceneText } from './story.ts';
 import { worldPlan } from './world-plan.ts';
 import { runWorld, type WorldReport } from './world-run.ts';
 
+const PLANTED_SEEDS = '50';
+
 const { values } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '1' },
+    seeds: { type: 'string' },
     seed: { type: 'string', default: '1' },
     log: { type: 'boolean', default: false },
-    shrink: { type: 'boolean', default: true },
+    planted: { type: 'boolean', default: false },
+    only: { type: 'string' },
     'no-shrink': { type: 'boolean', default: false },
+    'until-broken': { type: 'boolean', default: false },
   },
 });
 
@@ -35,37 +41,50 @@ const sayBreach = ({ plan, breach }: WorldReport): void => {
 
 const sayPlan = ({ plan, breach }: WorldReport): void => {
   say(`  the smallest story that breaks it (${breach?.what ?? ''}):`);
-  say(
-    `  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${
-      plan.apps.map(({ name, replicas }) => `${name}×${replicas}`).join(' ')
-    }`,
-  );
+  const apps = plan.apps.map(({ name, replicas }) => `${name}×${replicas}`).join(' ');
+  say(`  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${apps}`);
   for (const { atMs, act } of plan.scenes) say(`  ${atMs} ms: ${sceneText(act)}`);
 };
 
-const first = Number(values.seed);
-const count = Number(values.seeds);
-const beganMs = performance.now();
-let simulatedMs = 0;
-let evictions = 0;
-let breaches = 0;
-for (let seed = first; seed < first + count; seed += 1) {
-  const report = await runWorld(worldPlan(seed));
-  simulatedMs += report.simulatedMs;
-  evictions += report.evictions;
-  if (values.log) say(report.log.join('\n'));
-  if (report.breach === undefined) continue;
-  breaches += 1;
-  sayBreach(report);
-  if (!values['no-shrink']) sayPlan(await shrunk(report));
-}
-const tookS = (performance.now() - beganMs) / 1000;
-if (!values.log) {
-  say(
-    `${count} worlds, ${Math.round(simulatedMs / 1000)} simulated seconds in ${
-      tookS.toFixed(1)
-    } s (${Math.round(simulatedMs / 1000 / tookS)}× real time), ${evictions} evictions, ` +
-      `${breaches} broken`,
-  );
-}
-process.exit(breaches === 0 ? 0 : 1);
+const simulate = async (first: number, count: number): Promise<number> => {
+  const beganMs = performance.now();
+  let [worlds, simulatedMs, evictions, breaches] = [0, 0, 0, 0];
+  for (let seed = first; seed < first + count; seed += 1) {
+    const report = await runWorld(worldPlan(seed));
+    worlds += 1;
+    simulatedMs += report.simulatedMs;
+    evictions += report.evictions;
+    if (values.log) say(report.log.join('\n'));
+    if (report.breach === undefined) continue;
+    breaches += 1;
+    sayBreach(report);
+    if (values['until-broken']) break;
+    if (!values['no-shrink']) sayPlan(await shrunk(report));
+  }
+  const tookMs = performance.now() - beganMs;
+  const times = Math.round(simulatedMs / tookMs);
+  if (!values.log) {
+    say(
+      `${worlds} worlds of ${Math.round(simulatedMs / worlds / 1000)} s each, in ${
+        (tookMs / 1000).toFixed(1)
+      } s (${times}× real time), ${evictions} evictions, ${breaches} broken laws`,
+    );
+  }
+  return breaches;
+};
+
+const seekAll = (seeds: number): number => {
+  const names = plantedBugs().filter((name) => values.only === undefined || name === values.only);
+  const reports = names.map((name) => {
+    const report = seekPlanted(name, seeds);
+    say(`${report.found ? 'found' : 'NOT FOUND'}  ${name}: ${report.why}`);
+    say(`  ${report.said.split('\n').filter((line) => !line.startsWith('  ')).join('\n  ')}`);
+    return report;
+  });
+  return reports.filter(({ found }) => !found).length;
+};
+
+const failures = values.planted
+  ? seekAll(Number(values.seeds ?? PLANTED_SEEDS))
+  : await simulate(Number(values.seed), Number(values.seeds ?? '1'));
+process.exit(failures === 0 ? 0 : 1);

@@ -26,7 +26,7 @@ export const ownersOf = (node: unknown): readonly string[] =>
 /** The reclaim key; undefined without one. */
 export const reclaimMark = (node: unknown): ReclaimMark | undefined => {
   const text = textAt(node, 'metadata', 'annotations', `${PREFIX}reclaim`);
-  const value = parseJson(text ?? '');
+  const value = text === undefined ? undefined : parseJson(text);
   if (value === undefined) return undefined;
   return {
     ids: listOrEmptyAt(value, 'ids').filter((id) => typeof id === 'string'),

@@ -1,6 +1,7 @@
 /** Plays the scenes of a plan: what people, owners of workloads, the fleet and bad luck do. */
 import { numberAt } from '../../src/domain/json.ts';
 import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { nameOf } from './law.ts';
@@ -13,14 +14,7 @@ export interface Stagehand {
   readonly crash: (forMs: number) => void;
   readonly replace: () => void;
   readonly freeze: (forMs: number) => void;
-  readonly weather: (
-    change: {
-      readonly outage?: boolean;
-      readonly errorShare?: number;
-      readonly latencyMs?: number;
-    },
-    forMs: number,
-  ) => void;
+  readonly weather: (change: Partial<Weather>, forMs: number) => void;
   readonly dropWatches: () => void;
   /** Something is wrong for so long from now. */
   readonly trouble: (forMs: number) => void;
@@ -197,6 +191,9 @@ const playFault = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
       return true;
     case 'SlowApi':
       hand.weather({ latencyMs: act.latencyMs }, act.forMs);
+      return true;
+    case 'SlowList':
+      hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
     case 'DropWatches':
       hand.trouble(SETTLE_MS);

@@ -47,6 +47,7 @@ export type Act =
   | { readonly _tag: 'ApiOutage'; readonly forMs: number }
   | { readonly _tag: 'ApiErrors'; readonly forMs: number; readonly share: number }
   | { readonly _tag: 'SlowApi'; readonly forMs: number; readonly latencyMs: number }
+  | { readonly _tag: 'SlowList'; readonly collection: string; readonly forMs: number }
   | { readonly _tag: 'DropWatches' }
   | { readonly _tag: 'Compact' }
   | { readonly _tag: 'FleetOutage'; readonly forMs: number }
@@ -151,6 +152,15 @@ const FAULTS: readonly [(chance: Chance) => Act, ...((chance: Chance) => Act)[]]
   (chance) => ({ _tag: 'Vanish', pick: pick(chance), forMs: chance.int(3_000, 20_000) }),
 ];
 
+const LISTED: readonly [string, ...string[]] = [
+  '/capacityrequests',
+  '/capacityrequests',
+  '/upcomingnodes',
+  '/nodes',
+  '/pods',
+  '/poddisruptionbudgets',
+];
+
 const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, STORY_MS), act });
 
 const scenes = (chance: Chance): readonly Scene[] => {
@@ -159,7 +169,8 @@ const scenes = (chance: Chance): readonly Scene[] => {
     made.push(at(chance, { _tag: 'Reclaim', pick: pick(chance), graceSeconds: grace(chance) }));
   }
   const count = chance.int(2, 5);
-  made.push(at(chance, { _tag: 'ReclaimMany', count, graceSeconds: grace(chance) }));
+  const many = at(chance, { _tag: 'ReclaimMany', count, graceSeconds: grace(chance) });
+  made.push(many);
   made.push(at(chance, { _tag: 'Burst', pick: pick(chance) }));
   for (let left = chance.int(3, 7); left > 0; left -= 1) {
     made.push(at(chance, chance.pick(OUTSIDE)(chance)));
@@ -169,7 +180,17 @@ const scenes = (chance: Chance): readonly Scene[] => {
   }
   const crashes = chance.int(1, 2);
   for (let left = crashes; left > 0; left -= 1) {
-    made.push(at(chance, { _tag: 'Crash', forMs: chance.int(500, 20_000) }));
+    const crash: Scene = {
+      // In the middle of drains, often.
+      atMs: chance.happens(0.6) ? many.atMs + chance.int(500, 60_000) : chance.int(0, STORY_MS),
+      act: { _tag: 'Crash', forMs: chance.int(500, 20_000) },
+    };
+    made.push(crash);
+    // The next process finds its first lists slow, one of them by far.
+    if (chance.happens(0.4)) {
+      const forMs = chance.int(30_000, 60_000);
+      made.push({ ...crash, act: { _tag: 'SlowList', collection: chance.pick(LISTED), forMs } });
+    }
   }
   return made.toSorted((left, right) => left.atMs - right.atMs);
 };

@@ -52,7 +52,13 @@ export interface Breach {
 }
 
 /** Fair weather: one way takes at most this long. */
-export const FAIR: Weather = { outage: false, errorShare: 0, latencyMs: 15 };
+export const FAIR: Weather = {
+  outage: false,
+  errorShare: 0,
+  latencyMs: 15,
+  slowList: '',
+  slowListMs: 0,
+};
 
 /** A world at its beginning. */
 export const worldState = (plan: WorldPlan) => {

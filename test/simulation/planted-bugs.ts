@@ -1,0 +1,54 @@
+/**
+ * Ten bugs that were planted on purpose, each a patch in `planted/`, and how soon worlds find them.
+ *
+ * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
+ * a world of the patched copy breaks a law.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PATCHES = join(ROOT, 'test/simulation/planted');
+const COPIED = ['src', 'test/simulation', 'charts', 'package.json', 'deno.json'];
+
+/** What became of a planted bug. */
+export interface PlantedReport {
+  readonly name: string;
+  readonly why: string;
+  readonly found: boolean;
+  /** What the patched copy said. */
+  readonly said: string;
+}
+
+/** The names of the patches. */
+export const plantedBugs = (): readonly string[] =>
+  readdirSync(PATCHES).filter((name) => name.endsWith('.patch')).toSorted()
+    .map((name) => name.slice(0, -'.patch'.length));
+
+/** Plays up to `seeds` worlds with the bug, until one breaks a law. */
+export const seekPlanted = (name: string, seeds: number): PlantedReport => {
+  const patch = join(PATCHES, `${name}.patch`);
+  const copy = mkdtempSync(join(tmpdir(), 'tidegate-planted-'));
+  try {
+    for (const part of COPIED) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    execFileSync('patch', ['--strip=1', '--silent', '--input', patch], { cwd: copy });
+    const played = spawnSync(process.execPath, [
+      ...process.versions['deno'] === undefined ? [] : ['run', '-A'],
+      join(copy, 'test/simulation/main.ts'),
+      '--until-broken',
+      '--no-shrink',
+      '--seeds',
+      String(seeds),
+    ], { cwd: copy, encoding: 'utf8' });
+    const said = `${played.stdout}${played.stderr}`.trim();
+    const why = readFileSync(patch, 'utf8').split('\n')[0] ?? '';
+    return { name, why, found: played.status === 1 && said.includes('the law "'), said };
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+  }
+};

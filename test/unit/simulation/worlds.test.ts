@@ -1,0 +1,79 @@
+/** A handful of simulated worlds in every run; `npm run simulate -- --seeds 1000` plays many. */
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { plantedBugs } from '../../simulation/planted-bugs.ts';
+import { worldPlan } from '../../simulation/world-plan.ts';
+import { runWorld } from '../../simulation/world-run.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const BIN = `${ROOT}node_modules/.bin/`;
+const SEEDS = [1, 2, 3, 4];
+const FAULTS = new Set([
+  'Deafen',
+  'Freeze',
+  'ApiOutage',
+  'ApiErrors',
+  'SlowApi',
+  'SlowList',
+  'Replace',
+  'DropWatches',
+  'Compact',
+  'FleetOutage',
+  'CutSession',
+  'RejectRollups',
+  'Vanish',
+]);
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
+
+const run = promisify(execFile);
+
+/** The log of a seed as the runtime that this test does not run on gives it. */
+const logElsewhere = async (seed: number): Promise<string> => {
+  const onDeno = process.versions['deno'] !== undefined;
+  const main = ['test/simulation/main.ts', '--seed', String(seed), '--log', '--no-shrink'];
+  const { stdout } = await run(
+    `${BIN}${onDeno ? 'node' : 'deno'}`,
+    onDeno ? main : ['run', '-A', ...main],
+    { cwd: ROOT, maxBuffer: OUTPUT_BYTES_MAX },
+  );
+  return stdout.trimEnd();
+};
+
+describe('simulated worlds', () => {
+  test.each(SEEDS)('world %i keeps every law from its beginning to its rest', async (seed) => {
+    const report = await runWorld(worldPlan(seed));
+    expect(report.breach).toBeUndefined();
+    expect(report.nodes).toBeGreaterThanOrEqual(20);
+    expect(report.pods).toBeGreaterThanOrEqual(100);
+    expect(report.evictions).toBeGreaterThan(0);
+  }, 120_000);
+
+  test('the same seed gives the same log, byte for byte, on Node and on Deno', async () => {
+    const seed = 5;
+    const [{ log }, elsewhere] = await Promise.all([
+      runWorld(worldPlan(seed)),
+      logElsewhere(seed),
+    ]);
+    expect(log.length).toBeGreaterThan(1000);
+    expect(elsewhere === log.join('\n')).toBe(true);
+  }, 180_000);
+
+  test('every plan has nodes, pods, budgets, faults and a crash as promised', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const { nodes, apps, scenes } = worldPlan(seed);
+      const tags = scenes.map(({ act }) => act._tag);
+      expect(nodes).toBeGreaterThanOrEqual(20);
+      expect(apps.reduce((sum, { replicas }) => sum + replicas, 0)).toBeGreaterThanOrEqual(100);
+      expect(apps.filter(({ budget }) => budget !== undefined).length).toBeGreaterThanOrEqual(5);
+      expect(tags.filter((tag) => FAULTS.has(tag)).length).toBeGreaterThanOrEqual(3);
+      expect(tags).toContain('Crash');
+    }
+  });
+
+  test('there are ten planted bugs', () => {
+    expect(plantedBugs()).toHaveLength(10);
+  });
+});
