@@ -119,7 +119,7 @@ describeWithTestbed('drains of a hundred nodes', BED, (bed) => {
       await expectRightDrain(site);
       const acks = await acksAt(site.fleet);
       expect(acks.map(({ instructionId }) => instructionId)).toEqual(['all-at-once']);
-      // All but on a busy machine: a node whose cordon takes longer than 2 s is not counted (DR-11).
+      // All but on a busy machine: a cordon that takes longer than 2 s is not counted (DR-11).
       expect(acks[0]?.nodesStarted).toBeLessThanOrEqual(NODES);
     },
     TIMEOUT_MS,
