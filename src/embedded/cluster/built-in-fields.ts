@@ -76,13 +76,13 @@ const quantity = (value: unknown, place: Place): unknown => {
 const structured = (value: unknown, fields: Fields, place: Place): JsonRecord => {
   const record = asRecord(value);
   if (record === undefined) throw mismatch(value, place, 'object');
-  const kept: [string, unknown][] = [];
+  const kept: Record<string, unknown> = {};
   for (const [field, inner] of Object.entries(record)) {
     const note = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (note === undefined) place.dropped(within(place, field).path);
-    else if (inner !== null) kept.push([field, shaped(inner, note, within(place, field))]);
+    else if (inner !== null) kept[field] = shaped(inner, note, within(place, field));
   }
-  return Object.fromEntries(kept);
+  return kept;
 };
 
 const shaped = (value: unknown, note: string, place: Place): unknown => {

@@ -24,14 +24,18 @@ import {
 } from './names.ts';
 
 /** The object with some fields of its metadata set; `undefined` removes one. */
-export const withMetadata = (object: JsonRecord, fields: JsonRecord): JsonRecord => ({
-  ...object,
-  metadata: Object.fromEntries(
-    Object.entries({ ...recordAt(object, 'metadata'), ...fields }).filter(([, value]) =>
-      value !== undefined
-    ),
-  ),
-});
+export const withMetadata = (object: JsonRecord, fields: JsonRecord): JsonRecord => {
+  // Every write comes here several times: filling an object costs a third of `fromEntries`.
+  const metadata: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(recordAt(object, 'metadata') ?? {})) {
+    if (!Object.hasOwn(fields, field)) metadata[field] = value;
+    else if (fields[field] !== undefined) metadata[field] = fields[field];
+  }
+  for (const [field, value] of Object.entries(fields)) {
+    if (value !== undefined) metadata[field] = value;
+  }
+  return { ...object, metadata };
+};
 
 const OMITTED_EMPTY = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;
 

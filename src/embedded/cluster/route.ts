@@ -19,7 +19,8 @@ interface Located {
 }
 
 const located = (path: string): Located | undefined => {
-  const [root, ...segments] = path.split('/').filter((part) => part !== '').map(decodeURIComponent);
+  const parts = path.split('/').filter((part) => part !== '');
+  const [root, ...segments] = path.includes('%') ? parts.map(decodeURIComponent) : parts;
   if (root === 'api') {
     const [version = '', ...rest] = segments;
     return { group: '', version, rest };
