@@ -7,6 +7,7 @@
 import type { RecordEvent, Regarding } from '../api/event-note.ts';
 import type { ReasonName } from '../api/reasons.ts';
 import type { Telemetry } from '../api/telemetry.ts';
+import { blockedSentence, fittingSentence } from '../domain/drain/blocker.ts';
 import { CORDON_PREFIX, type CordonEnd } from '../domain/drain/cordon.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
@@ -95,10 +96,10 @@ export const drainVoice = (telemetry: Telemetry, record: RecordEvent): DrainVoic
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      tell(subject, reason, endNote(drain));
+      tell(subject, reason, fittingSentence(endNote(drain)));
     },
     blocked: (subject, { blocker: { reason, text }, pods }) =>
-      tell(subject, reason, `Pods cannot leave: ${text} (${listed(pods)})`),
+      tell(subject, reason, blockedSentence(text, pods)),
     cordonFailing: (subject, problem) => {
       telemetry.log('warn', 'Node could not be cordoned', { node: subject.name, problem });
       tell(subject, 'CordonFailing', `Cannot cordon: ${problem}`);

@@ -101,7 +101,7 @@ export const makePopulation = (
     telemetry.gauge('tidegate_machines', count, { state })
   );
   const door = writeDoor();
-  const voice = upcomingNodeVoice(telemetry, record);
+  const voice = upcomingNodeVoice(telemetry, time, record);
   let stopped = false;
   let renouncing = false;
 

@@ -1,7 +1,9 @@
 /** What the actors of machines have to say to people: Events and log lines. */
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
 import type { Telemetry } from '../api/telemetry.ts';
+import type { Time } from '../domain/time.ts';
 import type { UpcomingNodeContext } from '../machines/upcoming-node-terms.ts';
+import { troubleLog } from './trouble-log.ts';
 import type { UpcomingNodeVoice } from './upcoming-node-acts.ts';
 
 const about = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({
@@ -11,17 +13,15 @@ const about = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => 
   uid: facts.shown?.uid ?? '',
 });
 
-/** Says that a Node is Ready once, and loudly when an object cannot be written. */
+/** Says that a Node is Ready once, and loudly when objects cannot be written. */
 export const upcomingNodeVoice = (
   telemetry: Telemetry,
+  time: Time,
   record: RecordEvent,
 ): Pick<UpcomingNodeVoice, 'tellNodeReady' | 'tellRefused' | 'tellFailing'> => {
+  const warn = troubleLog(telemetry, time, 'UpcomingNodes could not be written');
   const complain = (reason: EventNote['reason']) => (context: UpcomingNodeContext): void => {
-    telemetry.log('warn', 'An UpcomingNode could not be written', {
-      machine: context.machineId,
-      reason,
-      problem: context.problem,
-    });
+    warn({ name: context.name, reason, problem: context.problem });
     const note = `Cannot write UpcomingNode "${context.name}": ${context.problem}`;
     record({ regarding: about(context), reason, note });
   };

@@ -12,13 +12,17 @@ import { Writes } from './writes.ts';
 /** Who reports, in every Event of Tidegate. */
 export const REPORTING_CONTROLLER = 'tidegate.dev/operator';
 
-/** The API server takes no longer note. */
-const NOTE_CHARS_MAX = 1024;
+/** The API server takes no longer note, and it counts bytes. */
+const NOTE_BYTES_MAX = 1024;
 /** Leaves room for the suffix within the 253 characters of a name. */
 const OBJECT_NAME_CHARS_MAX = 200;
 const TRIES = 3;
 const FIRST_RETRY_MS = 500;
 const WRITE_TIMEOUT_MS = 10_000;
+
+/** Whole characters, as many as there is room for. */
+const fitting = (note: string): string =>
+  note.slice(0, new TextEncoder().encodeInto(note, new Uint8Array(NOTE_BYTES_MAX)).read);
 
 /** One writing of an Event: the first, or one more of its series. */
 export interface EventWriting extends EventNote {
@@ -69,7 +73,7 @@ const eventOf = (writing: EventWriting): object => ({
   reason: writing.reason,
   type: REASONS[writing.reason].type,
   regarding: regardingOf(writing.regarding),
-  note: writing.note.slice(0, NOTE_CHARS_MAX),
+  note: fitting(writing.note),
   ...seriesOf(writing),
 });
 

@@ -203,6 +203,31 @@ const inShort = (text: string): string => {
   return text.length > WORDS_CHARS_MAX ? `${text.slice(0, WORDS_CHARS_MAX)}…` : text;
 };
 
+/** What an Event may say; Kubernetes takes 1,024 bytes, and a character may have several. */
+const NOTE_CHARS_MAX = 1000;
+/** Room for the number of pods that are not named. */
+const MORE_CHARS = 24;
+
+/** What an Event says of pods that one cause holds up: whole names, as many as there is room. */
+export const blockedSentence = (text: string, pods: readonly string[]): string => {
+  const before = `Pods cannot leave: ${inShort(text)} (`;
+  const named: string[] = [];
+  let length = before.length + MORE_CHARS;
+  for (const name of pods.slice(0, NAMED_MAX)) {
+    length += name.length + 2;
+    if (length > NOTE_CHARS_MAX) break;
+    named.push(name);
+  }
+  const more = pods.length - named.length;
+  return `${before}${named.join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
+};
+
+/** A sentence of several parts, cut between two of them when an Event cannot hold it. */
+export const fittingSentence = (sentence: string): string =>
+  sentence.length <= NOTE_CHARS_MAX
+    ? sentence
+    : `${sentence.slice(0, sentence.lastIndexOf(', ', NOTE_CHARS_MAX - 3))}, …`;
+
 /**
  * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by
  * name and why each. Pods without words are `unknown`.

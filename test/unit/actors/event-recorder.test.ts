@@ -164,3 +164,10 @@ test('events: a write that fails is tried three times and then given up', async 
   await recorder.idle();
   expect(counted('written')).toBe(1);
 });
+
+test('a note is cut at a whole character when it has more bytes than an Event may have', async () => {
+  const { time, calls, recorder } = rig();
+  recorder.record(note('é'.repeat(1000)));
+  await time.advance(1000);
+  expect(textAt(calls[0]?.body, 'note')).toBe('é'.repeat(512));
+});

@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { type ReasonName, REASONS } from '../../../../src/api/reasons.ts';
 import type { EvictionOutcome } from '../../../../src/domain/drain/answer.ts';
 import {
+  blockedSentence,
   BLOCKER_REASONS,
   type BlockerFacts,
   blockerOf,
+  fittingSentence,
   isBlocking,
   remainingSentence,
 } from '../../../../src/domain/drain/blocker.ts';
@@ -131,6 +133,32 @@ describe('blockerOf', () => {
       blockerOf(facts({ pod: podOf({ name }), budgets: [full] })).subject
     );
     expect(subjects).toEqual(['ns/db', 'ns/db']);
+  });
+});
+
+describe('blockedSentence', () => {
+  const long = (at: number): string => `${'n'.repeat(63)}/${'p'.repeat(250)}${at}`;
+
+  it('DR-42: names five pods and says how many more there are', () => {
+    const pods = ['ns/a', 'ns/b', 'ns/c', 'ns/d', 'ns/e', 'ns/f'];
+    expect(blockedSentence('why', pods))
+      .toBe('Pods cannot leave: why (ns/a, ns/b, ns/c, ns/d, ns/e and 1 more)');
+    expect(blockedSentence('why', ['ns/a'])).toBe('Pods cannot leave: why (ns/a)');
+  });
+
+  it('DR-42: is cut behind a whole name when an Event cannot hold more', () => {
+    const pods = Array.from({ length: 40 }, (_, at) => long(at));
+    const sentence = blockedSentence('x'.repeat(5000), pods);
+    expect(sentence.length).toBeLessThanOrEqual(1000);
+    expect(sentence.endsWith(`… (${long(0)}, ${long(1)} and 38 more)`)).toBe(true);
+  });
+
+  it('DR-42: the end of a drain is cut between two pods', () => {
+    const remaining = Array.from({ length: 5 }, (_, at) => ({ key: long(at), text: 'why' }));
+    const sentence = fittingSentence(remainingSentence(remaining));
+    expect(sentence.length).toBeLessThanOrEqual(1000);
+    expect(sentence.endsWith('(why), …')).toBe(true);
+    expect(fittingSentence('short')).toBe('short');
   });
 });
 
