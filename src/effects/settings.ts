@@ -188,7 +188,9 @@ export const leaseSettings = (
   const lease: LeaseSettings = {
     name: options.leaseName,
     namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
-    identity: options.identity ?? `${surroundings.hostname}_${surroundings.nonce}`,
+    // Readers of the Lease take the part before the last "_" for the name of the pod.
+    identity: options.identity ??
+      `${surroundings.environment['POD_NAME'] || surroundings.hostname}_${surroundings.nonce}`,
     durationMs: options.leaseDurationMs,
     renewDeadlineMs: options.leaseRenewDeadlineMs,
     retryPeriodMs: options.leaseRetryPeriodMs,

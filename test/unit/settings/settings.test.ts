@@ -70,6 +70,15 @@ describe('operator settings', () => {
     expect(own({})).toBeNull();
   });
 
+  test('DR-20: name the pod in the Lease, also where the host has another name', () => {
+    const identity = (environment: Record<string, string>) => {
+      const outcome = operatorSettings(least, surroundings(environment, 'fleet'));
+      return outcome._tag === 'Settled' ? outcome.settings.lease.identity : outcome.message;
+    };
+    expect(identity({ POD_NAME: 'tide-0' })).toBe('tide-0_0badf00d');
+    expect(identity({})).toBe('host-a_0badf00d');
+  });
+
   test('DR-45: take --pause-drains as true or false and nothing else', () => {
     expect(settled({ ...least, 'pause-drains': 'true' }).drains.isPaused).toBe(true);
     expect(settled(least, { TIDEGATE_PAUSE_DRAINS: 'true' }).drains.isPaused).toBe(true);
