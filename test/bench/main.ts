@@ -2,12 +2,14 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [rollup|session|list|process|page|pods|drain|small-drain]...`
+ * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`, `page`,
+ * `pods`, `cluster`, `drain` and `small-drain`.
  *
  * `drain` takes an hour and `small-drain`, the first scenes of it, ten minutes; `pods` writes half a
- * million times: they run only when they are asked for.
+ * million times and `cluster` more often: they run only when they are asked for.
  */
 import process from 'node:process';
+import { benchCluster } from './cluster.ts';
 import { benchDrains, benchSmallDrains } from './drain.ts';
 import { benchLists } from './list.ts';
 import { say, sayMachine } from './measurement.ts';
@@ -29,11 +31,12 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['page', benchPage],
   ['list', () => benchLists(PODS)],
   ['pods', () => benchPods(DEMANDING_PODS)],
+  ['cluster', benchCluster],
   ['drain', benchDrains],
   ['small-drain', benchSmallDrains],
 ]);
 
-const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'drain', 'small-drain']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'cluster', 'drain', 'small-drain']);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !BENCHES.has(name));
