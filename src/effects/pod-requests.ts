@@ -78,6 +78,12 @@ const updated = (
     : writes.patch(nameOf(request), patch);
 };
 
+/** What existing dashboards call a write; those of requests that are there are not counted. */
+const reconciledBy = (op: RequestWrite, outcome: Outcome): 'cr_created' | 'error' | undefined => {
+  if (outcome._tag === 'Refused' || outcome._tag === 'Fault') return 'error';
+  return op === 'create' ? 'cr_created' : undefined;
+};
+
 /** Requests of pods on a real API server. */
 export const podRequestsLayer = (
   { telemetry, intern }: PodRequestsOptions,
@@ -92,6 +98,12 @@ export const podRequestsLayer = (
       const counted = (op: RequestWrite, act: Counted): Effect.Effect<Outcome> =>
         Effect.map(act, ({ outcome, result }) => {
           telemetry.count('tidegate_pod_request_writes_total', 1, { op, outcome: result });
+          const reconciled = reconciledBy(op, outcome);
+          if (reconciled !== undefined) {
+            telemetry.count('bigfleet_unschedulable_pod_controller_reconciles_total', 1, {
+              outcome: reconciled,
+            });
+          }
           return outcome;
         });
       const about = (

@@ -1,0 +1,393 @@
+/** The registry of pods: what becomes of pods and their requests, in small. */
+import { Effect } from 'effect';
+import { describe, expect, test } from 'vitest';
+import { COLLECTION_GRACE_MS } from '../../../src/actors/departures.ts';
+import { QUIET_PODS_MAX } from '../../../src/actors/pod-demand-population.ts';
+import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { podRig, podUid } from '../../support/pod-rig.ts';
+
+const RECONCILES = 'bigfleet_unschedulable_pod_controller_reconciles_total';
+
+describe('pods become demand', () => {
+  test('a pod gets one request, owned by it and labelled, with its first phase, in 2 writes', async () => {
+    const rig = podRig();
+    rig.pod('web', { cpu: '2' });
+    await rig.settle();
+    const name = rig.nameOf('web');
+    expect(rig.requests.writes()).toEqual(['POST', `PATCH ${name}/status`]);
+    const request = rig.requests.get(name);
+    expect(textAt(request, 'metadata', 'labels', OWNED_BY_POD)).toBe(podUid('web'));
+    expect(listOrEmptyAt(request, 'metadata', 'ownerReferences')).toEqual([
+      { apiVersion: 'v1', kind: 'Pod', name: 'web', uid: podUid('web'), controller: true },
+    ]);
+    expect([rig.cpuOf(name), rig.phaseOf(name)]).toEqual(['2', 'Pending']);
+    expect(rig.counted.get(`${RECONCILES} cr_created`)).toBe(1);
+  });
+
+  test('nothing is written before the lists of pods and requests are complete', async () => {
+    const rig = podRig({ synced: false });
+    rig.pod('web');
+    rig.foreign('cr-pod-old', 'gone');
+    rig.pods.list();
+    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    expect(rig.requests.writes()).toEqual([]);
+    rig.requests.list();
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['POST', `PATCH ${rig.nameOf('web')}/status`]);
+  });
+
+  test('nothing is written by a process that does not lead, and all that is owed once it does', async () => {
+    const rig = podRig({ leading: false });
+    rig.pod('web');
+    rig.pod('done', { phase: 'Succeeded' });
+    await rig.time.advance(60_000);
+    expect(rig.requests.writes()).toEqual([]);
+    rig.registry().lead(true);
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+    rig.registry().lead(false);
+    rig.pod('later');
+    await rig.time.advance(60_000);
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+  });
+
+  test('a new process on the same cluster writes nothing', async () => {
+    const rig = podRig();
+    for (const name of ['a', 'b', 'c']) rig.pod(name);
+    await rig.settle();
+    const before = rig.requests.writes().length;
+    await rig.restart();
+    await rig.settle();
+    expect(rig.requests.writes().length - before).toBe(0);
+  });
+
+  test('a request follows its pod, and only what changed is sent', async () => {
+    const rig = podRig();
+    rig.pod('web', { cpu: '1' });
+    await rig.settle();
+    rig.pod('web', { cpu: '3' });
+    await rig.settle();
+    expect(rig.cpuOf(rig.nameOf('web'))).toBe('3');
+    expect(rig.requests.calls.at(-1)).toMatchObject({
+      method: 'PATCH',
+      body: { spec: { resources: { cpu: '3' } } },
+    });
+    expect(rig.requests.writes()).toHaveLength(3);
+  });
+
+  test('a request that somebody changed says again what the pod asks for', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    rig.requests.put(rig.nameOf('web'), { spec: { resources: { cpu: '9' }, priority: 3 } });
+    await rig.settle();
+    expect(rig.cpuOf(rig.nameOf('web'))).toBe('1');
+  });
+
+  test('a request that somebody deleted comes back', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    rig.requests.remove(rig.nameOf('web'));
+    await rig.settle();
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
+  });
+});
+
+describe('pods that are no demand', () => {
+  test('the request of a pod that finishes is deleted at once, and none is made for it later', async () => {
+    const rig = podRig();
+    rig.pod('job', { phase: 'Running' });
+    await rig.settle();
+    rig.pod('job', { phase: 'Succeeded' });
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+    expect(rig.requests.writes()).toHaveLength(3);
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    await rig.settle();
+    expect(rig.requests.writes()).toHaveLength(3);
+    expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);
+  });
+
+  test('pods of DaemonSets and mirror pods get none, and lose those that they have', async () => {
+    const rig = podRig();
+    rig.foreign('cr-pod-agent-x', 'agent');
+    rig.pod('agent', { metadata: { ownerReferences: [{ kind: 'DaemonSet', controller: true }] } });
+    rig.pod('static', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } });
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+    expect(rig.requests.writes()).toEqual(['DELETE cr-pod-agent-x']);
+  });
+
+  test('pods of namespaces that are left out get none, until the namespace is let in', async () => {
+    const rig = podRig({ selectsNamespace: (labels) => labels['team'] !== undefined });
+    rig.pod('web');
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual([]);
+    rig.namespaces.put('default', {
+      metadata: { name: 'default', uid: 'n', labels: { team: 'a' } },
+    });
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+    rig.namespaces.put('default', { metadata: { name: 'default', uid: 'n', labels: {} } });
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+  });
+});
+
+describe('pods that go', () => {
+  test('the request of a pod that is gone is left to the garbage collector', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    rig.pods.remove('web');
+    await rig.time.advance(COLLECTION_GRACE_MS / 2);
+    rig.collect('web');
+    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    expect(rig.requests.writes()).toHaveLength(2);
+    expect(rig.registry().counts()['leaving'] ?? 0).toBe(0);
+  });
+
+  test('a request that the garbage collector leaves behind is deleted after its grace', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    rig.pods.remove('web');
+    await rig.time.advance(COLLECTION_GRACE_MS - 1);
+    expect(rig.requests.writes()).toHaveLength(2);
+    await rig.time.advance(1);
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+  });
+
+  test('a request of a pod that went while nobody looked is deleted after the grace', async () => {
+    const rig = podRig({ synced: false });
+    rig.foreign('cr-pod-old', 'gone');
+    rig.pods.list();
+    rig.requests.list();
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual([]);
+    await rig.time.advance(COLLECTION_GRACE_MS);
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+  });
+
+  test('a pod that has the name of one before it has a request of its own', async () => {
+    const rig = podRig();
+    rig.pod('db-0');
+    await rig.settle();
+    rig.pods.remove('db-0');
+    rig.pod('db-0', { life: 2 });
+    await rig.settle();
+    expect(rig.requests.names().sort()).toEqual([rig.nameOf('db-0', 1), rig.nameOf('db-0', 2)]);
+    rig.collect('db-0', 1);
+    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    expect(rig.requests.names()).toEqual([rig.nameOf('db-0', 2)]);
+  });
+});
+
+describe('requests of others', () => {
+  test('a request of another controller is adopted under its name, and corrected', async () => {
+    const rig = podRig();
+    rig.foreign('cr-pod-web-x7k2p', 'web');
+    rig.pod('web');
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['PATCH cr-pod-web-x7k2p']);
+    expect(rig.cpuOf('cr-pod-web-x7k2p')).toBe('1');
+    expect(rig.phaseOf('cr-pod-web-x7k2p')).toBe('Acknowledged');
+    const [owner] = listOrEmptyAt(
+      rig.requests.get('cr-pod-web-x7k2p'),
+      'metadata',
+      'ownerReferences',
+    );
+    expect(textAt(owner, 'uid')).toBe(podUid('web'));
+  });
+
+  test('of several requests of one pod the one with its own name stays', async () => {
+    const rig = podRig({ leading: false });
+    rig.pod('web');
+    rig.foreign('cr-pod-web-a', 'web');
+    rig.foreign(rig.nameOf('web'), 'web');
+    rig.foreign('cr-pod-web-b', 'web');
+    rig.registry().lead(true);
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+  });
+
+  test('a request that lost its label is marked again', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    const name = rig.nameOf('web');
+    rig.requests.put(name, { metadata: { name, namespace: 'default', uid: 'uid-1' } });
+    await rig.settle();
+    expect(textAt(rig.requests.get(name), 'metadata', 'labels', OWNED_BY_POD)).toBe(podUid('web'));
+    expect(rig.requests.names()).toEqual([name]);
+  });
+
+  test('requests that belong to no pod are nobody’s business', async () => {
+    const rig = podRig();
+    rig.requests.put('training', {
+      metadata: { name: 'training', namespace: 'default', uid: 't' },
+      spec: { resources: { cpu: '1' }, priority: 0 },
+    });
+    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    expect(rig.requests.writes()).toEqual([]);
+  });
+
+  test('a phase that the operator was faster to write is left alone', async () => {
+    const rig = podRig();
+    rig.requests.intercept(({ method, path }) => {
+      const isStamp = method === 'PATCH' && path.endsWith('/status');
+      const name = rig.nameOf('web');
+      if (isStamp && rig.phaseOf(name) === undefined) {
+        rig.requests.put(name, { status: { phase: 'Acknowledged' } });
+      }
+      return Effect.succeed(undefined);
+    });
+    rig.pod('web');
+    await rig.settle();
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Acknowledged');
+    expect(rig.requests.writes()).toHaveLength(2);
+    expect(rig.registry().counts()).toMatchObject({ settled: 1 });
+  });
+});
+
+describe('lag and faults', () => {
+  test('a cache that lags behind never makes two requests', async () => {
+    const rig = podRig();
+    rig.requests.lag();
+    rig.pod('web', { cpu: '1' });
+    await rig.settle();
+    rig.pod('web', { cpu: '2' });
+    await rig.settle();
+    rig.pod('web', { phase: 'Succeeded' });
+    await rig.settle();
+    rig.requests.catchUp();
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([]);
+    expect(rig.requests.writes().filter((write) => write.startsWith('POST'))).toHaveLength(1);
+    expect(rig.requests.writes().filter((write) => write.startsWith('DELETE'))).toHaveLength(1);
+  });
+
+  test('a creation whose answer was lost is found again and not made twice', async () => {
+    const rig = podRig();
+    rig.requests.lag();
+    rig.requests.loseAnswers(({ method }) =>
+      method === 'POST' ? Effect.fail(new NotSent({ why: 'planted' })) : Effect.void
+    );
+    rig.pod('web');
+    await rig.settle();
+    rig.requests.loseAnswers(() => Effect.void);
+    await rig.time.advance(5_000);
+    rig.requests.catchUp();
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
+  });
+
+  test('a request that the API server refuses is told on the pod, and tried again later', async () => {
+    const rig = podRig();
+    rig.requests.intercept(({ method }) =>
+      Effect.succeed(
+        method === 'POST' ? { status: 403, body: { message: 'exceeded quota' } } : undefined,
+      )
+    );
+    rig.pod('web');
+    await rig.settle();
+    expect(rig.notes).toEqual([{
+      regarding: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        namespace: 'default',
+        name: 'web',
+        uid: podUid('web'),
+      },
+      reason: 'PodRequestRefused',
+      note: 'Cannot write its CapacityRequest: 403 exceeded quota',
+    }]);
+    expect(rig.registry().counts()).toMatchObject({ refused: 1 });
+    rig.requests.intercept(() => Effect.succeed(undefined));
+    await rig.time.advance(60_000);
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+  });
+
+  test('writes that keep failing make room for other pods, and land in the end', async () => {
+    const rig = podRig();
+    rig.requests.intercept(() => Effect.fail(new NotSent({ why: 'planted' })));
+    rig.pod('web');
+    await rig.time.advance(20_000);
+    expect(rig.notes.map(({ reason }) => reason)).toContain('PodRequestFailing');
+    rig.requests.intercept(() => Effect.succeed(undefined));
+    await rig.time.advance(60_000);
+    await rig.settle();
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
+  });
+});
+
+describe('what people are told', () => {
+  const unsayable = {
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{
+            matchExpressions: [{ key: 'cores', operator: 'Gt', values: ['8'] }],
+          }],
+        },
+      },
+    },
+  };
+
+  test('a pod whose request cannot say everything is warned once for each reason', async () => {
+    const rig = podRig();
+    const annotations = { 'bigfleet.lucy.sh/interruption-penalty': 'a lot' };
+    rig.pod('web', { spec: unsayable, metadata: { annotations } });
+    await rig.settle();
+    rig.pod('web', { spec: unsayable, metadata: { annotations }, phase: 'Running' });
+    await rig.settle();
+    expect(rig.notes.map(({ reason }) => reason)).toEqual(['DemandLeftOut', 'PenaltyUnreadable']);
+    expect(rig.notes[1]?.note).toContain('is "a lot", which is no number');
+  });
+
+  test('penalties of a PriorityClass reach every pod of it when they change', async () => {
+    const rig = podRig();
+    for (const name of ['a', 'b']) rig.pod(name, { spec: { priorityClassName: 'high' } });
+    rig.pod('c');
+    await rig.settle();
+    const before = rig.requests.writes().length;
+    rig.defaults.next(new Map([['high', { interruptionPenalty: '16' }]]));
+    await rig.settle();
+    expect(['a', 'b', 'c'].map((name) => rig.penaltyOf(rig.nameOf(name))))
+      .toEqual(['16', '16', undefined]);
+    expect(rig.requests.writes().length - before).toBe(2);
+  });
+});
+
+describe('many pods', () => {
+  test('a thousand settled pods stay awake, and those that rested longest sleep', async () => {
+    const rig = podRig();
+    const count = QUIET_PODS_MAX + 200;
+    for (let number = 0; number < count; number += 1) rig.pod(`p${number}`);
+    await rig.registry().idle();
+    await rig.settle();
+    expect(rig.requests.names()).toHaveLength(count);
+    expect(rig.registry().counts()).toMatchObject({ settled: QUIET_PODS_MAX, asleep: 200 });
+    expect([...rig.registry().actors()]).toHaveLength(QUIET_PODS_MAX);
+  });
+
+  test('of 2,000 pods of which 1,000 finish, exactly 2 writes a pod and 1 for a finished one', async () => {
+    const rig = podRig();
+    const names = Array.from({ length: 2000 }, (_, number) => `p${number}`);
+    for (const name of names) rig.pod(name);
+    await rig.registry().idle();
+    await rig.restart();
+    for (const name of names.slice(0, 1000)) rig.pod(name, { phase: 'Failed' });
+    await rig.registry().idle();
+    await rig.settle();
+    expect(rig.requests.names().sort()).toEqual(names.slice(1000).map((n) => rig.nameOf(n)).sort());
+    expect(rig.requests.writes()).toHaveLength(2 * 2000 + 1000);
+  });
+});
