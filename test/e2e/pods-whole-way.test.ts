@@ -17,6 +17,7 @@ import {
   untilAll,
 } from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { explained } from '../support/explained.ts';
 import { startFleet } from '../support/fleet-process.ts';
 import { boundMachines, needsAt, rollupsAt } from '../support/fleet-script.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
@@ -128,6 +129,12 @@ the Deployment is scaled to 0',
         return pods.length === nodes.length && pods;
       }, { what: 'the DaemonSet on every Node' });
       expect(requests.map(nameOf)).not.toContain(requestNameOf(daemons[0] ?? {}));
+      expect(await explained(bed(), 'pod', `default/${nameOf(running[0])}`)).toMatch(
+        /: Running[\s\S]*acknowledged a roll-up that this request was part of/,
+      );
+      expect(await explained(bed(), 'pod', `default/${nameOf(daemons[0])}`)).toContain(
+        'each new node brings one of its own along',
+      );
 
       await cluster.patch(`${DEPLOYMENTS}/web`, { spec: { replicas: 0 } });
       await none(cluster, COLLECTIONS.requests, 'every request to go with its pod');

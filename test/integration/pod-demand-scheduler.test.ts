@@ -12,7 +12,9 @@ import { NO_DEFAULTS } from '../../src/domain/pod-demand/penalties.ts';
 import { projectPodDemand } from '../../src/domain/pod-demand/pod-demand.ts';
 import type { RequirementFields } from '../../src/domain/pod-demand/pod-placement.ts';
 import { type PodRequestSpec, requestOfPod } from '../../src/domain/pod-demand/pod-request.ts';
-import { clusterClient, COLLECTIONS } from '../support/cluster-client.ts';
+import { clusterClient, COLLECTIONS, nameOf } from '../support/cluster-client.ts';
+import { PODS as PODS_PATH } from '../support/pods-role.ts';
+import { resizedPods } from '../support/resized-pods.ts';
 import {
   affinityOf,
   labelledNodes,
@@ -33,6 +35,7 @@ import { describeWithTestbed } from '../support/testbed.ts';
 const SEED = 20_261_121;
 const PODS = 50;
 const NODES = 12;
+const RESIZED = 30;
 
 const NANOS = 1_000_000_000n;
 const MILLIS_PER_NANO = 1_000_000n;
@@ -86,6 +89,14 @@ const askedBy = (raw: JsonRecord): PodRequestSpec => {
   expect(request.warnings).toEqual([]);
   return request.spec;
 };
+
+/** The room that is left beside a pod, and who tries to get into it. */
+const ROOM = { cpu: '1', memory: '1Gi' };
+const GUESTS = [
+  { name: 'exact', fits: true, requests: ROOM },
+  { name: 'cpu', fits: false, requests: { ...ROOM, cpu: '1001m' } },
+  { name: 'memory', fits: false, requests: { ...ROOM, memory: '1073741825' } },
+] as const;
 
 interface Trial extends WantedNode {
   readonly pod: number;
@@ -201,6 +212,61 @@ for 50 node selectors and affinity terms from a seed',
       // Most of them tell nodes apart.
       expect(told.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
         .toBeGreaterThan(PODS / 2);
+    },
+  );
+
+  it(
+    'a pod that is resized in place takes as much of its node as its request says, for 30 pods \
+from a seed',
+    async () => {
+      const cluster = await clusterClient(bed());
+      await cluster.clear(COLLECTIONS.nodes);
+      const resized = resizedPods(RESIZED, SEED);
+      const rooms = resized.flatMap((pod, index) =>
+        GUESTS.map((guest) => ({ name: `room-${index}-${guest.name}`, pod, guest }))
+      );
+      await cluster.create(
+        PODS_PATH,
+        rooms.map(({ name, pod }) => hopefulPod(name, { ...pod.spec, nodeName: name })),
+      );
+      for (const { name, pod } of rooms) {
+        await cluster.patch(`${PODS_PATH}/${name}/status`, { status: pod.status });
+      }
+      const kept = await cluster.list(PODS_PATH);
+      const sizes = new Map(kept.map((pod) => [nameOf(pod), askedBy(pod).resources]));
+      const differs = kept.filter((pod) => {
+        const asked = askedBy({ ...pod, status: {} }).resources;
+        return JSON.stringify(asked) !== JSON.stringify(sizes.get(nameOf(pod)));
+      });
+      // For most of them it is not what the pod asks for that counts.
+      expect(differs.length).toBeGreaterThan(rooms.length / 2);
+      await makeNodes(
+        cluster,
+        rooms.map(({ name }) => {
+          const { cpu = '0', memory = '0' } = sizes.get(name) ?? {};
+          return {
+            name,
+            allocatable: {
+              pods: '2',
+              cpu: inUnits('cpu', unitsOf('cpu', cpu) + unitsOf('cpu', ROOM.cpu)),
+              memory: String(unitsOf('memory', memory) + unitsOf('memory', ROOM.memory)),
+            },
+          };
+        }),
+      );
+      const verdicts = await scheduledPods(
+        cluster,
+        rooms.map(({ name, guest: { requests } }) =>
+          hopefulPod(`guest-${name}`, {
+            containers: [{ name: 'main', image: 'image', resources: { requests } }],
+            nodeSelector: { 'kubernetes.io/hostname': name },
+          })
+        ),
+      );
+      const wrong = rooms.filter(({ name, guest }) =>
+        verdicts.get(`guest-${name}`)?._tag !== (guest.fits ? 'Bound' : 'Refused')
+      );
+      expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
     },
   );
 });

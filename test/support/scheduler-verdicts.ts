@@ -71,16 +71,17 @@ const verdictOn = (pod: JsonRecord, nodes: number): Verdict | undefined => {
     : undefined;
 };
 
-/** Creates the pods and waits for a verdict on each, by name; then takes them away. */
+/** Creates the pods and waits for a verdict on each, by name; then takes all pods away. */
 export const scheduledPods = async (
   cluster: ClusterClient,
   pods: readonly JsonRecord[],
 ): Promise<ReadonlyMap<string, Verdict>> => {
   const nodes = (await cluster.list(COLLECTIONS.nodes)).length;
+  const asked = new Set(pods.map(nameOf));
   await cluster.create(PODS, pods);
   const verdicts = await eventually(async () => {
     const known = new Map((await cluster.list(PODS)).flatMap((pod) => {
-      const verdict = verdictOn(pod, nodes);
+      const verdict = asked.has(nameOf(pod)) ? verdictOn(pod, nodes) : undefined;
       return verdict === undefined ? [] : [[nameOf(pod), verdict] as const];
     }));
     if (known.size === pods.length) return known;

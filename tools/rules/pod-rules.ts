@@ -25,8 +25,11 @@ const pods: RuleChapter = {
     {
       id: 'POD-03',
       says: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
-        'overhead and pod-level resources included.',
-      shownBy: ['a node of exactly the computed size takes the pod'],
+        'overhead and pod-level resources included, and what a resize in place has granted.',
+      shownBy: [
+        'a node of exactly the computed size takes the pod',
+        'a pod that is resized in place takes as much',
+      ],
     },
     {
       id: 'POD-04',
@@ -58,11 +61,16 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-09',
+      says: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
+      shownBy: ['make one request a pod between them'],
+    },
+    {
+      id: 'POD-10',
       says: 'Demand does not flicker while pods are recreated.',
       shownBy: ['100 of a ReplicaSet, one by one'],
     },
     {
-      id: 'POD-10',
+      id: 'POD-11',
       says: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
         'nobody else doing anything.',
       shownBy: ['runs pods that fit nowhere'],

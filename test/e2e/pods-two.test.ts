@@ -1,0 +1,51 @@
+/** Two `tidegate pods` of one cluster: the holder of the Lease writes, the other waits for it. */
+import { expect, it } from 'vitest';
+import type { JsonRecord } from '../../src/domain/json.ts';
+import { targetOf, writesBy } from '../support/audited-writes.ts';
+import { freshCluster } from '../support/fresh-cluster.ts';
+import { PODS, startPodsRole, untilRequestsOf } from '../support/pods-role.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+const PODS_AT_ONCE = 20;
+const WRITES_PER_POD = 2;
+const SIGKILLED = 137;
+
+const FLAGS = {
+  'lease-duration': '3s',
+  'lease-renew-deadline': '2s',
+  'lease-retry-period': '500ms',
+};
+
+const podsNamed = (prefix: string): readonly JsonRecord[] =>
+  Array.from({ length: PODS_AT_ONCE }, (_, index) => ({
+    metadata: { name: `${prefix}-${index}` },
+    spec: { containers: [{ name: 'main', image: 'image' }] },
+  }));
+
+const leads = ({ message }: { readonly message?: unknown }): boolean =>
+  message === 'This process leads';
+
+describeWithTestbed('two processes of the pods role', { say: () => {} }, (bed) => {
+  it('make one request a pod between them, and the second takes over when the first dies', async () => {
+    const cluster = await freshCluster(bed());
+    const first = await startPodsRole({ bed: bed(), flags: FLAGS });
+    await first.untilLog(leads, { what: 'that it leads' });
+    const second = await startPodsRole({ bed: bed(), flags: FLAGS });
+    await second.untilReady();
+    await cluster.create(PODS, podsNamed('before'));
+    await untilRequestsOf(cluster, await cluster.list(PODS));
+    expect(second.logs().filter(leads)).toEqual([]);
+
+    first.signal('KILL');
+    expect(await first.exited).toBe(SIGKILLED);
+    await cluster.create(PODS, podsNamed('after'));
+    await second.untilLog(leads, { what: 'that it leads' });
+    await untilRequestsOf(cluster, await cluster.list(PODS));
+    expect(await second.stop()).toBe(0);
+
+    const writes = await writesBy(bed(), 'pods');
+    expect(writes.filter(({ code }) => code >= 400)).toEqual([]);
+    expect(new Set(writes.map(targetOf)).size).toBe(2 * PODS_AT_ONCE);
+    expect(writes.length).toBe(2 * PODS_AT_ONCE * WRITES_PER_POD);
+  });
+});
