@@ -20,9 +20,19 @@ export default defineConfig({
       },
       floor('unit', 60_000),
       floor('models', 60_000),
+      {
+        // The same models, to try their own tests on mutants of the machines.
+        test: {
+          name: 'mutants',
+          include: ['test/models/*.test.ts'],
+          exclude: ['test/models/harness.test.ts'],
+          testTimeout: 600_000,
+          pool: 'forks' as const,
+          provide: { purpose: 'mutants' as const },
+        },
+      },
       floor('integration', 120_000, false),
       floor('e2e', 600_000, false),
-      floor('drains', 600_000, false),
     ],
   },
 });

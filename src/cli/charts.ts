@@ -104,7 +104,7 @@ const chartsAt = (revision: string): ReadonlyMap<string, Chart> | string => {
   const at = ['-C', top.text.trim()];
   const commit = git(...at, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`);
   if (!commit.passed) {
-    return `Cannot find revision "${revision}": git knows no such commit; fetch it, or name another`;
+    return `Cannot find revision "${revision}": git knows no such commit; name another`;
   }
   const files = git(...at, 'ls-tree', '--name-only', commit.text.trim(), `${FOLDER}/`)
     .text.split('\n').filter((path) => path.endsWith('.json'));

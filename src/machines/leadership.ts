@@ -103,6 +103,10 @@ export const leadership = setup({
       lease?.revision !== context.lease?.revision,
     observedMeanwhile: ({ context }, outcome: AcquireOutcome) =>
       outcome._tag === 'HeldByOther' && context.observedMeanwhile,
+    acquired: (_, outcome: AcquireOutcome) => outcome._tag === 'Acquired',
+    heldByOther: (_, outcome: AcquireOutcome) => outcome._tag === 'HeldByOther',
+    renewed: (_, outcome: RenewOutcome) => outcome._tag === 'Renewed',
+    taken: (_, outcome: RenewOutcome) => outcome._tag === 'Taken',
     faulty: (_, outcome: ReleaseOutcome) => outcome._tag === 'Fault',
   },
   delays: {
@@ -141,7 +145,7 @@ export const leadership = setup({
         input: ({ context }) => ({ expiredRevision: context.expiredRevision }),
         onDone: [
           {
-            guard: ({ event }) => event.output._tag === 'Acquired',
+            guard: { type: 'acquired', params: ({ event }) => event.output },
             target: 'leading',
             actions: { type: 'noteHeld', params: ({ event }) => event.output },
           },
@@ -152,7 +156,7 @@ export const leadership = setup({
             actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
           },
           {
-            guard: ({ event }) => event.output._tag === 'HeldByOther',
+            guard: { type: 'heldByOther', params: ({ event }) => event.output },
             target: 'standingBy',
             actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
           },
@@ -216,13 +220,13 @@ export const leadership = setup({
             input: ({ context }) => ({ lease: context.lease }),
             onDone: [
               {
-                guard: ({ event }) => event.output._tag === 'Renewed',
+                guard: { type: 'renewed', params: ({ event }) => event.output },
                 target: '#leadership.leading',
                 reenter: true,
                 actions: { type: 'noteHeld', params: ({ event }) => event.output },
               },
               {
-                guard: ({ event }) => event.output._tag === 'Taken',
+                guard: { type: 'taken', params: ({ event }) => event.output },
                 target: '#leadership.standingBy',
                 actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
               },

@@ -67,6 +67,10 @@ export const operator = setup({
       trouble: why,
     })),
   },
+  guards: {
+    fit: (_, fitness: Fitness) => fitness._tag === 'Fit',
+    unfit: (_, fitness: Fitness) => fitness._tag === 'Unfit',
+  },
   delays: {
     clusterBackoff: ({ context }) => backoffMs(CLUSTER_BACKOFF, context.attempt, context.seed),
   },
@@ -87,12 +91,12 @@ export const operator = setup({
         src: 'checkFitness',
         onDone: [
           {
-            guard: ({ event }) => event.output._tag === 'Fit',
+            guard: { type: 'fit', params: ({ event }) => event.output },
             target: 'syncing',
             actions: assign({ trouble: null }),
           },
           {
-            guard: ({ event }) => event.output._tag === 'Unfit',
+            guard: { type: 'unfit', params: ({ event }) => event.output },
             target: 'unfit',
             actions: {
               type: 'noteTrouble',

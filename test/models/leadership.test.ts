@@ -3,7 +3,8 @@
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import type { PromiseActorLogic } from 'xstate';
+import type { DoneActorEvent, PromiseActorLogic } from 'xstate';
+import { clockLayer } from '../../src/actors/clocks.ts';
 import { leadershipActs } from '../../src/actors/leadership.ts';
 import type {
   AcquireOutcome,
@@ -11,6 +12,7 @@ import type {
   ReleaseOutcome,
   RenewOutcome,
 } from '../../src/domain/lease.ts';
+import { simulatedTime } from '../../src/domain/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
 import { type Acts, describeModel } from './model.ts';
@@ -90,13 +92,21 @@ const wire = (acts: Acts) => {
       }),
     watch: () => Effect.never,
   });
+  // Each write looks at the clock before it is sent and after it was answered.
+  let looks = 0;
+  const monotonic = (): number => {
+    looks += 1;
+    return looks % 2 === 1 ? times.sentAtMs : times.answeredAtMs;
+  };
+  const clock = clockLayer({ ...simulatedTime(), monotonic });
   const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
-  const real = leadershipActs(ManagedRuntime.make(api), claim);
+  const real = leadershipActs(ManagedRuntime.make(Layer.merge(api, clock)), claim);
   /** Says which act asks, as the API server cannot tell by the first request. */
   const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
     ...logic,
     start: (...args: Parameters<NonNullable<typeof logic.start>>) => {
       performing = id;
+      looks = 0;
       return logic.start?.(...args);
     },
   });
@@ -144,6 +154,12 @@ describeModel('leadership', {
     expired: context.expiredRevision,
     observedMeanwhile: context.observedMeanwhile,
   }),
+  // A lease that has expired in our eyes is taken when it is met again.
+  happens: ({ context }, event) => {
+    if (event.type !== 'xstate.done.actor.acquireLease') return true;
+    const { output } = event as DoneActorEvent<AcquireOutcome>;
+    return output._tag !== 'HeldByOther' || output.lease.revision !== context.expiredRevision;
+  },
   invariant: (snapshot, acts) => {
     const { context } = snapshot;
     const leads = snapshot.matches('leading');

@@ -3,8 +3,10 @@
  * configuration is a dead end, invariants hold, a crash anywhere leaves the same obligations, and
  * the ways that cover all of it are driven through the live actor.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
 import { isDeepStrictEqual } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import type {
   AnyMachineSnapshot,
   AnyStateMachine,
@@ -12,11 +14,10 @@ import type {
   EventObject,
   InputFrom,
 } from 'xstate';
-import { coverageOf } from './harness/coverage.ts';
+import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
 import {
   type Configuration,
-  type Edge,
   explore,
   type Explored,
   type Step,
@@ -24,6 +25,35 @@ import {
   tell,
   wayTo,
 } from './harness/explorer.ts';
+import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
+import {
+  edgeCover,
+  type Ground,
+  randomPaths,
+  simplePaths,
+  transitionCover,
+} from './harness/paths.ts';
+import { transcriptOf, type Ways } from './harness/transcript.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Why the models are run; tests of the machines unless something else is said. */
+    readonly purpose?: 'mutants';
+  }
+  interface TaskMeta {
+    /** What the reporter of models prints. */
+    coverage?: ModelCoverage;
+    mutation?: MutationResult;
+  }
+}
+
+/** How much of a statechart its model took. */
+export interface ModelCoverage extends Coverage {
+  readonly machine: string;
+  readonly configurations: number;
+  readonly stories: number;
+  readonly ways: number;
+}
 
 export type { Acts, Step };
 
@@ -56,6 +86,8 @@ export interface Model<Machine extends AnyStateMachine, World> {
   readonly crash?: CrashLaw<InputFrom<Machine>, World>;
   /** The statechart as `src/actors` provides it, over fakes that answer through `acts`. */
   readonly wire?: (acts: Acts) => AnyStateMachine;
+  /** False for what the world cannot do in a configuration: walks leave it out. */
+  readonly happens?: (snapshot: AnyMachineSnapshot, event: EventObject) => boolean;
   /** The most configurations that it may have; an exploration that is cut short fails. */
   readonly limit?: number;
 }
@@ -123,21 +155,49 @@ const deadEnds = <World>(explored: Explored<World>): readonly string[] => {
     .map(storyOf);
 };
 
-/** Shortest ways that together take every kind of edge: source state, event, target state. */
-export const edgeCover = <World>(
-  explored: Explored<World>,
-): readonly (readonly Edge<World>[])[] => {
-  const covered = new Set<string>();
-  const kind = (edge: Edge<World>): string =>
-    JSON.stringify([edge.step.before.value, tell(edge.step.event), edge.step.after.value]);
-  const paths: (readonly Edge<World>[])[] = [];
-  for (const edge of explored.edges.toReversed()) {
-    if (covered.has(kind(edge))) continue;
-    const path = [...wayTo(edge.from), edge];
-    for (const step of path) covered.add(kind(step));
-    paths.push(path);
-  }
-  return paths;
+/** The ways that are told, and the further ones, of a model that was walked. */
+const waysOf = <Machine extends AnyStateMachine, World>(
+  model: Model<Machine, World>,
+  explored: Explored<World | undefined>,
+): Ways => {
+  const ground: Ground = {
+    machine: model.machine,
+    inputs: model.inputs,
+    events: model.events ?? {},
+    project: model.project ?? ((context: unknown) => context),
+    happens: model.happens ?? (() => true),
+  };
+  return {
+    told: transitionCover(explored),
+    further: [...edgeCover(explored), ...simplePaths(ground), ...randomPaths(ground)],
+  };
+};
+
+const storiesFile = (name: string): URL => new URL(`stories/${name}.txt`, import.meta.url);
+
+/** Told stories are compared with those that are committed; `--emit` records them anew. */
+const checkStories = (name: string, transcript: string): void => {
+  const file = storiesFile(name);
+  if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(file, transcript);
+  expect(transcript, 'tell them anew with "npm run models -- --emit"').toBe(
+    existsSync(file) ? readFileSync(file, 'utf8') : '',
+  );
+};
+
+const SURVIVORS_MAX = 0.05;
+
+/** Tries the generated tests themselves: what they do not catch is named. */
+const describeMutants = <Machine extends AnyStateMachine, World>(
+  name: string,
+  model: Model<Machine, World>,
+): void => {
+  test(`the generated tests of ${name} catch its mutants`, ({ task }) => {
+    const result = mutationResult(model.machine, waysOf(model, exploreModel(model)));
+    task.meta.mutation = result;
+    const made = Object.values(result.kinds).reduce((sum, kind) => sum + kind.made, 0);
+    expect(result.survivors.length / made, result.survivors.join('\n'))
+      .toBeLessThanOrEqual(SURVIVORS_MAX);
+  });
 };
 
 /** Registers the tests of one statechart. */
@@ -145,11 +205,23 @@ export const describeModel = <Machine extends AnyStateMachine, World = undefined
   name: string,
   model: Model<Machine, World>,
 ): void => {
+  if (inject('purpose') === 'mutants') {
+    describeMutants(name, model);
+    return;
+  }
   describe(name, () => {
     const explored = exploreModel(model);
     const coverage = coverageOf(model.machine, explored);
+    const ways = waysOf(model, explored);
 
-    test(`${name} is explored to its end`, () => {
+    test(`${name} is explored to its end`, ({ task }) => {
+      task.meta.coverage = {
+        machine: name,
+        configurations: explored.configurations.size,
+        stories: ways.told.length,
+        ways: ways.further.length,
+        ...coverage,
+      };
       expect(explored.truncated, `${explored.configurations.size} configurations`).toBe(false);
     });
     test(`${name} reaches each of its ${coverage.states} states`, () => {
@@ -174,13 +246,17 @@ export const describeModel = <Machine extends AnyStateMachine, World = undefined
         expect(crashViolations(model, explored)).toEqual([]);
       });
     }
+    test(`${name} goes the ways of its recorded stories`, () => {
+      checkStories(name, transcriptOf(model.machine, ways));
+    });
     test(`${name} as a live actor follows every drawn way`, async () => {
       const rig = {
         machine: model.machine,
         wire: model.wire,
         project: model.project ?? ((context: unknown) => context),
+        invariant: model.invariant,
       };
-      for (const path of edgeCover(explored)) await drive(rig, path);
+      for (const path of ways.further) await drive(rig, path);
     });
   });
 };

@@ -16,9 +16,12 @@ import {
 const idOf = ({ name, root }: Chart, path: string): string =>
   path === root.path ? name : `${name}_${path.replaceAll('.', '_')}`;
 
-/** Mermaid ends a text at a line break or semicolon, and reads `#` and `:` as its own. */
-const plain = (text: string): string =>
+/** A label ends at a semicolon, and `#` and `:` are Mermaid's own: they are written as numbers. */
+const labelText = (text: string): string =>
   text.replaceAll(/[#;:\n]/g, (one) => `#${one.codePointAt(0)};`);
+
+/** The words of a state stand between quotes, where numbers are not read. */
+const quotedText = (text: string): string => text.replaceAll('"', "'").replaceAll('\n', ' ');
 
 const indented = (depth: number, lines: readonly string[]): readonly string[] =>
   lines.map((line) => `${'  '.repeat(depth)}${line}`);
@@ -41,12 +44,11 @@ const labelOf = (transition: ChartTransition): string =>
 
 const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
   const id = idOf(chart, state.path);
-  const note = noteOf(chart, state).map(plain).join('<br/>');
-  const text = [`<b>${state.name}</b>`, ...(note === '' ? [] : [note])].join('<br/>');
+  const words = [`<b>${state.name}</b>`, ...noteOf(chart, state).map(quotedText)].join('<br/>');
   const inner = state.states.map((one) => stateLines(chart, one));
   if (inner.length === 0) {
     return [
-      `state "${text.replaceAll('"', '#34;')}" as ${id}`,
+      `state "${words}" as ${id}`,
       ...(state.kind === 'final' ? [`${id} --> [*]`] : []),
     ];
   }
@@ -54,7 +56,7 @@ const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
   const separator = state.kind === 'parallel' ? ['--'] : [];
   const body = inner.flatMap((lines, at) => at === 0 ? lines : [...separator, ...lines]);
   return [
-    `state "${text.replaceAll('"', '#34;')}" as ${id} {`,
+    `state "${words}" as ${id} {`,
     ...indented(1, [...first, ...body]),
     '}',
   ];
@@ -64,7 +66,7 @@ const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
 export const chartMermaid = (chart: Chart): string => {
   const arrows = chart.transitions.flatMap((transition) =>
     transition.targets.map((target) => {
-      const label = plain(labelOf(transition));
+      const label = labelText(labelOf(transition));
       const arrow = `${idOf(chart, transition.from)} --> ${idOf(chart, target)}`;
       return label === '' ? arrow : `${arrow} : ${label}`;
     })

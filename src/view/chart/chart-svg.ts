@@ -62,7 +62,8 @@ font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Ari
 .chart .arrow .head,.chart .dot{fill:var(--arrow);stroke:none}
 .chart .arrow .paper{opacity:.88}
 .chart .added>rect,.chart .added>path{stroke:var(--added);stroke-width:2.5}
-.chart .removed>rect,.chart .removed>path{stroke:var(--removed);stroke-width:2.5;stroke-dasharray:6 4}
+.chart .removed>rect,.chart .removed>path{stroke:var(--removed);stroke-width:2.5}
+.chart .removed>rect,.chart .removed>path{stroke-dasharray:6 4}
 .chart .changed>rect,.chart .changed>path{stroke:var(--changed);stroke-width:2.5}
 .chart .added>.head{fill:var(--added)}.chart .removed>.head{fill:var(--removed)}
 .chart .changed>.head{fill:var(--changed)}

@@ -2,12 +2,14 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Explored } from './explorer.ts';
 
-const statesBelow = (node: AnyStateNode): readonly AnyStateNode[] => [
+/** A state and all that are inside of it, outermost first. */
+export const statesBelow = (node: AnyStateNode): readonly AnyStateNode[] => [
   node,
   ...Object.values(node.states).flatMap(statesBelow),
 ];
 
-const transitionsOf = (node: AnyStateNode): readonly AnyTransitionDefinition[] => [
+/** The transitions that leave a state. */
+export const transitionsOf = (node: AnyStateNode): readonly AnyTransitionDefinition[] => [
   ...[...node.transitions.values()].flat(),
   ...(node.always ?? []),
 ];
@@ -19,7 +21,8 @@ const guardName = (guard: AnyTransitionDefinition['guard']): string => {
   return ` when ${guard.name || 'a guard'}`;
 };
 
-const nameOf = (transition: AnyTransitionDefinition): string => {
+/** A transition in words. */
+export const transitionName = (transition: AnyTransitionDefinition): string => {
   const targets = (transition.target ?? []).map((node) => node.id).join(', ') || 'itself';
   const type = String(transition.eventType) || 'always';
   return `${transition.source.id} --${type}${guardName(transition.guard)}--> ${targets}`;
@@ -49,7 +52,7 @@ export const coverageOf = <World>(
     ),
     missingTransitions: transitions
       .filter((transition) => !explored.takenTransitions.has(transition))
-      .map(nameOf),
+      .map(transitionName),
     undescribedStates: states
       .filter((node) => node !== machine.root && (node.description ?? '') === '')
       .map((node) => node.id),

@@ -4,13 +4,15 @@
  */
 import {
   type AnyActorLogic,
+  type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
   type EventObject,
   fromPromise,
 } from 'xstate';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
-import { type Edge, tell } from './explorer.ts';
+import { tell } from './explorer.ts';
+import type { Path } from './paths.ts';
 
 /** The acts of a live actor, answered by the path that is driven. */
 export interface Acts {
@@ -87,16 +89,16 @@ export interface Rig {
   readonly machine: AnyStateMachine;
   readonly wire: ((acts: Acts) => AnyStateMachine) | undefined;
   readonly project: (context: never) => unknown;
+  /** Checked on the live snapshot after every step. */
+  readonly invariant: ((snapshot: AnyMachineSnapshot, acts: readonly string[]) => void) | undefined;
 }
 
 /** Drives one path; throws with the story so far when the live actor is elsewhere. */
-export const drive = async <World>(rig: Rig, path: readonly Edge<World>[]): Promise<void> => {
-  const [first] = path;
-  if (first === undefined) return;
+export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const acts = controlledActs();
   const timers = namedTimers();
   const machine = rig.wire?.(acts) ?? plainFakes(rig.machine, acts);
-  const actor = createActor(machine, { input: first.from.input, clock: timers.clock });
+  const actor = createActor(machine, { input: path.input, clock: timers.clock });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
   const defects: unknown[] = [];
   actor.subscribe({ error: (error) => defects.push(error) });
@@ -104,11 +106,12 @@ export const drive = async <World>(rig: Rig, path: readonly Edge<World>[]): Prom
   const story: string[] = [];
   actor.start();
   await settle();
-  for (const { step } of path) {
-    story.push(tell(step.event));
-    perform(step.event);
+  for (const { event, after, acts: done } of path.steps) {
+    story.push(tell(event));
+    perform(event);
     await settle();
-    compare(step.after.value, step.after.context, step.after.status);
+    compare(after.value, after.context, after.status);
+    rig.invariant?.(actor.getSnapshot(), done);
   }
   actor.stop();
 

@@ -28,6 +28,8 @@ export interface Step {
   readonly acts: readonly string[];
   /** The acts that start, with what they are given. */
   readonly invokes: readonly { readonly id: string; readonly input: unknown }[];
+  /** The transitions that it took, in order. */
+  readonly transitions: readonly AnyTransitionDefinition[];
 }
 
 /** What may be fed to a statechart, and how much of it counts. */
@@ -91,7 +93,9 @@ export const tell = (event: EventObject): string => {
 };
 
 type Scope = Parameters<AnyStateMachine['transition']>[2];
-type Move = Pick<Step, 'acts' | 'invokes'> & { readonly snapshot: AnyMachineSnapshot };
+type Move = Pick<Step, 'acts' | 'invokes' | 'transitions'> & {
+  readonly snapshot: AnyMachineSnapshot;
+};
 
 /** The interpreter with its hands tied: moves snapshots, writes down what would be done. */
 export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
@@ -99,10 +103,12 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   const visited = new Set<string>();
   let acts: string[] = [];
   let invokes: { id: string; input: unknown }[] = [];
+  let transitions: AnyTransitionDefinition[] = [];
   const inspect = (event: InspectionEvent): void => {
     if (event.type !== '@xstate.microstep') return;
     for (const transition of event._transitions) {
       taken.add(transition);
+      transitions.push(transition);
       visited.add(transition.source.id);
     }
     if (isMachineSnapshot(event.snapshot)) {
@@ -135,9 +141,10 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   const moved = (move: () => AnyMachineSnapshot): Move => {
     acts = [];
     invokes = [];
+    transitions = [];
     const snapshot = move();
     for (const node of snapshot._nodes) visited.add(node.id);
-    return { snapshot, acts, invokes };
+    return { snapshot, acts, invokes, transitions };
   };
   return {
     taken,
@@ -148,12 +155,21 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   };
 };
 
-const eventTypesOf = (snapshot: AnyMachineSnapshot): ReadonlySet<string> =>
+/** The types of events from outside, from timers and from acts that could come now. */
+export const eventTypesOf = (snapshot: AnyMachineSnapshot): ReadonlySet<string> =>
   new Set(
     getNextTransitions(snapshot)
       .map((transition) => String(transition.eventType))
       .filter((type) => !RAISED_INSIDE.test(type)),
   );
+
+/** What a beginning does, as a step. */
+export const firstStep = ({ snapshot, ...done }: Move): Step => ({
+  event: { type: 'xstate.init' },
+  before: snapshot,
+  after: snapshot,
+  ...done,
+});
 
 /** Breadth first from every input, so that the way to each configuration is a shortest one. */
 export const explore = <Machine extends AnyStateMachine, World>(
@@ -179,13 +195,7 @@ export const explore = <Machine extends AnyStateMachine, World>(
   for (const input of inputs) {
     const interpreter = stillInterpreter(machine, input);
     const begun = interpreter.begin();
-    const first: Step = {
-      event: { type: 'xstate.init' },
-      before: begun.snapshot,
-      after: begun.snapshot,
-      acts: begun.acts,
-      invokes: begun.invokes,
-    };
+    const first = firstStep(begun);
     const shown = record(world, first);
     meet({
       key: keyOf(begun.snapshot, shown),

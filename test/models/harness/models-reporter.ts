@@ -1,0 +1,89 @@
+/**
+ * Prints what the models took and what their tests are worth: a table of coverage, or one of
+ * mutants with those that nobody caught.
+ *
+ * Promises: fewer mutants caught than the least share ends with exit code 1.
+ */
+import process from 'node:process';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { type Column, tableText } from '../../../src/view/table.ts';
+import type { ModelCoverage } from '../model.ts';
+import type { MutationResult, Tally } from './mutation-run.ts';
+
+/** The share of mutants that the generated tests must catch. */
+const CAUGHT_MIN = 0.95;
+
+const percent = (part: number, whole: number): string =>
+  whole === 0 ? '100 %' : `${(Math.floor(1000 * part / whole) / 10).toFixed(1)} %`;
+
+const shareOf = (whole: number, missing: readonly string[]): string =>
+  `${whole - missing.length}/${whole}  ${percent(whole - missing.length, whole)}`;
+
+const COVERAGE: readonly Column<ModelCoverage>[] = [
+  { heading: 'MACHINE', cell: ({ machine }) => machine },
+  { heading: 'STATES', cell: ({ states, missingStates }) => shareOf(states, missingStates) },
+  {
+    heading: 'TRANSITIONS',
+    cell: ({ transitions, missingTransitions }) => shareOf(transitions, missingTransitions),
+  },
+  { heading: 'CONFIGURATIONS', cell: ({ configurations }) => `${configurations}` },
+  { heading: 'STORIES', cell: ({ stories }) => `${stories}` },
+  { heading: 'FURTHER WAYS', cell: ({ ways }) => `${ways}` },
+];
+
+const caughtOf = ({ made, caught }: Tally): string => `${caught}/${made}`;
+
+const sum = (tallies: readonly Tally[]): Tally => ({
+  made: tallies.reduce((total, { made }) => total + made, 0),
+  caught: tallies.reduce((total, { caught }) => total + caught, 0),
+});
+
+const totalOf = ({ kinds }: Pick<MutationResult, 'kinds'>): Tally => sum(Object.values(kinds));
+
+const MUTATION: readonly Column<MutationResult>[] = [
+  { heading: 'MACHINE', cell: ({ machine }) => machine },
+  { heading: 'GUARDS NEGATED', cell: ({ kinds }) => caughtOf(kinds['guard negated']) },
+  { heading: 'TARGETS CHANGED', cell: ({ kinds }) => caughtOf(kinds['target changed']) },
+  { heading: 'ACTIONS DROPPED', cell: ({ kinds }) => caughtOf(kinds['action dropped']) },
+  { heading: 'BY STORIES ALONE', cell: ({ byStories }) => `${byStories}` },
+  {
+    heading: 'CAUGHT',
+    cell: (result) => {
+      const { made, caught } = totalOf(result);
+      return `${caught}/${made}  ${percent(caught, made)}`;
+    },
+  },
+];
+
+const casesOf = (modules: readonly TestModule[]): readonly TestCase[] =>
+  modules.flatMap((module) => [...module.children.allTests()]);
+
+const byMachine = <Row extends { readonly machine: string }>(rows: readonly Row[]): Row[] =>
+  rows.toSorted((one, other) => one.machine < other.machine ? -1 : 1);
+
+const mutationText = (results: readonly MutationResult[]): string => {
+  const { made, caught } = sum(results.map(totalOf));
+  const survivors = results.flatMap((result) => result.survivors);
+  return [
+    tableText(MUTATION, results),
+    `The generated tests catch ${caught} of ${made} mutants: ${percent(caught, made)}`,
+    ...(survivors.length === 0
+      ? []
+      : ['', 'Nobody caught:', ...survivors.map((one) => `  ${one}`)]),
+    '',
+  ].join('\n');
+};
+
+/** Prints its tables when the models have run. */
+export const modelsReporter = (): Reporter => ({
+  onTestRunEnd: (modules) => {
+    const metas = casesOf(modules).map((one) => one.meta());
+    const coverage = byMachine(metas.flatMap((meta) => meta.coverage ?? []));
+    const mutation = byMachine(metas.flatMap((meta) => meta.mutation ?? []));
+    if (coverage.length > 0) process.stdout.write(`\n${tableText(COVERAGE, coverage)}\n`);
+    if (mutation.length === 0) return;
+    process.stdout.write(`\n${mutationText(mutation)}`);
+    const { made, caught } = sum(mutation.map(totalOf));
+    if (caught / made < CAUGHT_MIN) process.exitCode = 1;
+  },
+});

@@ -1,0 +1,147 @@
+/**
+ * Ways through a statechart that are driven and told: shortest ones that together take everything,
+ * simple ones that never come back to where they were, and random ones.
+ *
+ * Promises: the same model gives the same ways, on every machine and runtime; their number and
+ * length have limits. `xstate/graph` finds none of these for machines that invoke or wait, so they
+ * are walked with the explorer's interpreter.
+ */
+import type {
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyTransitionDefinition,
+  EventObject,
+} from 'xstate';
+import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
+import {
+  type Edge,
+  eventTypesOf,
+  type Explored,
+  type Step,
+  stillInterpreter,
+  tell,
+  wayTo,
+} from './explorer.ts';
+
+/** A way: what the machine is given at its start, and what happens then. */
+export interface Path {
+  readonly input: unknown;
+  readonly steps: readonly Step[];
+}
+
+/** A machine, and what may be fed to it. */
+export interface Ground {
+  readonly machine: AnyStateMachine;
+  readonly inputs: readonly unknown[];
+  readonly events: Readonly<Record<string, readonly object[]>>;
+  readonly project: (context: never) => unknown;
+  readonly happens: (snapshot: AnyMachineSnapshot, event: EventObject) => boolean;
+}
+
+const RANDOM_PATHS = 12;
+const RANDOM_STEPS = 40;
+const SIMPLE_PATHS = 24;
+const SIMPLE_STEPS = 25;
+
+const pathTo = <World>(edge: Edge<World>): Path => ({
+  input: edge.from.input,
+  steps: [...wayTo(edge.from), edge].map(({ step }) => step),
+});
+
+/** Shortest ways that together take every kind of edge: source state, event, target state. */
+export const edgeCover = <World>(explored: Explored<World>): readonly Path[] => {
+  const covered = new Set<string>();
+  const kind = ({ before, event, after }: Step): string =>
+    JSON.stringify([before.value, tell(event), after.value]);
+  const paths: Path[] = [];
+  for (const edge of explored.edges.toReversed()) {
+    if (covered.has(kind(edge.step))) continue;
+    const path = pathTo(edge);
+    for (const step of path.steps) covered.add(kind(step));
+    paths.push(path);
+  }
+  return paths;
+};
+
+/** Shortest ways that together take every drawn transition: few enough to be read. */
+export const transitionCover = <World>(explored: Explored<World>): readonly Path[] => {
+  const first = new Map<AnyTransitionDefinition, Edge<World>>();
+  for (const edge of explored.edges) {
+    for (const transition of edge.step.transitions) {
+      if (!first.has(transition)) first.set(transition, edge);
+    }
+  }
+  const longestFirst = [...first].map(([transition, edge]) => ({ transition, path: pathTo(edge) }))
+    .toSorted((one, other) => other.path.steps.length - one.path.steps.length);
+  const covered = new Set<AnyTransitionDefinition>();
+  const paths: Path[] = [];
+  for (const { transition, path } of longestFirst) {
+    if (covered.has(transition)) continue;
+    for (const step of path.steps) step.transitions.forEach((taken) => covered.add(taken));
+    paths.push(path);
+  }
+  return paths.toReversed();
+};
+
+/** How a walk goes on: which of the candidates is taken; none ends it. */
+type Choose = (candidates: readonly Step[]) => Step | undefined;
+
+const walk = ({ machine, events, happens }: Ground, input: unknown, choose: Choose): Path => {
+  const interpreter = stillInterpreter(machine, input);
+  let { snapshot } = interpreter.begin();
+  const steps: Step[] = [];
+  while (snapshot.status === 'active') {
+    const now = snapshot;
+    const candidates = [...eventTypesOf(now)]
+      .flatMap((type) => (events[type] ?? [{}]).map((payload) => ({ ...payload, type })))
+      .filter((event) => happens(now, event))
+      .map((event): Step => {
+        const { snapshot: after, ...done } = interpreter.move(now, event);
+        return { event, before: now, after, ...done };
+      });
+    const step = choose(candidates);
+    if (step === undefined) break;
+    steps.push(step);
+    snapshot = step.after;
+  }
+  return { input, steps };
+};
+
+/** A die that falls alike in every run. */
+const dieFrom = (first: number) => {
+  let seed = first;
+  return <Item>(items: readonly Item[]): Item | undefined => {
+    seed = nextSeed(seed);
+    return items[Math.floor(unitInterval(seed) * items.length)];
+  };
+};
+
+const inputAt = ({ inputs }: Ground, at: number): unknown => inputs[at % inputs.length];
+
+/** Walks that take whatever comes, each from a seed of its own. */
+export const randomPaths = (ground: Ground): readonly Path[] =>
+  Array.from({ length: RANDOM_PATHS }, (_, at) => {
+    const roll = dieFrom(at);
+    let left = RANDOM_STEPS;
+    return walk(ground, inputAt(ground, at), (candidates) => {
+      left -= 1;
+      return left < 0 ? undefined : roll(candidates);
+    });
+  });
+
+/** Walks that never come back to a configuration that they were in. */
+export const simplePaths = (ground: Ground): readonly Path[] => {
+  const keyOf = ({ after }: Step): string =>
+    JSON.stringify([after.status, after.value, ground.project(after.context as never)]);
+  const paths = Array.from({ length: SIMPLE_PATHS }, (_, at) => {
+    const roll = dieFrom(at + RANDOM_PATHS);
+    const met = new Set<string>();
+    return walk(ground, inputAt(ground, at), (candidates) => {
+      const step = roll(candidates.filter((candidate) => !met.has(keyOf(candidate))));
+      if (step === undefined || met.size >= SIMPLE_STEPS) return undefined;
+      met.add(keyOf(step));
+      return step;
+    });
+  });
+  return paths.filter(({ steps }) => steps.length > 0);
+};
