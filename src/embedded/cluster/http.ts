@@ -2,7 +2,8 @@
  * The embedded API server over HTTP: for kubectl, for the operator as a process, and for scripts.
  *
  * Promises: bodies are JSON, watches one line a change; a connection that is cut by a fault is cut
- * as a broken network would; nothing is answered after `stop`.
+ * as a broken network would, and so is a watcher that reads too slowly; nothing is answered after
+ * `stop`.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseJson } from '../../domain/json.ts';
@@ -26,6 +27,8 @@ export interface HttpCluster {
 }
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** A watcher that leaves more unread is cut off, as the real server does with slow ones. */
+const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Uint8Array[] = [];
@@ -77,6 +80,7 @@ const stream = (response: ServerResponse, watch: ClusterWatch): void => {
   const close = watch.open({
     lines: (lines) => {
       response.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      if (response.writableLength > UNREAD_BYTES_MAX) response.destroy();
     },
     ended: () => response.end(),
     cut: () => response.destroy(),
