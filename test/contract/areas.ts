@@ -14,10 +14,13 @@ import { subresources } from './cases/subresources.ts';
 import { tables } from './cases/tables.ts';
 import { versions } from './cases/versions.ts';
 import { watches } from './cases/watches.ts';
+import { playedBudgets } from './played/budgets.ts';
+import { playedScheduling } from './played/scheduling.ts';
+import { playedWorkloads } from './played/workloads.ts';
 import type { Area } from './suite.ts';
 
-/** Every area. */
-export const AREAS: readonly Area[] = [
+/** What the API server promises by itself, and a garbage collector with it. */
+export const SERVER_AREAS: readonly Area[] = [
   refusals,
   shapes,
   versions,
@@ -34,3 +37,6 @@ export const AREAS: readonly Area[] = [
   discovery,
   tables,
 ];
+
+/** What controllers, scheduler and kubelets bring about. */
+export const PLAYED_AREAS: readonly Area[] = [playedBudgets, playedWorkloads, playedScheduling];

@@ -179,7 +179,7 @@ export const names = (...wanted: readonly string[]): Step => (run) => {
   return Promise.resolve();
 };
 
-const PATIENCE_MOMENTS = 400;
+const PATIENCE_MOMENTS = 600;
 
 /** Repeats a step until it holds: for what controllers bring about. */
 export const until = (step: Step): Step => async (run) => {

@@ -1,10 +1,20 @@
 /** The contract suite on the real API server: what the embedded cluster must agree with. */
+import { PLAYED_AREAS, SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
 import { contractBed } from '../support/contract-bed.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 
+const say = (): void => {};
+
 describeWithTestbed('real API server', {
-  say: () => {},
+  say,
   // Whatever else controllers write would be in the way of what the cases write.
   controllers: ['garbage-collector-controller', 'namespace-controller'],
-}, (bed) => contractSuite(() => contractBed(bed())));
+}, (bed) => contractSuite(SERVER_AREAS, { open: () => contractBed(bed()) }));
+
+describeWithTestbed('real cluster with all its controllers', {
+  say,
+  controllers: true,
+  scheduler: true,
+  kwok: true,
+}, (bed) => contractSuite(PLAYED_AREAS, { open: () => contractBed(bed()) }));

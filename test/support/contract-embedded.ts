@@ -1,10 +1,12 @@
 /** The embedded cluster on simulated time, as the contract suite sees a cluster. */
 import { asRecord, parseJson } from '../../src/domain/json.ts';
+import { nextSeed, unitInterval } from '../../src/domain/random.ts';
 import { simulatedTime } from '../../src/domain/simulated-time.ts';
 import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
-import { type Cluster, makeCluster } from '../../src/embedded/cluster/cluster.ts';
+import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
 import { startGarbage } from '../../src/embedded/cluster/players/garbage.ts';
-import type { Pace } from '../../src/embedded/cluster/players/stage.ts';
+import { startCast } from '../../src/embedded/cluster/players/cast.ts';
+import { DEFAULT_PACE, type Pace } from '../../src/embedded/cluster/players/stage.ts';
 import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
 import type { Answer, ContractCluster, OpenWatch, WatchLine } from '../contract/cluster.ts';
 
@@ -16,6 +18,15 @@ const SOON: Pace = {
   startMs: [1, 5],
   stopMs: [1, 5],
   joinMs: [1, 5],
+};
+
+/** Numbers in [0, 1), one after the other, from a seed. */
+const chance = (start: number): () => number => {
+  let seed = start;
+  return () => {
+    seed = nextSeed(seed);
+    return unitInterval(seed);
+  };
 };
 
 /** As a body comes off the wire: parsed where it can be. */
@@ -44,44 +55,30 @@ const watchOf = (response: ClusterResponse): OpenWatch => {
   return { status: 200, lines, isOver: () => over, close };
 };
 
-/** An embedded cluster with a garbage collector, as the real one of the suite. */
-export const contractEmbedded = (): {
-  readonly cluster: Cluster;
-  readonly contract: ContractCluster;
-} => {
+/** An embedded cluster with a garbage collector alone, or with everybody who plays in one. */
+export const contractEmbedded = (players: 'collector' | 'everybody'): ContractCluster => {
   const time = simulatedTime();
   const cluster = makeCluster({ time, seed: SEED });
-  startGarbage(storeStage({
-    cluster,
-    time,
-    random: () => 0,
-    pace: SOON,
-  }));
+  const stage = { cluster, time, random: chance(SEED) };
+  if (players === 'collector') startGarbage(storeStage({ ...stage, pace: SOON }));
+  else startCast(storeStage({ ...stage, pace: DEFAULT_PACE }));
   const handle = async (request: ClusterRequest): Promise<ClusterResponse> => {
     const waiting = cluster.handle(request);
     await time.settle();
     return await waiting;
   };
   return {
-    cluster,
-    contract: {
-      request: async ({ method, path, headers = {}, body }) => {
-        const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-        return answerOf(
-          await handle({
-            method,
-            path,
-            headers: { 'content-type': type, ...headers },
-            ...(body === undefined ? {} : { body: parsed(body) }),
-          }),
-        );
-      },
-      watch: async (path) => watchOf(await handle({ method: 'GET', path })),
-      moment: () => time.advance(MOMENT_MS),
-      forgetRevisions: () => {
-        cluster.store.compact();
-        return Promise.resolve();
-      },
+    request: async ({ method, path, headers = {}, body }) => {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const request = { method, path, headers: { 'content-type': type, ...headers } };
+      const given = body === undefined ? {} : { body: parsed(body) };
+      return answerOf(await handle({ ...request, ...given }));
+    },
+    watch: async (path) => watchOf(await handle({ method: 'GET', path })),
+    moment: () => time.advance(MOMENT_MS),
+    forgetRevisions: () => {
+      cluster.store.compact();
+      return Promise.resolve();
     },
   };
 };

@@ -1,8 +1,19 @@
 /** The contract suite on the embedded cluster, in process and on simulated time. */
-import { describe } from 'vitest';
-import { contractSuite } from '../../contract/suite.ts';
+import { describe, expect, it } from 'vitest';
+import { PLAYED_AREAS, SERVER_AREAS } from '../../contract/areas.ts';
+import { caseCount, contractSuite } from '../../contract/suite.ts';
 import { contractEmbedded } from '../../support/contract-embedded.ts';
 
+const CASES_MIN = 250;
+
 describe('embedded API server', () => {
-  contractSuite(() => Promise.resolve(contractEmbedded().contract));
+  contractSuite(SERVER_AREAS, { open: () => Promise.resolve(contractEmbedded('collector')) });
+
+  it(`has a contract of at least ${CASES_MIN} cases`, () => {
+    expect(caseCount(SERVER_AREAS)).toBeGreaterThanOrEqual(CASES_MIN);
+  });
+});
+
+describe('embedded cluster with all its players', () => {
+  contractSuite(PLAYED_AREAS, { open: () => Promise.resolve(contractEmbedded('everybody')) });
 });

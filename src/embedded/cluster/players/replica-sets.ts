@@ -1,10 +1,13 @@
-/** Plays the ReplicaSet controller: as many pods as wanted. Adopts no orphans. */
-import { type JsonRecord, recordAt } from '../../../domain/json.ts';
+/**
+ * Plays the ReplicaSet controller: as many pods as wanted; those that no longer have its labels are
+ * let go. Adopts no orphans.
+ */
+import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../domain/json.ts';
 import { labelsOf } from '../../../domain/object-meta.ts';
-import { hasLabels } from './label-selector.ts';
+import { hasLabels, selects } from './label-selector.ts';
 import { isActive, isReady } from './pod-reading.ts';
 import { podFrom, replicaPlan } from './replicas.ts';
-import { nameOf, pathOf, type Player, remove, type Stage } from './stage.ts';
+import { nameOf, pathOf, type Player, remove, type Stage, uidOf } from './stage.ts';
 import { startWorkloads, wantedReplicas } from './workload-loop.ts';
 
 const statusOf = (set: JsonRecord, pods: readonly JsonRecord[]): JsonRecord => {
@@ -19,12 +22,24 @@ const statusOf = (set: JsonRecord, pods: readonly JsonRecord[]): JsonRecord => {
   };
 };
 
+const letGo = (stage: Stage, pod: JsonRecord, set: JsonRecord): void => {
+  const { namespace, name } = nameOf(pod);
+  const ownerReferences = listOrEmptyAt(pod, 'metadata', 'ownerReferences')
+    .filter((reference) => textAt(reference, 'uid') !== uidOf(set));
+  const body = { metadata: { uid: uidOf(pod), ownerReferences } };
+  stage.call({ method: 'PATCH', path: pathOf('pods', namespace, name), body });
+};
+
 /** Starts the controller. */
 export const startReplicaSets = (stage: Stage): Player =>
   startWorkloads(stage, {
     collection: 'replicasets',
     owns: 'pods',
-    step: (set, pods) => {
+    step: (set, owned) => {
+      const pods = owned.filter((pod) => selects(set, labelsOf(pod)));
+      for (const pod of owned) {
+        if (isActive(pod) && !pods.includes(pod)) letGo(stage, pod, set);
+      }
       const { toMake, toRemove } = replicaPlan(wantedReplicas(set), pods);
       const path = pathOf('pods', nameOf(set).namespace);
       for (let made = 0; made < toMake; made += 1) {
