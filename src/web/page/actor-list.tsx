@@ -49,15 +49,19 @@ const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
       aria-current={route.value.actor === row.id ? 'true' : undefined}
       class={row.status === 'active' ? undefined : 'over'}
     >
-      <span class='name'>
-        {route.value.kind === '' && <span class='of'>{spoken(row.kind)}</span>} {row.name}
+      <span class='half'>
+        <span class='name'>
+          {route.value.kind === '' && <span class='of'>{spoken(row.kind)}</span>} {row.name}
+        </span>
+        <span class='age'>{span(nowMs.value - row.sinceMs, duration)}</span>
       </span>
-      <span class='age'>{span(nowMs.value - row.sinceMs, duration)}</span>
-      <span class='states'>
-        {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
-        {statesInWords(row.states)}
+      <span class='half'>
+        <span class='states'>
+          {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
+          {statesInWords(row.states)}
+        </span>
+        {row.reason !== '' && <span class='reason'>{row.reason}</span>}
       </span>
-      {row.reason !== '' && <span class='reason'>{row.reason}</span>}
     </a>
   </li>
 );

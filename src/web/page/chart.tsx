@@ -123,10 +123,14 @@ const zoomBy = (factor: number): void => {
   zoom.value = drawing.clientWidth / drawing.viewBox.baseVal.width * factor;
 };
 
-/** Brings the lit state into sight when it is another than before. */
+const depthOf = (group: Element): number =>
+  (group.getAttribute('data-state') ?? '').split('.').length;
+
+/** Brings what is lit into sight, or where actors are: the innermost of several. */
 const showLit = (holder: Element): void => {
-  const lit = holder.querySelector('.lit');
-  if (lit === null) return;
+  const [lit] = [...holder.querySelectorAll('.lit, .peopled')]
+    .toSorted((left, right) => depthOf(right) - depthOf(left));
+  if (lit === undefined) return;
   const inside = holder.getBoundingClientRect();
   const box = lit.getBoundingClientRect();
   if (
@@ -156,7 +160,8 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     placed.current = text;
     sizeDrawing(to);
     mark(to, marks.value);
-    const lit = [route.value.kind, ...marks.value.lit].join(' ');
+    const isPeopled = (marks.value.counts?.size ?? 0) > 0;
+    const lit = [route.value.kind, isPeopled, ...marks.value.lit].join(' ');
     if (lit !== shown.current) showLit(to);
     shown.current = lit;
   });
