@@ -146,7 +146,12 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     cpuOf: (name: string) => textAt(requests.get(name), 'spec', 'resources', 'cpu'),
     phaseOf: (name: string) => textAt(requests.get(name), 'status', 'phase'),
     penaltyOf: (name: string) => valueAt(requests.get(name), 'spec', 'interruptionPenalty'),
-    /** A new process on the same cluster. */
+    /** A new process on the same cluster, while what the old one sent is still under way. */
+    crash: () => {
+      void registry.stop();
+      registry = start();
+    },
+    /** A new process on the same cluster, after the old one has ended. */
     restart: async () => {
       await registry.stop();
       registry = start();

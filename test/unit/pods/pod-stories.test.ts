@@ -1,0 +1,166 @@
+/**
+ * Any story of pods, faults, foreign hands, late watches, crashes and terms of leadership ends with
+ * exactly one request for each pod that is demand, and with none besides. The stories are drawn by
+ * fast-check; a failing one is printed shrunk, with its seed.
+ */
+import { Effect } from 'effect';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { COLLECTION_GRACE_MS } from '../../../src/actors/departures.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
+import { NotSent } from '../../../src/effects/kube-api.ts';
+import { podRig, podUid } from '../../support/pod-rig.ts';
+
+const pod = fc.constantFrom('a', 'b', 'c', 'd');
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.tuple(
+      fc.constant('pod' as const),
+      pod,
+      fc.constantFrom('1', '2'),
+      fc.constantFrom('Pending', 'Running', 'Running', 'Succeeded'),
+    ),
+  },
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom('gone' as const, 'recreated' as const), pod) },
+  { weight: 3, arbitrary: fc.tuple(fc.constant('wait' as const), fc.nat({ max: 4000 })) },
+  fc.tuple(fc.constant('collected' as const), pod),
+  fc.tuple(fc.constantFrom('foreign' as const, 'deleted' as const, 'changed' as const), pod),
+  fc.tuple(fc.constantFrom('away' as const, 'back' as const, 'answers lost' as const)),
+  fc.tuple(fc.constantFrom('lag' as const, 'catch up' as const, 'relist' as const)),
+  fc.tuple(fc.constantFrom('crash' as const, 'lose the lease' as const, 'lead' as const)),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+interface Life {
+  readonly life: number;
+  readonly cpu: string;
+  readonly phase: string;
+}
+
+const makeStage = () => {
+  const rig = podRig();
+  const { requests } = rig;
+  const alive = new Map<string, Life>();
+  const lives = new Map<string, number>();
+  const show = (name: string, life: Life): void => {
+    alive.set(name, life);
+    rig.pod(name, life);
+  };
+  const end = (name: string): void => {
+    alive.delete(name);
+    rig.pods.remove(name);
+  };
+  const lose = ({ method }: { readonly method: string }) =>
+    method === 'GET' ? Effect.void : Effect.fail(new NotSent({ why: 'the answer was lost' }));
+  const lifeOf = (name: string): number => alive.get(name)?.life ?? (lives.get(name) ?? 0) + 1;
+  const born = (name: string, cpu: string, phase: string): void => {
+    const life = lifeOf(name);
+    lives.set(name, life);
+    show(name, { life, cpu, phase });
+  };
+  const known = (name: string): string => rig.nameOf(name, lifeOf(name));
+  const onPods = async ([what, name, cpu = '1', phase = 'Pending']: readonly string[]) => {
+    switch (what) {
+      case 'pod':
+        // What has finished does not begin anew.
+        return born(
+          name ?? '',
+          cpu,
+          alive.get(name ?? '')?.phase === 'Succeeded' ? 'Succeeded' : phase,
+        );
+      case 'gone':
+        return end(name ?? '');
+      case 'recreated':
+        end(name ?? '');
+        return born(name ?? '', cpu, phase);
+      default:
+        return requests.remove(rig.nameOf(name ?? '', (lives.get(name ?? '') ?? 1) - 1));
+    }
+  };
+  const byOthers = (what: 'foreign' | 'deleted' | 'changed', name: string): void => {
+    if (what === 'deleted') return requests.remove(known(name));
+    const target = what === 'changed' ? known(name) : `cr-pod-${name}-other`;
+    if (what === 'changed' && requests.get(target) === undefined) return;
+    const labels = { [OWNED_BY_POD]: podUid(name, lifeOf(name)) };
+    if (what === 'foreign') {
+      rig.foreign(target, name, {
+        metadata: {
+          name: target,
+          namespace: 'default',
+          uid: `f-${target}-${lifeOf(name)}`,
+          labels,
+        },
+      });
+    } else requests.put(target, { spec: { resources: { cpu: '64' }, priority: 9 } });
+  };
+  const play = async (scene: Step): Promise<void> => {
+    switch (scene[0]) {
+      case 'pod':
+      case 'gone':
+      case 'recreated':
+      case 'collected':
+        return await onPods(scene.map(String));
+      case 'wait':
+        return await rig.time.advance(scene[1]);
+      case 'foreign':
+      case 'deleted':
+      case 'changed':
+        return byOthers(scene[0], scene[1]);
+      case 'away':
+        return requests.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
+      case 'back':
+        return requests.intercept(() => Effect.succeed(undefined));
+      case 'answers lost':
+        return requests.loseAnswers(lose);
+      case 'lag':
+        return requests.lag();
+      case 'catch up':
+        return requests.catchUp();
+      case 'relist':
+        requests.catchUp();
+        requests.list();
+        return rig.pods.list();
+      case 'crash':
+        requests.catchUp();
+        return rig.crash();
+      case 'lose the lease':
+        return rig.registry().lead(false);
+      case 'lead':
+        return rig.registry().lead(true);
+    }
+  };
+  return {
+    play,
+    /** Everything works again, and time goes by. */
+    heal: async (): Promise<void> => {
+      requests.intercept(() => Effect.succeed(undefined));
+      requests.catchUp();
+      rig.registry().lead(true);
+      await rig.time.advance(COLLECTION_GRACE_MS + 120_000);
+      await rig.settle();
+    },
+    shown: () =>
+      requests.names().map((name) => [
+        textAt(requests.get(name), 'metadata', 'labels', OWNED_BY_POD),
+        rig.cpuOf(name),
+        (rig.phaseOf(name) ?? '') !== '',
+      ]).sort(),
+    wanted: () =>
+      [...alive].filter(([, { phase }]) => phase !== 'Succeeded')
+        .map(([name, { life, cpu }]) => [podUid(name, life), cpu, true]).sort(),
+  };
+};
+
+test('pods: every story ends with exactly one request for each pod that is demand', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
+      const stage = makeStage();
+      for (const scene of story) await stage.play(scene);
+      await stage.heal();
+      expect(stage.shown()).toEqual(stage.wanted());
+    }),
+    { numRuns: 300 },
+  );
+});
