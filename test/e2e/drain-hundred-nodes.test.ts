@@ -42,10 +42,10 @@ const TIMEOUT_MS = 1_000_000;
 const OPTIONS = { flags: { 'rollup-interval': '5s' } };
 /**
  * How many of the pods have gone at most when half of the nodes are empty. The pods of a workload
- * lie at random on the nodes, so that 0.6 is near to what budgets allow; by the fewest pods left
- * it was 0.72 to 0.76, and nodes that are emptied side by side are above 0.9.
+ * lie at random on the nodes, so that 0.6 is near to what budgets allow, and a busy machine adds
+ * to it; by the fewest pods left it was 0.72 to 0.78, and side by side it is above 0.9.
  */
-const HALF_EMPTY_BY = 0.68;
+const HALF_EMPTY_BY = 0.7;
 
 const apps = Array.from({ length: WORKLOADS }, (_, at) => `app-${at}`);
 
