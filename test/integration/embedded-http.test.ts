@@ -2,16 +2,19 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numberAt } from '../../src/domain/json.ts';
+import { SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
 import { type EmbeddedHttp, embeddedHttp } from '../support/embedded-http.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('embedded API server over HTTP', () => {
   let site: EmbeddedHttp;
-  afterAll(() => site.stop());
-  contractSuite(async () => {
-    site = await embeddedHttp();
-    return site.contract;
+  contractSuite(SERVER_AREAS, {
+    open: async () => {
+      site = await embeddedHttp();
+      return site.contract;
+    },
+    close: () => site.stop(),
   });
 });
 

@@ -12,8 +12,10 @@ import type { ContractCluster } from '../contract/cluster.ts';
 import { clusterBehind } from './contract-bed.ts';
 
 const SOON: Span = [1, 5];
+/** Not before a client had time to look: no collector of garbage is that quick. */
+const LATER: Span = [300, 400];
 const PACE = {
-  controllerMs: SOON,
+  controllerMs: LATER,
   schedulerMs: SOON,
   startMs: SOON,
   stopMs: SOON,

@@ -28,8 +28,10 @@ interface Rule {
 
 const environment = new Environment({ unlistedVariablesAreDyn: true });
 
-/** A rule is text that JavaScript strings must not escape again. */
 const compiled = (text: string): Rule['holds'] => {
+  const { valid, type, error } = environment.check(text);
+  if (!valid) throw new Error(error?.message.split('\n')[0] ?? `"${text}" is no rule`);
+  if (type !== 'bool' && type !== 'dyn') throw new Error(`"${text}" gives ${type}, not bool`);
   const program = environment.parse(text);
   return (self, oldSelf) => program({ self, oldSelf }) === true;
 };
