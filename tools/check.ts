@@ -20,6 +20,7 @@ const GENERATORS = [
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/fleet-docs.ts',
+  'tools/cluster-docs.ts',
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',
