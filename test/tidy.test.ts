@@ -5,16 +5,19 @@
  * the file, the line, and the remedy.
  */
 import { readFileSync } from 'node:fs';
-import { createMachine } from 'xstate';
+import { type AnyStateMachine, createMachine } from 'xstate';
 import { describe, expect, test } from 'vitest';
 import { fleetMachine } from '../src/embedded/fleet/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
+import { chartOf } from '../src/view/chart/chart.ts';
+import { machineJson } from '../src/view/chart/chart-config.ts';
+import { chartDrift } from '../src/view/chart/chart-drift.ts';
 import { blanked } from './tidy/blanking.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
 import { SHAPE_RULES } from './tidy/shape.ts';
 import { PROJECT, projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
-import { chartProblems } from './tidy/statecharts.ts';
+import { chartProblems, chartProblemText } from './tidy/statecharts.ts';
 import { WORD_RULES } from './tidy/words.ts';
 
 const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES];
@@ -53,11 +56,11 @@ describe('tidy', () => {
 
 describe('tidy statecharts', () => {
   test('every statechart of the catalogue tells its states and names its invokes', () => {
-    expect(chartProblems(MACHINES)).toEqual([]);
+    expect(chartProblems(MACHINES).map(chartProblemText)).toEqual([]);
   });
 
   test("the machine of the stand-in fleet is drawn as well as the operator's", () => {
-    expect(chartProblems({ [fleetMachine.id]: fleetMachine })).toEqual([]);
+    expect(chartProblems({ [fleetMachine.id]: fleetMachine }).map(chartProblemText)).toEqual([]);
   });
 
   test('every file in src/machines that has a statechart is in the catalogue', () => {
@@ -92,6 +95,66 @@ describe('tidy statecharts', () => {
       'delay 1000 is a literal',
       'its reason "NobodyKnows" is not registered',
     ]);
+  });
+});
+
+describe('a lifecycle that breaks a rule fails with a sentence that names it', () => {
+  const sentences = (machine: AnyStateMachine): readonly string[] =>
+    chartProblems({ [machine.id]: machine }).map(chartProblemText);
+
+  test('a state without description', () => {
+    const door = createMachine({ id: 'door', initial: 'shut', states: { shut: {} } });
+    expect(sentences(door)).toEqual([
+      'door, state shut: it has no description. Say what is true in it',
+    ]);
+  });
+
+  test('a state that waits without a reason', () => {
+    const description = 'Waits for somebody to open.';
+    const shut = { description, tags: 'waiting' };
+    const door = createMachine({ id: 'door', initial: 'shut', states: { shut } });
+    expect(sentences(door)).toEqual([
+      'door, state shut: it waits and has no reason. ' +
+      'Say why in meta: { reason }, of src/api/reasons.ts',
+    ]);
+    const told = { ...shut, meta: { reason: 'DrainPaused' } };
+    expect(sentences(createMachine({ id: 'door', initial: 'shut', states: { shut: told } })))
+      .toEqual([]);
+  });
+
+  test('a guard without a name', () => {
+    const door = createMachine({
+      id: 'door',
+      initial: 'shut',
+      states: {
+        shut: {
+          description: 'Closed.',
+          on: { 'key.turned': { guard: () => true, target: 'shut' } },
+        },
+      },
+    });
+    expect(sentences(door)).toEqual([
+      'door, state shut: a guard on "key.turned" has no name. ' +
+      'Name it in setup({ guards }): it stands in the diagram',
+    ]);
+  });
+
+  test('a state that was added and is not in the committed chart', () => {
+    const shut = { description: 'Closed.' };
+    const before = createMachine({ id: 'door', initial: 'shut', states: { shut } });
+    const after = createMachine({
+      id: 'door',
+      initial: 'shut',
+      states: { shut, ajar: { description: 'Nearly closed.' } },
+    });
+    const committed = JSON.stringify(machineJson(chartOf(before)));
+    expect(chartDrift(chartOf(before), committed)).toBeUndefined();
+    expect(chartDrift(chartOf(after), committed)).toBe(
+      'The committed chart of door is not current:\n  + state ajar',
+    );
+    expect(chartDrift(chartOf(after), undefined)).toBe(
+      'The chart of door is not committed',
+    );
   });
 });
 

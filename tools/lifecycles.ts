@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fleetMachine } from '../src/embedded/fleet/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
+import { chartDrift } from '../src/view/chart/chart-drift.ts';
 import { chartFile } from '../src/view/chart/chart-file.ts';
 import { CHART_FORMATS, chartFileName } from '../src/view/chart/chart-format.ts';
 import { type Page, settlePages } from './pages.ts';
@@ -97,6 +98,20 @@ for (const { chart } of drawn) {
       path: `${FOLDER}/${chartFileName(chart.name, format)}`,
       text: await chartFile(chart, format),
     });
+  }
+}
+const committed = (path: string): string | undefined => {
+  try {
+    return readFileSync(new URL(path, ROOT), 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+if (process.argv.includes('--check')) {
+  for (const { chart } of drawn) {
+    const drift = chartDrift(chart, committed(`${FOLDER}/${chartFileName(chart.name, 'json')}`));
+    if (drift !== undefined) process.stderr.write(`${drift}\n`);
   }
 }
 settlePages(TOOL, pages);

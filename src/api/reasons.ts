@@ -71,12 +71,36 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'write-failing',
   },
+  WriteQueued: {
+    type: 'Normal',
+    action: 'WriteObject',
+    sentence: 'A write is owed and waits for its turn',
+    canAct: 'nobody',
+  },
   CollectionRefused: {
     type: 'Warning',
     action: 'ListAndWatch',
     sentence: 'The API server refuses to list or watch a kind of object that the operator needs',
     canAct: 'platform',
     runbook: 'collection-refused',
+  },
+  CollectionFailing: {
+    type: 'Normal',
+    action: 'ListAndWatch',
+    sentence: 'Listing or watching failed and is tried again; what is known stays in use',
+    canAct: 'nobody',
+  },
+  LeaseNotHeld: {
+    type: 'Normal',
+    action: 'AcquireLease',
+    sentence: 'The lease could not be had or kept; it is asked for again shortly',
+    canAct: 'nobody',
+  },
+  LeaseNotReleased: {
+    type: 'Normal',
+    action: 'ReleaseLease',
+    sentence: 'The lease could not be let go of; it is tried again while there is time',
+    canAct: 'nobody',
   },
   LeaseNotRenewed: {
     type: 'Warning',
@@ -89,6 +113,30 @@ export const REASONS = registry({
     type: 'Normal',
     action: 'DrainNode',
     sentence: 'The node is cordoned and its pods are asked to leave',
+    canAct: 'nobody',
+  },
+  WaitingForBarrier: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'The node is cordoned; its instruction does not let evictions begin yet',
+    canAct: 'nobody',
+  },
+  WaitingForPods: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'Every pod that must leave was asked to; those that are left are waited for',
+    canAct: 'nobody',
+  },
+  WaitingForNodes: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'Each node of the instruction drains on its own',
+    canAct: 'nobody',
+  },
+  AckHeld: {
+    type: 'Normal',
+    action: 'AnswerShard',
+    sentence: 'The answer to the shard is kept until the stream has room for it',
     canAct: 'nobody',
   },
   DrainFinished: {
@@ -144,6 +192,12 @@ export const REASONS = registry({
     sentence: 'The Node cannot be cordoned; it is tried again until the deadline',
     canAct: 'platform',
     runbook: 'cordon-failing',
+  },
+  NodeChanged: {
+    type: 'Normal',
+    action: 'CordonNode',
+    sentence: 'Somebody wrote the Node in between; it is looked at again',
+    canAct: 'nobody',
   },
   CordonLeftAlone: {
     type: 'Warning',

@@ -194,6 +194,7 @@ export const availableCapacity = setup({
     },
     waiting: {
       description: 'A write is owed; waits until it is its turn.',
+      meta: { reason: 'WriteQueued' },
       tags: 'waiting',
       entry: 'askForTurn',
       always: { guard: 'nothingOwed', target: 'settled' },

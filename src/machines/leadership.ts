@@ -189,6 +189,7 @@ export const leadership = setup({
     },
     retrying: {
       description: 'The lease could not be had or kept; waits before it asks again.',
+      meta: { reason: 'LeaseNotHeld' },
       tags: 'waiting',
       on: { 'release.requested': 'releasing' },
       after: { retryPeriod: 'acquiring' },
@@ -268,6 +269,7 @@ export const leadership = setup({
         },
         pausing: {
           description: 'The release failed; waits a moment before it is tried again.',
+          meta: { reason: 'LeaseNotReleased' },
           tags: 'waiting',
           after: { releaseRetry: 'asking' },
         },

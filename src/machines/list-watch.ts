@@ -228,6 +228,7 @@ export const listWatch = setup({
     },
     backingOff: {
       description: 'The last act failed; waits before the next. What is known stays shown.',
+      meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
       after: {
         retryBackoff: [{ guard: 'revisionKnown', target: 'watching' }, { target: 'listing' }],

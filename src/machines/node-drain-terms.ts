@@ -1,4 +1,5 @@
 /** What the `nodeDrain` statechart knows and hears, and how facts reach its actions. */
+import { backoffMs } from '../domain/backoff.ts';
 import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
 import type { CordonEnd } from '../domain/drain/cordon.ts';
 import type { DrainBeginning, DrainCourse, DrainTime } from '../domain/drain/drain-course.ts';
@@ -99,3 +100,9 @@ export const timed = {
   type: 'takeTime',
   params: ({ event }: { readonly event: DrainTime }) => event,
 } as const;
+
+const RETRY = { firstMs: 500, lastMs: 30_000 };
+
+/** How long a write of the Node waits after it failed. */
+export const writeBackoffMs = ({ attempt, seed }: NodeDrainContext): number =>
+  backoffMs(RETRY, attempt, seed);

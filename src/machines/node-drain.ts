@@ -9,7 +9,6 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs } from '../domain/backoff.ts';
 import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
 import type { CordonEnd } from '../domain/drain/cordon.ts';
 import {
@@ -48,10 +47,9 @@ import {
   type PodsObserved,
   sighted,
   timed,
+  writeBackoffMs,
 } from './node-drain-terms.ts';
 import { required } from './required.ts';
-
-const RETRY = { firstMs: 500, lastMs: 30_000 };
 
 /** The statechart of a drain; `src/actors/drains.ts` provides its acts. */
 export const nodeDrain = setup({
@@ -131,7 +129,7 @@ export const nodeDrain = setup({
   delays: {
     clockStep: ({ context }) => clockStepMs(context),
     tierWait: ({ context }) => context.tierWaitMs,
-    writeBackoff: ({ context }) => backoffMs(RETRY, context.attempt, context.seed),
+    writeBackoff: ({ context }) => writeBackoffMs(context),
   },
 }).createMachine({
   id: 'nodeDrain',
@@ -156,9 +154,7 @@ export const nodeDrain = setup({
     clock: {
       description: 'How much of the grace is left.',
       initial: 'ample',
-      on: {
-        'deadline.moved': { target: '.ample', actions: timed },
-      },
+      on: { 'deadline.moved': { target: '.ample', actions: timed } },
       states: {
         ample: {
           description: 'Tiers of pods wait for each other.',
@@ -202,6 +198,7 @@ export const nodeDrain = setup({
             },
             waitingForTurn: {
               description: 'Waits until it is its turn to write.',
+              meta: { reason: 'WriteQueued' },
               tags: 'waiting',
               entry: 'askForTurn',
               on: { 'turn.granted': 'acting' },
@@ -244,6 +241,7 @@ export const nodeDrain = setup({
             },
             outrun: {
               description: 'Somebody wrote the Node in between; waits to see what.',
+              meta: { reason: 'NodeChanged' },
               tags: 'waiting',
               on: { 'node.observed': { guard: news, target: 'orienting', actions: sighted } },
               after: { writeBackoff: 'orienting' },
@@ -257,6 +255,7 @@ export const nodeDrain = setup({
             },
             holding: {
               description: 'Cordoned; waits until the instruction lets evictions begin.',
+              meta: { reason: 'WaitingForBarrier' },
               tags: 'waiting',
               entry: 'tellStarted',
               always: [ended, { guard: 'released', target: 'draining' }],
@@ -297,6 +296,7 @@ export const nodeDrain = setup({
                 },
                 open: {
                   description: 'Every pod that must leave has been asked to.',
+                  meta: { reason: 'WaitingForPods' },
                   tags: 'waiting',
                   entry: 'askPodsToLeave',
                   always: { guard: 'paused', target: 'choosing' },
@@ -363,6 +363,7 @@ export const nodeDrain = setup({
             },
             outrun: {
               description: 'Somebody wrote the Node in between; waits to see what.',
+              meta: { reason: 'NodeChanged' },
               tags: 'waiting',
               on: {
                 'node.observed': { guard: news, target: 'deciding', actions: sighted },
@@ -372,6 +373,7 @@ export const nodeDrain = setup({
             },
             backingOff: {
               description: 'The Node could not be written; tries again until it can, or is gone.',
+              meta: { reason: 'WriteFailing' },
               tags: 'waiting',
               after: { writeBackoff: 'deciding' },
             },

@@ -231,6 +231,7 @@ export const podDemand = setup({
     },
     waiting: {
       description: 'A write is owed; waits until it is its turn.',
+      meta: { reason: 'WriteQueued' },
       tags: 'waiting',
       entry: 'askForTurn',
       always: { guard: 'nothingOwed', target: 'settled' },

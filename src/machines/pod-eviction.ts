@@ -230,6 +230,7 @@ export const podEviction = setup({
     },
     asking: {
       description: 'Has all that it needs; waits while the API server asked everyone to wait.',
+      meta: { reason: 'WaitingForTurn' },
       tags: 'waiting',
       entry: 'askToCall',
       always: { guard: 'ledElsewhere', target: 'orienting', actions: 'leaveCalls' },

@@ -147,6 +147,7 @@ export const reclaimInstruction = setup({
             },
             ackHeld: {
               description: 'No stream, or no room in the outbox: the ack is kept.',
+              meta: { reason: 'AckHeld' },
               tags: 'waiting',
               on: { 'stream.opened': 'acking' },
               after: { ackRetry: 'acking' },
@@ -182,6 +183,7 @@ export const reclaimInstruction = setup({
             },
             draining: {
               description: 'No machine is waited for any more; each node drains on its own.',
+              meta: { reason: 'WaitingForNodes' },
               tags: 'waiting',
             },
           },

@@ -58,6 +58,34 @@ const reasonFindings = (node: AnyStateNode): readonly Finding[] => {
     : [[`its reason "${String(reason)}" is not registered`, 'Add it to src/api/reasons.ts']];
 };
 
+/** Somebody may ask why: the state itself says it, or each of those around it or inside of it. */
+const saysWhy = (node: AnyStateNode): boolean => {
+  const { meta } = node;
+  if (typeof meta === 'object' && meta !== null && 'reason' in meta) return true;
+  const inner: readonly AnyStateNode[] = Object.values(node.states);
+  return inner.length > 0 && inner.every(saysWhy);
+};
+
+const waitFindings = (node: AnyStateNode): readonly Finding[] => {
+  if (!node.tags.includes('waiting') || saysWhy(node)) return [];
+  for (let outer = node.parent; outer !== undefined; outer = outer.parent) {
+    if (typeof outer.meta === 'object' && outer.meta !== null && 'reason' in outer.meta) return [];
+  }
+  return [['it waits and has no reason', 'Say why in meta: { reason }, of src/api/reasons.ts']];
+};
+
+const guardFindings = (node: AnyStateNode): readonly Finding[] =>
+  [...node.transitions.values(), node.always ?? []].flat().flatMap(({ guard, eventType }) =>
+    typeof guard === 'function'
+      ? [
+        [
+          `a guard on "${eventType || 'always'}" has no name`,
+          'Name it in setup({ guards }): it stands in the diagram',
+        ] as const,
+      ]
+      : []
+  );
+
 const findings = (node: AnyStateNode): readonly Finding[] => {
   const isRoot = node.parent === undefined;
   const told = isRoot || (node.description ?? '').trim() !== '';
@@ -69,8 +97,14 @@ const findings = (node: AnyStateNode): readonly Finding[] => {
     ...invokeFindings(node),
     ...delayFindings(node),
     ...reasonFindings(node),
+    ...waitFindings(node),
+    ...guardFindings(node),
   ];
 };
+
+/** A problem as a sentence that names machine and state. */
+export const chartProblemText = ({ machine, state, problem, remedy }: ChartProblem): string =>
+  `${machine}, state ${state}: ${problem}. ${remedy}`;
 
 /** What is wrong with the statecharts of a catalogue. */
 export const chartProblems = (
