@@ -61,7 +61,6 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
   const observability = makeObservability({
     level: settings.logLevel,
     target: STDOUT,
-    cluster: '',
     time: realTime,
     machineLevels: MACHINE_LEVELS,
     onlookers: onlookers.taps,

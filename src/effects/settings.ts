@@ -183,7 +183,7 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
 /** Who leads in this cluster, from the options that every role with a Lease has. */
 export const leaseSettings = (
   options: LeaseOptions,
-  surroundings: Pick<Surroundings, 'hostname' | 'namespace' | 'nonce'>,
+  surroundings: Surroundings,
 ): Settled<LeaseSettings> => {
   const lease: LeaseSettings = {
     name: options.leaseName,

@@ -4,7 +4,7 @@
  * Promises: `telemetry` and `inspect` work before the servers listen and after they are closed.
  */
 import type { InspectionEvent } from 'xstate';
-import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import type { LogFields, LogLevel, Telemetry } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
 import type { HealthChecks } from './health.ts';
 import { inspectionTap } from './inspect.ts';
@@ -17,14 +17,18 @@ import { type Address, type Servers, startServers } from './servers.ts';
 export interface ObservabilityOptions {
   readonly level: LogLevel;
   readonly target: LogTarget;
-  /** Stands on every line. */
-  readonly cluster: string;
+  /** Stands on every line; a role that has no name in the fleet has none here. */
+  readonly cluster?: string;
   readonly time: Pick<Time, 'now'>;
   /** How loud each statechart is, by its id. */
   readonly machineLevels: Readonly<Record<string, LogLevel>>;
   /** Who else looks on, such as the live page; none costs nothing. */
   readonly onlookers?: readonly ((event: InspectionEvent) => void)[];
 }
+
+/** What every log line says. */
+const baseOf = ({ cluster }: ObservabilityOptions): LogFields =>
+  cluster === undefined ? {} : { cluster };
 
 /** What the rest of the process talks to. */
 export interface Observability {
@@ -40,7 +44,7 @@ export interface Observability {
 
 /** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
 export const makeObservability = (options: ObservabilityOptions): Observability => {
-  const logs = makeLogs({ ...options, base: { cluster: options.cluster } });
+  const logs = makeLogs({ ...options, base: baseOf(options) });
   const metrics = makeMetrics();
   const telemetry = liveTelemetry(logs, metrics);
   const levels = options.machineLevels;

@@ -272,6 +272,22 @@ describe('lag and faults', () => {
     expect(rig.requests.writes().filter((write) => write.startsWith('DELETE'))).toHaveLength(1);
   });
 
+  test('a cache that lags behind a deletion never has it asked for twice', async () => {
+    const rig = podRig();
+    rig.pod('job', { phase: 'Running' });
+    await rig.settle();
+    rig.requests.lag();
+    rig.pod('job', { phase: 'Succeeded' });
+    await rig.settle();
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    await rig.settle();
+    expect(rig.requests.writes()).toHaveLength(3);
+    rig.requests.catchUp();
+    await rig.settle();
+    expect(rig.requests.writes()).toHaveLength(3);
+    expect([...rig.registry().actors()]).toEqual([]);
+  });
+
   test('a creation whose answer was lost is found again and not made twice', async () => {
     const rig = podRig();
     rig.requests.lag();

@@ -1,0 +1,101 @@
+/** The file of penalties by PriorityClass: judged at start, followed afterwards. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Layer, ManagedRuntime } from 'effect';
+import { firstValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startPenaltyDefaults } from '../../../src/actors/penalty-defaults.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+
+describe('penalty defaults', () => {
+  let folder = '';
+  let path = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tidegate-penalties-'));
+    path = join(folder, 'penalties.yaml');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const start = async (file: string | undefined) => {
+    const time = simulatedTime();
+    const said: string[] = [];
+    const refused: string[] = [];
+    const counted: string[] = [];
+    const world = makeWorld({
+      time,
+      runtime: ManagedRuntime.make(Layer.empty),
+      telemetry: {
+        ...silentTelemetry,
+        log: (_, message) => void said.push(message),
+        count: (name) => void counted.push(name),
+      },
+      firstSeed: 1,
+    });
+    const started = await startPenaltyDefaults(world, {
+      file,
+      refused: (problem) => refused.push(problem),
+    });
+    return { time, said, refused, counted, started };
+  };
+  const running = async (text: string) => {
+    await writeFile(path, text);
+    const { started, ...rest } = await start(path);
+    if (started._tag === 'Refused') throw new Error(started.problem);
+    const told: PenaltyDefaults[] = [];
+    started.inUse.defaults.subscribe((defaults) => told.push(defaults));
+    return { ...rest, told, inUse: started.inUse };
+  };
+  /** Files are read by the event loop: looks until it has happened, on simulated polls. */
+  const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
+    for (let polls = 0; polls < 1000 && !happened(); polls += 1) await time.advance(5_000);
+    expect(happened()).toBe(true);
+  };
+
+  test('without a file no PriorityClass has penalties', async () => {
+    const { started } = await start(undefined);
+    if (started._tag === 'Refused') throw new Error(started.problem);
+    expect(await firstValueFrom(started.inUse.defaults)).toEqual(new Map());
+  });
+
+  test('a file that is not there is refused by name', async () => {
+    const { started } = await start(path);
+    expect(started).toMatchObject({ _tag: 'Refused', problem: expect.stringContaining(path) });
+  });
+
+  test('a bad file at start is refused with its problem', async () => {
+    await writeFile(path, 'high: {interruptionPenalty: a lot}');
+    const { started } = await start(path);
+    expect(started).toMatchObject({
+      _tag: 'Refused',
+      problem: expect.stringContaining('penalties.yaml": high.interruptionPenalty is "a lot"'),
+    });
+  });
+
+  test('a changed file is used without a restart', async () => {
+    const { time, told, said } = await running('high: {interruptionPenalty: 16}');
+    await writeFile(path, 'high: {interruptionPenalty: 32}');
+    await until(time, () => told.length === 2);
+    expect(told).toEqual([
+      new Map([['high', { interruptionPenalty: '16' }]]),
+      new Map([['high', { interruptionPenalty: '32' }]]),
+    ]);
+    expect(said).toEqual(['Penalty defaults in use']);
+  });
+
+  test('a bad change keeps the last good file, and is told once', async () => {
+    const { time, told, refused, counted, inUse } = await running('high: {reclamationPenalty: 1}');
+    await writeFile(path, 'high: 1');
+    await until(time, () => refused.length === 1);
+    await time.advance(60_000);
+    expect(refused).toEqual([
+      `Cannot use the penalty defaults "${path}": high is no map of penalties`,
+    ]);
+    expect(counted).toEqual(['tidegate_penalty_defaults_refused_total']);
+    expect(told).toHaveLength(1);
+    inUse.stop();
+  });
+});
