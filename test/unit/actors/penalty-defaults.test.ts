@@ -31,7 +31,7 @@ describe('penalty defaults', () => {
       telemetry: {
         ...silentTelemetry,
         log: (_, message) => void said.push(message),
-        count: (name) => void counted.push(name),
+        count: (name, _by, ..._labels) => void counted.push(name),
       },
       firstSeed: 1,
     });
