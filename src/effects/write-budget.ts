@@ -4,12 +4,14 @@
  *
  * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
  * a class they go in the order of arrival; an interrupted write leaves its place; a write that
- * finds its class full is not sent. The gate is asked before waiting (nothing waits in vain), after
+ * finds its class full is not sent. While no connection can be made all writes wait but one that
+ * tries (DR-37). The gate is asked before waiting (nothing waits in vain), after
  * it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
+import { type ServerPresence, serverPresence, type WriteTrial } from './server-presence.ts';
 import { WriteGate } from './write-gate.ts';
 import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
@@ -59,7 +61,7 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
 class QueueFull extends NotSent {}
 
 /** A write that waits; called once with its turn. */
-type Waiter = () => void;
+type Waiter = (end: TrialEnd) => void;
 
 /** Those who wait, most urgent first. */
 interface Queue {
@@ -103,17 +105,25 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   };
 };
 
+/** Told what became of the write. */
+type TrialEnd = ReturnType<ServerPresence['letGo']>;
+
 /** A turn to write: waits for the budget. */
-type Turn = (writeClass: WriteClass) => Effect.Effect<void, NotSent>;
+type Turn = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
 const makeTurns = (
   { qps, burst, telemetry, waitingMax = WAITING_WRITES_MAX }: WriteBudgetOptions,
+  isOpen: () => boolean,
   scope: Scope.Scope,
 ): Effect.Effect<Turn> =>
   Effect.map(monotonicMs, (startMs): Turn => {
     const bucket = makeBucket(qps, burst, startMs);
     const queue = makeQueue(telemetry, waitingMax);
+    const presence = serverPresence();
     let dispensing = false;
+    /** Writes that the gate will not let out wait for nobody. */
+    const take = (nowMs: number): number =>
+      (isOpen() ? presence.waitMs(nowMs) : 0) || bucket.take(nowMs);
     /** Hands out tokens while anybody waits for one, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
@@ -121,9 +131,10 @@ const makeTurns = (
           dispensing = false;
           return;
         }
-        const waitMs = bucket.take(yield* monotonicMs);
+        const nowMs = yield* monotonicMs;
+        const waitMs = take(nowMs);
         if (waitMs > 0) yield* Effect.sleep(waitMs);
-        else queue.next()?.();
+        else queue.next()?.(presence.letGo(nowMs));
       }
     });
     const startDispensing = Effect.suspend(() => {
@@ -133,13 +144,14 @@ const makeTurns = (
     });
     return (writeClass) =>
       Effect.gen(function* () {
-        if (!dispensing && bucket.take(yield* monotonicMs) === 0) return;
-        const turn = Deferred.makeUnsafe<void>();
-        const waiter = () => void Deferred.doneUnsafe(turn, Effect.void);
+        const nowMs = yield* monotonicMs;
+        if (!dispensing && take(nowMs) === 0) return presence.letGo(nowMs);
+        const turn = Deferred.makeUnsafe<TrialEnd>();
+        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(turn, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
           return yield* new QueueFull({ why: `too many writes of class "${writeClass}" wait` });
         }
-        yield* Effect.ensuring(
+        return yield* Effect.ensuring(
           Effect.andThen(startDispensing, Deferred.await(turn)),
           Effect.sync(() => queue.remove(writeClass, waiter)),
         );
@@ -157,14 +169,31 @@ const makeWrites = (options: WriteBudgetOptions) =>
   Effect.gen(function* () {
     const api = yield* KubeApi;
     const gate = yield* WriteGate;
-    const turn = yield* makeTurns(options, yield* Effect.scope);
+    const isOpen = () => gate.permit()._tag === 'Open';
+    const turn = yield* makeTurns(options, isOpen, yield* Effect.scope);
     const { telemetry } = options;
     const permitted = Effect.suspend(() => {
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    const mayLeave = (call: KubeCall) => () =>
-      gate.permit()._tag === 'Open' && (call.mayLeave?.() ?? true);
+    /** One call, with word of what it tells about the API server. */
+    const tried = (call: KubeCall, tell: TrialEnd) =>
+      Effect.suspend(() => {
+        let trial: WriteTrial = 'Unconnected';
+        const note = (told: WriteTrial) => Effect.sync(() => void (trial = told));
+        const mayLeave = (): boolean => {
+          const may = isOpen() && (call.mayLeave?.() ?? true);
+          trial = may ? 'Left' : 'HeldBack';
+          return may;
+        };
+        const answered = gate.letOut();
+        return api.call({ ...call, mayLeave }).pipe(
+          Effect.tap(() => note('Left')),
+          Effect.onInterrupt(() => note('HeldBack')),
+          Effect.ensuring(Effect.sync(answered)),
+          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => tell(trial, nowMs))),
+        );
+      });
     const count = (writeClass: WriteClass, outcome: string) =>
       Effect.sync(() =>
         telemetry.count('tidegate_writes_total', 1, { class: writeClass, outcome })
@@ -173,13 +202,10 @@ const makeWrites = (options: WriteBudgetOptions) =>
       Effect.gen(function* () {
         yield* permitted;
         const askedAtMs = yield* monotonicMs;
-        yield* turn(writeClass);
+        const tell = yield* turn(writeClass);
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
-        yield* permitted;
-        const answered = gate.letOut();
-        return yield* api.call({ ...call, mayLeave: mayLeave(call) }).pipe(
-          Effect.ensuring(Effect.sync(answered)),
+        return yield* Effect.andThen(permitted, tried(call, tell)).pipe(
           // What the gate held back at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );

@@ -27,10 +27,13 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
   const gate = makeWriteGate(time);
   gate.openUntil(Number.POSITIVE_INFINITY);
   const sent: { readonly path: string; readonly atMs: number }[] = [];
+  const server = { there: true, tried: 0 };
   const api = Layer.succeed(KubeApi, {
     call: (call: KubeCall) =>
       Effect.gen(function* () {
         if (connectMs > 0) yield* Effect.sleep(connectMs);
+        server.tried += 1;
+        if (!server.there) return yield* new NotSent({ why: 'connection refused' });
         if (call.mayLeave?.() === false) return yield* new NotSent({ why: 'held back' });
         sent.push({ path: call.path, atMs: time.monotonic() });
         return { status: 200, body: {} };
@@ -52,7 +55,7 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
     if (Exit.isFailure(exit)) return 'interrupted';
     return Result.isFailure(exit.value) ? exit.value.failure._tag : 'sent';
   };
-  return { time, gate, sent, send, counted, paths: () => sent.map(({ path }) => path) };
+  return { time, gate, sent, send, server, counted, paths: () => sent.map(({ path }) => path) };
 };
 
 describe('the write budget', () => {
@@ -181,5 +184,51 @@ describe('the write gate', () => {
     await time.advance(5000);
     expect(await late).toBe('NotLeader');
     expect(paths()).toEqual([]);
+  });
+
+  it('DR-37: while no connection can be made one write tries and the others wait', async () => {
+    const { time, send, server, sent } = bed(100, 100);
+    server.there = false;
+    expect(await send('event', '/first')).toBe('NotSent');
+    const waiting = ['/a', '/b', '/c', '/d'].map((path) => send('phase', path));
+    await time.advance(400);
+    expect(server.tried).toBe(1);
+    await time.advance(700);
+    expect(server.tried).toBe(3);
+    server.there = true;
+    await time.advance(600);
+    expect(sent.map(({ path }) => path)).toEqual(['/c', '/d']);
+    expect(await Promise.all(waiting)).toEqual(['NotSent', 'NotSent', 'sent', 'sent']);
+  });
+
+  it('DR-37: a write that is held back or taken back tells nothing of the API server', async () => {
+    const { time, gate, send, server, sent } = bed(100, 100, 50);
+    const abort = new AbortController();
+    const taken = send('phase', '/taken-back', abort.signal);
+    await time.advance(10);
+    abort.abort();
+    expect(await taken).toBe('interrupted');
+    const held = send('phase', '/held-back');
+    await time.advance(10);
+    gate.close('lost');
+    await time.advance(100);
+    expect(await held).toBe('NotLeader');
+    gate.openUntil(Number.POSITIVE_INFINITY);
+    void send('phase', '/next');
+    await time.advance(60);
+    expect(sent.map(({ path }) => path)).toEqual(['/next']);
+    expect(server.tried).toBe(2);
+  });
+
+  it('DR-37: who may not write any more does not wait for the API server', async () => {
+    const { time, gate, send, server } = bed(100, 100);
+    server.there = false;
+    await send('phase', '/first');
+    const waiting = send('phase', '/second');
+    await time.advance(10);
+    gate.close('lost');
+    await time.advance(500);
+    expect(await waiting).toBe('NotLeader');
+    expect(server.tried).toBe(1);
   });
 });
