@@ -1,6 +1,7 @@
 /** The slots of one budget, walked through every configuration. */
 import { expect } from 'vitest';
 import type { Budget } from '../../src/domain/drain/budget.ts';
+import { textAt } from '../../src/domain/json.ts';
 import { objectKey, revision, uid } from '../../src/domain/ids.ts';
 import { budget, type BudgetContext, type SlotAnswer } from '../../src/machines/budget.ts';
 import { describeModel } from './model.ts';
@@ -44,9 +45,16 @@ const without = (pods: readonly string[], pod: string): readonly string[] =>
 const including = (pods: readonly string[], pod: string): readonly string[] =>
   [...without(pods, pod), pod].toSorted();
 
+/** The pod that takes a slot. */
+const takerIn = (event: Readonly<Record<string, unknown>>): string =>
+  textAt(event, 'pod', 'uid') ?? '';
+
 describeModel('budget', {
   machine: budget,
-  inputs: [{ budget: status(10, 1), callsAtOnce: 1, nowMs: 0 }],
+  inputs: [
+    { budget: status(10, 1), callsAtOnce: 1, nowMs: 0 },
+    { budget: status(10, 2), callsAtOnce: 2, nowMs: 0 },
+  ],
   events: {
     'budget.observed': [
       { budget: FULL, nowMs: 0 },
@@ -54,7 +62,10 @@ describeModel('budget', {
     ],
     'pod.queued': [{ pod: P1 }, { pod: P2 }],
     'pod.unqueued': [{ pod: P1 }, { pod: P2 }],
-    'slot.taken': [{ pod: { uid: P1, name: 'p1' }, nowMs: 0 }],
+    'slot.taken': [
+      { pod: { uid: P1, name: 'p1' }, nowMs: 0 },
+      { pod: { uid: P2, name: 'p2' }, nowMs: 0 },
+    ],
     'call.answered': ANSWERS.map((answer) => ({ pod: P1, answer, nowMs: 0 })),
     'pod.sighted': [{ pod: P1, revision: revision('25'), nowMs: 0 }],
     'watch.progressed': [{ revision: revision('40'), nowMs: 0 }],
@@ -103,8 +114,8 @@ describeModel('budget', {
           return before.hasTag('offering')
             ? {
               ...world,
-              queued: without(world.queued, P1),
-              called: including(world.called, P1),
+              queued: without(world.queued, takerIn(event)),
+              called: including(world.called, takerIn(event)),
             }
             : world;
         case 'offer.declined':

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { provideNodeDrain } from '../../src/actors/node-drain-acts.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
+import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';
 import { endOf } from '../../src/domain/drain/drain-course.ts';
 import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../src/domain/drain/node-write.ts';
@@ -191,6 +192,8 @@ describeModel('nodeDrain', {
       expect(own, 'pods were asked before the cordon').not.toBeNull();
       expect(released, 'pods were asked before the barrier').toBe(true);
       expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
+      const cancelled = known !== null && cancelSeen(known, 'reclaim', snapshot.context);
+      expect(cancelled, 'pods were asked after a cancel').toBe(false);
     }
     if (end !== null && !acts.includes('releasePods')) {
       expect(acts, 'pods were asked after the end').not.toContain('askPodsToLeave');
