@@ -36,6 +36,13 @@ const QUARTER = { maxUnavailable: '25%' };
 const SMALL_SCENES: readonly Scene[] = [
   { title: '1 node x 100 pods, no budget', nodes: 1, podsOfNode: 100, workloads: 5 },
   {
+    title: '1 node x 100 pods, budgets of 25 %',
+    nodes: 1,
+    podsOfNode: 100,
+    workloads: 5,
+    allowance: QUARTER,
+  },
+  {
     title: '1 node x 20 pods behind one slot, replacements take 3 s',
     nodes: 1,
     podsOfNode: 20,
@@ -157,6 +164,12 @@ const sayCosts = (scene: Scene, ours: Cost, kubectl: Cost): void => {
   row('requests', ({ requests }) => requests, String);
   row('time', ({ ms }) => ms, duration);
   row('CPU', ({ cpuSeconds = Number.NaN }) => cpuSeconds * 1000, duration);
+  const pods = scene.nodes * scene.podsOfNode;
+  sayFigure(
+    '  requests for each pod',
+    (ours.requests / pods).toFixed(2),
+    'linear when it stays so',
+  );
   sayFigure('  refused evictions', String(ours.refused), `beside ${kubectl.refused}`);
 };
 
@@ -174,8 +187,6 @@ const benchScenes = async (scenes: readonly Scene[]): Promise<void> => {
   }
 };
 
-/** Up to 3000 pods. */
-export const benchDrains = (): Promise<void> => benchScenes([...SMALL_SCENES, ...LARGE_SCENES]);
-
-/** Up to 600 pods. */
-export const benchSmallDrains = (): Promise<void> => benchScenes(SMALL_SCENES);
+/** Up to 600 pods, or up to 3,000 when it is to be `full`. */
+export const benchDrains = (full: boolean): Promise<void> =>
+  benchScenes(full ? [...SMALL_SCENES, ...LARGE_SCENES] : SMALL_SCENES);

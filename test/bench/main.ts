@@ -3,14 +3,14 @@
  * because ratios travel between machines and absolute figures do not.
  *
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`, `page`,
- * `pods`, `cluster`, `drain` and `small-drain`.
+ * `pods`, `cluster` and `drain`.
  *
- * `drain` takes an hour and `small-drain`, the first scenes of it, ten minutes; `pods` writes half a
- * million times and `cluster` more often: they run only when they are asked for.
+ * `drain` takes ten minutes, and with `--full` an hour; `pods` writes half a million times and
+ * `cluster` more often: they run only when they are asked for.
  */
 import process from 'node:process';
 import { benchCluster } from './cluster.ts';
-import { benchDrains, benchSmallDrains } from './drain.ts';
+import { benchDrains } from './drain.ts';
 import { benchLists } from './list.ts';
 import { say, sayMachine } from './measurement.ts';
 import { benchPods } from './pods.ts';
@@ -24,6 +24,9 @@ const MACHINES = 100_000;
 const PODS = 50_000;
 const DEMANDING_PODS = 100_000;
 
+const FULL = '--full';
+const full = process.argv.includes(FULL);
+
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['rollup', () => benchRollups(REQUESTS)],
   ['session', benchSession],
@@ -32,13 +35,12 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['list', () => benchLists(PODS)],
   ['pods', () => benchPods(DEMANDING_PODS)],
   ['cluster', benchCluster],
-  ['drain', benchDrains],
-  ['small-drain', benchSmallDrains],
+  ['drain', () => benchDrains(full)],
 ]);
 
-const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'cluster', 'drain', 'small-drain']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'cluster', 'drain']);
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).filter((word) => word !== FULL);
 const unknown = asked.filter((name) => !BENCHES.has(name));
 if (unknown.length > 0) {
   process.stderr.write(`No bench "${unknown.join('", "')}"; there are ${[...BENCHES.keys()]}\n`);
