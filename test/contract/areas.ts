@@ -4,6 +4,7 @@ import { customResources } from './cases/custom-resources.ts';
 import { deletions } from './cases/deletions.ts';
 import { discovery } from './cases/discovery.ts';
 import { evictions } from './cases/evictions.ts';
+import { fields } from './cases/fields.ts';
 import { owners } from './cases/owners.ts';
 import { pages } from './cases/pages.ts';
 import { patches } from './cases/patches.ts';
@@ -12,6 +13,7 @@ import { selectors } from './cases/selectors.ts';
 import { shapes } from './cases/shapes.ts';
 import { subresources } from './cases/subresources.ts';
 import { tables } from './cases/tables.ts';
+import { validity } from './cases/validity.ts';
 import { versions } from './cases/versions.ts';
 import { watches } from './cases/watches.ts';
 import { playedBudgets } from './played/budgets.ts';
@@ -23,6 +25,8 @@ import type { Area } from './suite.ts';
 export const SERVER_AREAS: readonly Area[] = [
   refusals,
   shapes,
+  fields,
+  validity,
   versions,
   selectors,
   pages,

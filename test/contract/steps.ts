@@ -151,6 +151,12 @@ export const exactly = (path: string, value: unknown): Step => (run) => {
   return Promise.resolve();
 };
 
+/** A header of the newest answer; undefined when it must not be there. */
+export const header = (name: string, wanted: unknown): Step => (run) => {
+  expect(run.answer.headers[name]).toEqual(wanted);
+  return Promise.resolve();
+};
+
 /** A list of the newest answer has these among its entries. */
 export const includes = (path: string, values: readonly unknown[]): Step => (run) => {
   expect(fieldOf(run, path)).toEqual(expect.arrayContaining(filled([...values], run.kept)));

@@ -3,6 +3,7 @@ import { type JsonRecord, recordAt, textAt, valueAt } from '../../domain/json.ts
 import { type FieldProblem, invalid, notSupported } from './field-problem.ts';
 import { specAlone } from './generations.ts';
 import { type Kind, kindNames } from './kind.ts';
+import { selectorProblems } from './selector-problems.ts';
 
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
 const PERCENT = /^[0-9]+%$/;
@@ -39,6 +40,7 @@ const problems = (object: JsonRecord): readonly FieldProblem[] => {
     ...COUNTS.filter((count) => Number(status[count] ?? 0) < 0).map((count) =>
       invalid(`status.${count}`, status[count], 'must be greater than or equal to 0')
     ),
+    ...selectorProblems(valueAt(spec, 'selector'), 'spec.selector'),
     ...(least !== undefined && most !== undefined
       ? [invalid('spec', spec, 'minAvailable and maxUnavailable cannot be both set')]
       : []),

@@ -73,6 +73,34 @@ const quantity = (value: unknown, place: Place): unknown => {
   );
 };
 
+/** Lists and maps with nothing in them are not written. */
+const isOmitted = (value: unknown, note: string): boolean =>
+  (note[0] === '[' && Array.isArray(value) && value.length === 0) ||
+  (note[0] === '{' && asRecord(value) !== undefined && Object.keys(value ?? {}).length === 0);
+
+/**
+ * Fields that are not written when they are empty or no, by the type that has them. The documents
+ * do not tell them from those that may also be unsaid, so these are the ones that clients set.
+ */
+const ZEROES: Readonly<Record<string, readonly string[]>> = {
+  PodSpec: ['hostname', 'hostIPC', 'hostNetwork', 'hostPID', 'nodeName', 'subdomain'],
+  Container: ['stdin', 'stdinOnce', 'tty'],
+  EnvVar: ['value'],
+  NodeSpec: ['podCIDR', 'providerID', 'unschedulable'],
+  Taint: ['value'],
+  Toleration: ['effect', 'key', 'operator', 'value'],
+  VolumeMount: ['readOnly', 'subPath'],
+};
+
+const withoutZeroes = (
+  record: JsonRecord,
+  fields: readonly string[] | undefined,
+): JsonRecord => {
+  const zero = fields?.filter((field) => record[field] === '' || record[field] === false) ?? [];
+  if (zero.length === 0) return record;
+  return Object.fromEntries(Object.entries(record).filter(([field]) => !zero.includes(field)));
+};
+
 const structured = (value: unknown, fields: Fields, place: Place): JsonRecord => {
   const record = asRecord(value);
   if (record === undefined) throw mismatch(value, place, 'object');
@@ -80,10 +108,15 @@ const structured = (value: unknown, fields: Fields, place: Place): JsonRecord =>
   for (const [field, inner] of Object.entries(record)) {
     const note = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (note === undefined) place.dropped(within(place, field).path);
-    else if (inner !== null) kept[field] = shaped(inner, note, within(place, field));
+    else if (inner !== null && !isOmitted(inner, note)) {
+      kept[field] = shaped(inner, note, within(place, field));
+    }
   }
   return kept;
 };
+
+/** Fields of a type; a claim's template is a whole kind within another. */
+const fieldsOf = (type: string): Fields => TYPE_FIELDS[type] ?? KIND_FIELDS[`v1/${type}`] ?? {};
 
 const shaped = (value: unknown, note: string, place: Place): unknown => {
   const rest = note.slice(1);
@@ -93,7 +126,7 @@ const shaped = (value: unknown, note: string, place: Place): unknown => {
     case 'q':
       return quantity(value, place);
     case '.':
-      return structured(value, TYPE_FIELDS[rest] ?? {}, place);
+      return withoutZeroes(structured(value, fieldsOf(rest), place), ZEROES[rest]);
     case '[': {
       const list = asList(value);
       if (list === undefined) throw mismatch(value, place, '[]object');

@@ -6,11 +6,20 @@ import {
   textAt,
   textRecordOrEmptyAt,
 } from '../../domain/json.ts';
+import {
+  attachmentProblems,
+  claimProblems,
+  dataProblems,
+  leaseProblems,
+  priorityProblems,
+  volumeProblems,
+} from './core-problems.ts';
 import { fieldForbidden, type FieldProblem, invalid, required } from './field-problem.ts';
 import { type Change, type Kind, type KindNames, kindNames, resourceOf } from './kind.ts';
 import { nameOf } from './metadata.ts';
 import { namespaceKind } from './namespaces.ts';
 import { podKind } from './pods.ts';
+import { taintProblems } from './scheduling-problems.ts';
 
 const plain = (names: KindNames, rules: Partial<Kind> = {}): Kind => ({
   ...names,
@@ -47,6 +56,7 @@ const nodeKind = plain(kindNames('', 'Node', { namespaced: false, shortNames: ['
   },
   // Unlike others, a node keeps the status that it is made with: kubelets register that way.
   onCreate: (node) => ({ ...node, spec: withNotReady(recordAt(node, 'spec') ?? {}) }),
+  problems: taintProblems,
   changeProblems: ({ wanted, shown }) => {
     const said = textAt(shown, 'spec', 'providerID') ?? '';
     return said === '' || textAt(wanted, 'spec', 'providerID') === said ? [] : [
@@ -88,6 +98,7 @@ const immutable =
   };
 
 const secretKind = plain(kindNames('', 'Secret', { namespaced: true }), {
+  problems: dataProblems,
   defaulted: secretData,
   fields: (secret) => ({ type: textAt(secret, 'type') ?? '' }),
   changeProblems: (change) => [
@@ -109,6 +120,7 @@ const claimKind = plain(
       status: { phase: 'Pending', ...recordAt(claim, 'status') },
     }),
     onCreate: (claim) => ({ ...claim, status: { phase: 'Pending' } }),
+    problems: claimProblems,
     fields: (claim) => ({ name: nameOf(claim) }),
   },
 );
@@ -128,6 +140,7 @@ const volumeKind = plain(
       status: { phase: 'Pending', ...recordAt(volume, 'status') },
     }),
     onCreate: (volume) => ({ ...volume, status: { phase: 'Pending' } }),
+    problems: volumeProblems,
     fields: (volume) => ({ name: nameOf(volume) }),
   },
 );
@@ -140,6 +153,7 @@ const priorityKind = plain(
   }),
   {
     generationOf: () => 0,
+    problems: priorityProblems,
     defaulted: (given) => ({ preemptionPolicy: 'PreemptLowerPriority', value: 0, ...given }),
     changeProblems: ({ wanted, shown }) =>
       wanted['value'] === shown['value']
@@ -151,11 +165,17 @@ const priorityKind = plain(
 const leaseKind = plain(kindNames('coordination.k8s.io', 'Lease', { namespaced: true }), {
   unconditionalUpdate: false,
   createOnUpdate: true,
+  problems: leaseProblems,
 });
 
 const attachmentKind = plain(
   kindNames('storage.k8s.io', 'VolumeAttachment', { namespaced: false }),
-  { status: 'spec', returnsDeleted: true, unconditionalUpdate: false },
+  {
+    status: 'spec',
+    returnsDeleted: true,
+    unconditionalUpdate: false,
+    problems: attachmentProblems,
+  },
 );
 
 const reviewKind = plain(
@@ -188,6 +208,7 @@ export const CORE_KINDS: readonly Kind[] = [
   nodeKind,
   podKind,
   plain(kindNames('', 'ConfigMap', { namespaced: true, shortNames: ['cm'] }), {
+    problems: dataProblems,
     changeProblems: immutable(['immutable', 'data', 'binaryData']),
   }),
   secretKind,

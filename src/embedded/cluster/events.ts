@@ -3,6 +3,7 @@
  *
  * Source: `pkg/apis/events/v1/conversion.go`, `pkg/registry/core/event/strategy.go`.
  */
+import { eventProblems } from './core-problems.ts';
 import { type JsonRecord, recordAt, textAt } from '../../domain/json.ts';
 import { type Kind, kindNames } from './kind.ts';
 
@@ -84,6 +85,7 @@ export const coreEventKind: Kind = {
     reportingComponent: textAt(event, 'reportingComponent') ?? '',
     reportingInstance: textAt(event, 'reportingInstance') ?? '',
   }),
+  problems: eventProblems,
   fields: coreFields,
 };
 

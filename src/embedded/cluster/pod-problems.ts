@@ -5,6 +5,11 @@
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../domain/json.ts';
 import { duplicate, type FieldProblem, invalid, notSupported, required } from './field-problem.ts';
 import { labelNameProblems } from './names.ts';
+import {
+  nodeSelectorProblems,
+  resourceProblems,
+  tolerationProblems,
+} from './scheduling-problems.ts';
 
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
@@ -22,6 +27,7 @@ const ofContainer = (container: unknown, field: string): FieldProblem[] => {
     ...(policy === undefined || PULL_POLICIES.includes(policy)
       ? []
       : [notSupported(`${field}.imagePullPolicy`, policy, PULL_POLICIES)]),
+    ...resourceProblems(container, `${field}.resources`),
   ];
 };
 
@@ -85,6 +91,8 @@ export const podSpecProblems = (spec: JsonRecord, field: string): readonly Field
     ...(RESTART_POLICIES.includes(policy)
       ? []
       : [notSupported(`${field}.restartPolicy`, policy, RESTART_POLICIES)]),
+    ...nodeSelectorProblems(spec, field),
+    ...tolerationProblems(spec, field),
     ...(seconds < 0
       ? [
         invalid(

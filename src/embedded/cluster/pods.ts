@@ -10,7 +10,7 @@ import {
   recordAt,
   textAt,
 } from '../../domain/json.ts';
-import { fieldForbidden } from './field-problem.ts';
+import { fieldForbidden, type FieldProblem } from './field-problem.ts';
 import { type Change, type Kind, kindNames, type Moment } from './kind.ts';
 import { defaultedOwnSpec } from './pod-defaults.ts';
 import { podSpecProblems } from './pod-problems.ts';
@@ -119,7 +119,30 @@ const fixed = (pod: JsonRecord): JsonRecord => {
   };
 };
 
-const changeProblems = ({ wanted, shown }: Change) =>
+/** Without the seconds, which may change. */
+const tolerationsOf = (pod: JsonRecord): readonly unknown[] =>
+  listOrEmptyAt(pod, 'spec', 'tolerations').map((toleration) => {
+    const { tolerationSeconds: _, ...rest } = recordAt({ toleration }, 'toleration') ?? {};
+    return rest;
+  });
+
+const lostTolerations = ({ wanted, shown }: Change): readonly FieldProblem[] => {
+  const kept = tolerationsOf(wanted);
+  return tolerationsOf(shown).every((one) => kept.some((other) => sameJson(one, other))) ? [] : [
+    fieldForbidden(
+      'spec.tolerations',
+      'existing toleration can not be modified except its ' +
+        'tolerationSeconds',
+    ),
+  ];
+};
+
+const changeProblems = (change: Change): readonly FieldProblem[] => [
+  ...lostTolerations(change),
+  ...fixedProblems(change),
+];
+
+const fixedProblems = ({ wanted, shown }: Change): readonly FieldProblem[] =>
   sameJson(fixed(wanted), fixed(shown)) ? [] : [
     fieldForbidden(
       'spec',

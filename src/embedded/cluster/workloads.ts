@@ -1,6 +1,6 @@
 /** The kinds of `apps/v1` (`pkg/apis/apps/v1/defaults.go`, `pkg/registry/apps`). */
 import { type JsonRecord, numberAt, recordAt, textRecordOrEmptyAt } from '../../domain/json.ts';
-import { type FieldProblem, invalid, required } from './field-problem.ts';
+import { type FieldProblem, invalid, notSupported, required } from './field-problem.ts';
 import { type Change, type Kind, kindNames, type ScalePaths } from './kind.ts';
 import { annotationsAndSpec } from './generations.ts';
 import { selects } from './object-selector.ts';
@@ -69,6 +69,22 @@ const isEmpty = (selector: JsonRecord | undefined): boolean =>
     typeof part === 'object' && part !== null && Object.keys(part).length === 0
   );
 
+const alwaysRestarted = (object: JsonRecord): readonly FieldProblem[] => {
+  const policy = recordAt(object, 'spec', 'template', 'spec')?.['restartPolicy'] ?? 'Always';
+  const field = 'spec.template.spec.restartPolicy';
+  return policy === 'Always' ? [] : [notSupported(field, policy, ['Always'])];
+};
+
+const isNought = (value: unknown): boolean => value === 0 || value === '0%';
+
+const rollingProblems = (object: JsonRecord): readonly FieldProblem[] => {
+  const rolling = recordAt(object, 'spec', 'strategy', 'rollingUpdate');
+  if (rolling === undefined) return [];
+  if (!isNought(rolling['maxSurge']) || !isNought(rolling['maxUnavailable'])) return [];
+  const field = 'spec.strategy.rollingUpdate.maxUnavailable';
+  return [invalid(field, rolling['maxUnavailable'], 'may not be 0 when `maxSurge` is 0')];
+};
+
 const problems = (object: JsonRecord): readonly FieldProblem[] => {
   const selector = recordAt(object, 'spec', 'selector');
   const labels = textRecordOrEmptyAt(object, 'spec', 'template', 'metadata', 'labels');
@@ -91,6 +107,8 @@ const problems = (object: JsonRecord): readonly FieldProblem[] => {
       ]
       : []),
     ...podSpecProblems(recordAt(object, 'spec', 'template', 'spec') ?? {}, 'spec.template.spec'),
+    ...alwaysRestarted(object),
+    ...rollingProblems(object),
   ];
 };
 
