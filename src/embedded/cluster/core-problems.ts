@@ -1,4 +1,4 @@
-/** What is wrong with the small kinds (`pkg/apis/*/validation` of Kubernetes). */
+/** What is wrong with the small kinds (the validations in `pkg/apis` of Kubernetes). */
 import { type JsonRecord, listOrEmptyAt, numberAt, recordAt, textAt } from '../../domain/json.ts';
 import { fieldForbidden, type FieldProblem, invalid, required, tooLong } from './field-problem.ts';
 
