@@ -79,6 +79,12 @@ const makeStage = () => {
         return requests.remove(rig.nameOf(name ?? '', (lives.get(name ?? '') ?? 1) - 1));
     }
   };
+  let made = 0;
+  /** A UID is never given twice; what is there keeps its own. */
+  const foreignUid = (target: string): string => {
+    made += 1;
+    return textAt(requests.get(target), 'metadata', 'uid') ?? `foreign-${made}`;
+  };
   const byOthers = (what: 'foreign' | 'deleted' | 'changed', name: string): void => {
     if (what === 'deleted') return requests.remove(known(name));
     const target = what === 'changed' ? known(name) : `cr-pod-${name}-other`;
@@ -89,7 +95,7 @@ const makeStage = () => {
         metadata: {
           name: target,
           namespace: 'default',
-          uid: `f-${target}-${lifeOf(name)}`,
+          uid: foreignUid(target),
           labels,
         },
       });
