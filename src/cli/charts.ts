@@ -106,12 +106,13 @@ const chartsAt = (revision: string): ReadonlyMap<string, Chart> | string => {
   if (!commit.passed) {
     return `Cannot find revision "${revision}": git knows no such commit; name another`;
   }
-  const files = git(...at, 'ls-tree', '--name-only', commit.text.trim(), `${FOLDER}/`)
+  const hash = commit.text.trim();
+  const files = git(...at, 'ls-tree', '--name-only', hash, `${FOLDER}/`)
     .text.split('\n').filter((path) => path.endsWith('.json'));
   if (files.length === 0) {
     return `Cannot compare with "${revision}": it has no charts in ${FOLDER}; name a later one`;
   }
-  const charts = files.map((path) => chartFromJson(git(...at, 'show', `${revision}:${path}`).text));
+  const charts = files.map((path) => chartFromJson(git(...at, 'show', `${hash}:${path}`).text));
   return new Map(charts.map((chart) => [chart.name, chart]));
 };
 

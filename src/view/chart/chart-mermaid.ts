@@ -21,7 +21,8 @@ const labelText = (text: string): string =>
   text.replaceAll(/[#;:\n]/g, (one) => `#${one.codePointAt(0)};`);
 
 /** The words of a state stand between quotes, where numbers are not read. */
-const quotedText = (text: string): string => text.replaceAll('"', "'").replaceAll('\n', ' ');
+const quotedText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', "'").replaceAll('\n', ' ');
 
 const indented = (depth: number, lines: readonly string[]): readonly string[] =>
   lines.map((line) => `${'  '.repeat(depth)}${line}`);
