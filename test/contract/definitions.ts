@@ -40,11 +40,28 @@ const CARGO = {
 const BOAT_SPEC = {
   type: 'object',
   required: ['length'],
+  'x-kubernetes-validations': [
+    {
+      rule: "self.kind != 'motor' || self.length >= 2",
+      message: 'a motor boat is longer',
+    },
+    {
+      rule: '!has(self.oars) || self.oars <= self.length * 10',
+      messageExpression: "'at most ' + string(self.length * 10) + ' oars'",
+      reason: 'FieldValueForbidden',
+      fieldPath: '.oars',
+    },
+  ],
   properties: {
     length: { type: 'integer', minimum: 1, maximum: 400 },
     kind: { type: 'string', enum: ['sail', 'motor', 'row'], default: 'sail' },
     flag: { type: 'string', pattern: '^[A-Z]{2}$' },
     motto: { type: 'string', minLength: 2, maxLength: 10 },
+    keel: {
+      type: 'string',
+      maxLength: 20,
+      'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'a keel stays' }],
+    },
     oars: integer,
     crew: { type: 'array', maxItems: 3, items: text },
     cargo: {

@@ -20,6 +20,8 @@ export type RuleJudge = (
 interface Rule {
   readonly text: string;
   readonly message: string | undefined;
+  /** `messageExpression`: the words, worked out; undefined when it gives none. */
+  readonly worded: ((self: unknown, oldSelf: unknown) => string | undefined) | undefined;
   readonly reason: string;
   readonly fieldPath: string;
   readonly isTransition: boolean;
@@ -36,12 +38,29 @@ const compiled = (text: string): Rule['holds'] => {
   return (self, oldSelf) => program({ self, oldSelf }) === true;
 };
 
+/** As the real one has it: an expression that fails, or gives no text, is passed over. */
+const wordedBy = (text: string): NonNullable<Rule['worded']> => {
+  const { valid, error } = environment.check(text);
+  if (!valid) throw new Error(error?.message.split('\n')[0] ?? `"${text}" is no message`);
+  const program = environment.parse(text);
+  return (self, oldSelf) => {
+    try {
+      const words: unknown = program({ self, oldSelf });
+      return typeof words === 'string' && words.trim() !== '' ? words : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+};
+
 const ruleOf = (value: unknown): Rule => {
   const rule = asRecord(value);
   const text = asText(rule?.['rule']) ?? '';
+  const words = asText(rule?.['messageExpression']);
   return {
     text,
     message: asText(rule?.['message']),
+    worded: words === undefined ? undefined : wordedBy(words),
     reason: asText(rule?.['reason']) ?? 'FieldValueInvalid',
     fieldPath: asText(rule?.['fieldPath']) ?? '',
     isTransition: /\boldSelf\b/.test(text),
@@ -105,10 +124,9 @@ interface Place {
 
 const outcome = (rule: Rule, { value, before }: Place, schema: JsonRecord): string | undefined => {
   try {
-    const self = celValue(value, schema);
-    return rule.holds(self, celValue(before, schema))
-      ? undefined
-      : rule.message ?? `failed rule: ${rule.text}`;
+    const [self, oldSelf] = [celValue(value, schema), celValue(before, schema)];
+    if (rule.holds(self, oldSelf)) return undefined;
+    return rule.worded?.(self, oldSelf) ?? rule.message ?? `failed rule: ${rule.text}`;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     return `rule evaluation error: ${why}`;

@@ -4,6 +4,7 @@ import { definition, served } from '../definitions.ts';
 import { boat, buoy, configMap, harbour } from '../objects.ts';
 import {
   absent,
+  containing,
   del,
   exactly,
   get,
@@ -232,6 +233,61 @@ export const customResources: Area = {
         invalid(['spec.oars', 'FieldValueTypeInvalid']),
       ),
       get('boats/a', ok({ spec: { oars: 2 } })),
+    ],
+    'a rule is kept': [post('boats', boat('a', { spec: { length: 2, kind: 'motor' } }))],
+    'a rule that is broken is said in its own words': [
+      post(
+        'boats',
+        boat('a', { spec: { length: 1, kind: 'motor' } }),
+        refused(422, 'Invalid', {
+          message: containing('a motor boat is longer'),
+          details: { causes: [{ field: 'spec', reason: 'FieldValueInvalid' }] },
+        }),
+      ),
+    ],
+    'a rule may work out its words, and name a field and a reason': [
+      post(
+        'boats',
+        boat('a', { spec: { length: 1, oars: 11 } }),
+        refused(422, 'Invalid', {
+          message: containing('at most 10 oars'),
+          details: { causes: [{ field: 'spec.oars', reason: 'FieldValueForbidden' }] },
+        }),
+      ),
+    ],
+    'a rule about a change does not mind what is new': [
+      post('boats', spec({ keel: 'oak' })),
+      patch('boats/a', merge({ spec: { oars: 1 } })),
+    ],
+    'a rule about a change minds a change': [
+      post('boats', spec({ keel: 'oak' })),
+      patch(
+        'boats/a',
+        merge({ spec: { keel: 'elm' } }),
+        invalid(['spec.keel', 'FieldValueInvalid']),
+      ),
+      get('boats/a', ok({ spec: { keel: 'oak' } })),
+    ],
+    'a rule about a change does not mind what goes': [
+      post('boats', spec({ keel: 'oak' })),
+      patch('boats/a', merge({ spec: { keel: null } })),
+      absent('spec.keel'),
+    ],
+    'a definition whose rule is none is invalid': [
+      post(
+        'customresourcedefinitions',
+        definition({ kind: 'Raft', plural: 'rafts' }, {
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: { type: 'object', 'x-kubernetes-validations': [{ rule: 'self.' }] },
+              },
+            },
+          },
+        }),
+        { status: 422, body: { reason: 'Invalid' } },
+      ),
     ],
     'metadata is checked as anywhere': [
       post(
