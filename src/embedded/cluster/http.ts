@@ -28,7 +28,7 @@ export interface HttpCluster {
 
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
 /** A watcher that leaves more unread is cut off, as the real server does with slow ones. */
-const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
 const textOf = async (request: IncomingMessage): Promise<string> => {
   const chunks: Uint8Array[] = [];
@@ -77,10 +77,15 @@ const reply = (response: ServerResponse, { status, headers, body }: ClusterAnswe
 const stream = (response: ServerResponse, watch: ClusterWatch): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
+  let unread = 0;
   const close = watch.open({
     lines: (lines) => {
-      response.write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      if (response.writableLength > UNREAD_BYTES_MAX) response.destroy();
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      unread += text.length;
+      response.write(text, () => {
+        unread -= text.length;
+      });
+      if (unread > UNREAD_BYTES_MAX) response.destroy();
     },
     ended: () => response.end(),
     cut: () => response.destroy(),
