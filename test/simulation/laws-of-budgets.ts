@@ -20,7 +20,7 @@ const UNSETTLED_MS = 3000;
 /** After so much silence a call may be made to find out (DR-35). */
 const SILENCE_MS = 100_000;
 /** A slot that is free for so long is used. */
-const UNUSED_MS = 150_000;
+const UNUSED_MS = 100_000;
 
 const freeOf = (budget: unknown): number =>
   isObserved(budget) ? numberAt(budget, 'status', 'disruptionsAllowed') ?? 0 : 0;

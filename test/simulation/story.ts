@@ -32,15 +32,19 @@ const nodesOf = ({ cluster }: EmbeddedSite) =>
   [...cluster.store.collection('nodes').ordered()].map(({ object }) => object);
 
 /** Machines that run and are not being drained, with their ids. */
-const running = (site: EmbeddedSite) =>
+export const runningMachines = (site: EmbeddedSite) =>
   site.bound().filter(({ id, state, held }) => {
     const node = site.cluster.store.collection('nodes').get({ namespace: '', name: nodeName(id) });
     return state === 'CONFIGURED' && !held && node !== undefined && !isDraining(node);
   });
 
-const reclaim = (site: EmbeddedSite, pick: number, graceSeconds: number): void => {
-  const machine = chosen(running(site), pick);
-  if (machine !== undefined) site.script.reclaim(machine.id, { graceSeconds }, true);
+const reclaim = (
+  site: EmbeddedSite,
+  pick: number,
+  { graceSeconds, provider }: { readonly graceSeconds: number; readonly provider: boolean },
+): void => {
+  const machine = chosen(runningMachines(site), pick);
+  if (machine !== undefined) site.script.reclaim(machine.id, { graceSeconds }, provider);
 };
 
 const patchNode = (site: EmbeddedSite, name: string, unschedulable: boolean): void => {
@@ -135,10 +139,10 @@ const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
   };
   switch (act._tag) {
     case 'Reclaim':
-      reclaim(site, act.pick, act.graceSeconds);
+      reclaim(site, act.pick, act);
       return true;
     case 'ReclaimMany':
-      for (let left = act.count; left > 0; left -= 1) reclaim(site, left, act.graceSeconds);
+      for (let left = act.count; left > 0; left -= 1) reclaim(site, left, act);
       return true;
     case 'Demand':
       changeDemand(site, act.by);
@@ -150,7 +154,7 @@ const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
       }
       return true;
     case 'Vanish': {
-      const machine = chosen(running(site), act.pick);
+      const machine = chosen(runningMachines(site), act.pick);
       away(act.forMs);
       if (machine !== undefined) hand.later(SETTLE_MS, () => script.forget(machine.id));
       return true;

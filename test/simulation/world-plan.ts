@@ -28,8 +28,19 @@ export interface BudgetPlan {
 
 /** One thing that happens. `pick` chooses whom, `forMs` says how long. */
 export type Act =
-  | { readonly _tag: 'Reclaim'; readonly pick: number; readonly graceSeconds: number }
-  | { readonly _tag: 'ReclaimMany'; readonly count: number; readonly graceSeconds: number }
+  | {
+    readonly _tag: 'Reclaim';
+    readonly pick: number;
+    readonly graceSeconds: number;
+    /** The provider drains as well, and takes the machine by the deadline at the latest. */
+    readonly provider: boolean;
+  }
+  | {
+    readonly _tag: 'ReclaimMany';
+    readonly count: number;
+    readonly graceSeconds: number;
+    readonly provider: boolean;
+  }
   | { readonly _tag: 'Uncordon'; readonly pick: number }
   | { readonly _tag: 'Cordon'; readonly pick: number }
   | { readonly _tag: 'DeleteNode'; readonly pick: number }
@@ -166,10 +177,16 @@ const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, STORY_MS)
 const scenes = (chance: Chance): readonly Scene[] => {
   const made: Scene[] = [];
   for (let left = chance.int(3, 6); left > 0; left -= 1) {
-    made.push(at(chance, { _tag: 'Reclaim', pick: pick(chance), graceSeconds: grace(chance) }));
+    made.push(at(chance, {
+      _tag: 'Reclaim',
+      pick: pick(chance),
+      graceSeconds: grace(chance),
+      provider: chance.happens(0.5),
+    }));
   }
   const count = chance.int(2, 5);
-  const many = at(chance, { _tag: 'ReclaimMany', count, graceSeconds: grace(chance) });
+  const provider = chance.happens(0.5);
+  const many = at(chance, { _tag: 'ReclaimMany', count, graceSeconds: grace(chance), provider });
   made.push(many);
   made.push(at(chance, { _tag: 'Burst', pick: pick(chance) }));
   for (let left = chance.int(3, 7); left > 0; left -= 1) {

@@ -16,7 +16,7 @@ import {
 import { REQUESTS, WORKLOADS } from './embedded-site.ts';
 import { isDraining } from './node-marks.ts';
 import { processHouse } from './process-house.ts';
-import { sceneText, type Stagehand, storyOf } from './story.ts';
+import { runningMachines, sceneText, type Stagehand, storyOf } from './story.ts';
 import type { WorldPlan } from './world-plan.ts';
 import { type Breach, FAIR, type WorldState, worldState } from './world-state.ts';
 
@@ -34,9 +34,14 @@ export interface WorldReport {
 const TICK_MS = 1000;
 const BOOT_MS_MAX = 240_000;
 const REST_MS_MAX = 1_800_000;
-/** Longer than any law waits in calm. */
-const QUIET_MS = 190_000;
+/** Longer than any law of what is shown waits in calm. */
+const QUIET_MS = 130_000;
 const PRIORITY = 1000;
+const WAVES = 2;
+const WAVE_NODES = 2;
+const WAVE_GRACE_SECONDS = 400;
+/** From an instruction to the cordon. */
+const SETTLE_MS = 10_000;
 const GROUP = '/apis/apps/v1/namespaces/shop/daemonsets';
 
 /** Lets time pass until `holds`; false when `mostMs` were not enough or a law was broken. */
@@ -136,10 +141,23 @@ const play = async (state: WorldState, house: ReturnType<typeof processHouse>): 
   }
 };
 
+/** In calm weather two waves of nodes are given back: what earlier troubles left behind shows. */
+const epilogue = async (state: WorldState): Promise<void> => {
+  for (let wave = 0; wave < WAVES; wave += 1) {
+    for (const { id } of runningMachines(state.site).slice(0, WAVE_NODES)) {
+      state.site.script.reclaim(id, { graceSeconds: WAVE_GRACE_SECONDS }, false);
+    }
+    await pass(state, SETTLE_MS);
+    await pass(state, REST_MS_MAX, () => count(state, 'nodes', isDraining) === 0);
+  }
+};
+
 const rest = async (state: WorldState): Promise<void> => {
   await pass(state, QUIET_MS);
   const quiet = () => state.calmMs() > QUIET_MS && count(state, 'nodes', isDraining) === 0;
   await pass(state, REST_MS_MAX, quiet);
+  state.log.note('EPILOGUE');
+  await epilogue(state);
   await pass(state, QUIET_MS);
   if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
 };

@@ -138,7 +138,8 @@ export const startNodeLife = (stage: Stage): Player => {
     const heardMs = heardAtMs(stage, name);
     if (heardMs === undefined) return;
     const silent = stage.time.now() - heardMs > GRACE_MS;
-    if (silent === isUnknown(node)) return;
+    // A kubelet may say that it is ready again before anybody looks.
+    if (silent === (isUnknown(node) || hasTaint(node, UNREACHABLE))) return;
     sayNode(stage, node, !silent);
     const pods = sayPods(stage, name, !silent);
     if (!silent) return;

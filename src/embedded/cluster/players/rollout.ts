@@ -53,18 +53,30 @@ export const leeway = (
 const total = (sets: readonly SetFacts[], field: 'wanted' | 'available'): number =>
   sets.reduce((sum, set) => sum + set[field], 0);
 
-/** Takes `room` pods away, those that are not available first, oldest sets first. */
-const shrink = (old: readonly SetFacts[], room: number): ReadonlyMap<string, number> => {
+/** What old sets are to shrink by: `most` at all, of those that serve only the `spare` ones. */
+interface Shrinking {
+  readonly most: number;
+  readonly spare: number;
+}
+
+/** Takes pods away: those that are not available first, then the oldest sets' (as Kubernetes). */
+const shrink = (
+  old: readonly SetFacts[],
+  { most, spare }: Shrinking,
+): ReadonlyMap<string, number> => {
   const sizes = new Map(old.map(({ name, wanted }) => [name, wanted]));
-  let left = room;
+  let left = Math.max(0, most);
   for (const { name, wanted, available } of old) {
-    sizes.set(name, Math.min(wanted, available));
+    const useless = Math.min(left, Math.max(0, wanted - available));
+    sizes.set(name, wanted - useless);
+    left -= useless;
   }
+  let room = Math.min(left, Math.max(0, spare));
   for (const { name } of old) {
     const size = sizes.get(name) ?? 0;
-    const less = Math.min(size, Math.max(0, left));
+    const less = Math.min(size, room);
     sizes.set(name, size - less);
-    left -= less;
+    room -= less;
   }
   return sizes;
 };
@@ -80,7 +92,10 @@ export const rolloutStep = ({ replicas, strategy, next, old }: RolloutFacts): Ro
   const now = next?.wanted ?? 0;
   const room = replicas + surge - oldWanted - now;
   const grown = Math.min(replicas, now + Math.max(0, room));
-  const available = total(old, 'available') + (next?.available ?? 0);
-  const spare = available - (replicas - unavailable);
-  return { next: grown, old: shrink(old, spare) };
+  const least = replicas - unavailable;
+  // What is available is told with a delay, what is wanted is not: both bound what may go.
+  const pending = Math.max(0, now - (next?.available ?? 0));
+  const most = oldWanted + now - least - pending;
+  const spare = total(old, 'available') + (next?.available ?? 0) - least;
+  return { next: grown, old: shrink(old, { most, spare }) };
 };
