@@ -69,12 +69,14 @@ export const makePodRoster = <Actor>(
   { request, textOf, counts }: PodRosterOptions,
 ): PodRoster<Actor> => {
   const members = new Map<Uid, PodMember<Actor>>();
+  /** Pods that are no demand and have no request that is known of; one may still turn up. */
+  const bystanders = new Map<Uid, PodDemand>();
   const join = (id: Uid): PodMember<Actor> => {
     const known = members.get(id);
     if (known !== undefined) return known;
     const member: PodMember<Actor> = {
       uid: id,
-      pod: undefined,
+      pod: bystanders.get(id),
       keys: NO_KEYS,
       overdue: false,
       warnedOf: undefined,
@@ -82,6 +84,7 @@ export const makePodRoster = <Actor>(
       state: undefined,
     };
     members.set(id, member);
+    bystanders.delete(id);
     return member;
   };
   const requestsOf = (member: PodMember<Actor>): readonly OwnedRequest[] =>
@@ -99,7 +102,9 @@ export const makePodRoster = <Actor>(
     get: (id) => members.get(id),
     podSeen: (pod) => {
       const known = members.get(pod.uid);
-      if (known?.pod === pod || (known === undefined && pod.standing !== 'Wanted')) {
+      if (known?.pod === pod) return undefined;
+      if (known === undefined && pod.standing !== 'Wanted') {
+        bystanders.set(pod.uid, pod);
         return undefined;
       }
       const member = join(pod.uid);
@@ -108,6 +113,7 @@ export const makePodRoster = <Actor>(
       return member;
     },
     podGone: ({ uid: id }) => {
+      bystanders.delete(id);
       const member = members.get(id);
       if (member !== undefined) member.pod = undefined;
       return member;
@@ -145,7 +151,9 @@ export const makePodRoster = <Actor>(
       const remains = member.keys.some((key) => request(key)?.pod === member.uid);
       if (remains || standingOf(member) === 'Wanted') return false;
       // One that only its namespace leaves out is kept: the namespace may come to count.
-      if (member.pod?.standing !== 'Wanted') members.delete(member.uid);
+      if (member.pod?.standing === 'Wanted') return true;
+      members.delete(member.uid);
+      if (member.pod !== undefined) bystanders.set(member.uid, member.pod);
       return true;
     },
   };

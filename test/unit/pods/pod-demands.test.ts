@@ -111,6 +111,19 @@ describe('pods that are no demand', () => {
     expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);
   });
 
+  test('a request of a finished pod is deleted at once, also when it is heard of after the pod', async () => {
+    const rig = podRig({ synced: false });
+    rig.pod('job', { phase: 'Succeeded' });
+    rig.pods.list();
+    rig.foreign('cr-pod-job-x', 'job');
+    rig.requests.list();
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['DELETE cr-pod-job-x']);
+    rig.foreign('cr-pod-job-y', 'job');
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['DELETE cr-pod-job-x', 'DELETE cr-pod-job-y']);
+  });
+
   test('pods of DaemonSets and mirror pods get none, and lose those that they have', async () => {
     const rig = podRig();
     rig.foreign('cr-pod-agent-x', 'agent');
