@@ -35,7 +35,7 @@ import { startAvailableCapacities } from './available-capacities.ts';
 import type { BootstrapTemplate } from './bootstrap-template.ts';
 import { type DrainPolicy, startDrainRole } from './drain-role.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { startFleetSession } from './fleet-session.ts';
+import { type FleetSession, startFleetSession } from './fleet-session.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
 import type { PenaltyDefaultsInUse } from './penalty-defaults.ts';
 import {
@@ -45,6 +45,7 @@ import {
   startNamespaces,
   startPodRole,
 } from './pod-caches.ts';
+import type { PodDemandRegistry } from './pod-demands.ts';
 import { startReflector } from './reflector.ts';
 import { startRollups } from './rollups.ts';
 import { startUpcomingNodes } from './upcoming-nodes.ts';
@@ -169,6 +170,12 @@ export type Caches = ReturnType<typeof startCaches>;
 const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): readonly string[] =>
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
+/** Pods that were replaced while nobody looked are asked for before the shard hears anything. */
+const onceAsked = (session: FleetSession, pods: PodDemandRegistry | undefined): FleetSession =>
+  pods === undefined
+    ? session
+    : { ...session, demandListed: () => void pods.made.then(session.demandListed) };
+
 /** What acts on the world; made before the caches are complete, quiet until they are. */
 export const startRoles = (
   world: OperatorWorld,
@@ -205,8 +212,10 @@ export const startRoles = (
     record,
     availableCapacities: caches.availableCapacities,
   });
+  const pods = caches.demand && penalties &&
+    startPodRole(world, caches.demand, { penalties, record });
   const rollups = startRollups(world, {
-    session,
+    session: onceAsked(session, pods),
     record,
     requests: caches.requests,
     intervalMs: options.rollupIntervalMs,
@@ -224,7 +233,5 @@ export const startRoles = (
     upcomingNodes: caches.upcomingNodes,
     volumesOn: (node) => volumesOn(caches.attachments.values(), node),
   });
-  const pods = caches.demand && penalties &&
-    startPodRole(world, caches.demand, { penalties, record });
   return { session, machines, capacities, rollups, drains, pods };
 };

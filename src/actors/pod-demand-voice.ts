@@ -2,6 +2,7 @@
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { problemsInWords } from '../domain/demand/reading.ts';
+import type { Uid } from '../domain/ids.ts';
 import type { RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../domain/pod-demand/pod-ask.ts';
 import type { PodDemandContext } from '../machines/pod-demand-terms.ts';
@@ -21,9 +22,14 @@ const about = ({ namespace, name, uid }: RequestedPod): EventNote['regarding'] =
   uid,
 });
 
-/** Speaks of what a person can mend. */
-export const podDemandVoice = (telemetry: Telemetry, record: RecordEvent): PodDemandWords => {
+/** Speaks of what a person can mend; `troubled` hears of pods whose request is not written. */
+export const podDemandVoice = (
+  telemetry: Telemetry,
+  record: RecordEvent,
+  troubled: (pod: Uid) => void,
+): PodDemandWords => {
   const complain = (reason: EventNote['reason']) => ({ pod, problem }: PodDemandContext): void => {
+    troubled(pod.uid);
     telemetry.log('warn', 'The CapacityRequest of a pod could not be written', {
       pod: `${pod.namespace}/${pod.name}`,
       reason,

@@ -9,8 +9,9 @@
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../api/event-note.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 import type { Fact, Identity } from '../domain/facts.ts';
-import { objectKey, type Uid } from '../domain/ids.ts';
+import { objectKey, type Uid, uid } from '../domain/ids.ts';
 import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
 import type { PenaltyDefaults } from '../domain/pod-demand/penalties.ts';
 import type { PodDemand } from '../domain/pod-demand/pod-demand.ts';
@@ -18,9 +19,10 @@ import { requestTexts } from '../domain/pod-demand/pod-request.ts';
 import type { SelectedNamespace } from '../domain/pod-demand/selected-namespace.ts';
 import type { PodRequests } from '../effects/pod-requests.ts';
 import { departures } from './departures.ts';
+import { firstRequests } from './first-requests.ts';
 import { makePodPopulation, type Pod, type PodActor } from './pod-demand-population.ts';
 import { podDemandVoice } from './pod-demand-voice.ts';
-import { makePodRoster } from './pod-roster.ts';
+import { makePodRoster, type PodRoster } from './pod-roster.ts';
 import type { Reflector } from './reflector.ts';
 import type { World } from './world.ts';
 
@@ -45,6 +47,8 @@ export interface PodDemandRegistry {
   readonly counts: () => Readonly<Record<string, number>>;
   /** Whether this process leads. */
   readonly lead: (leading: boolean) => void;
+  /** Resolves when the pods that it found without a request have theirs: `first-requests.ts`. */
+  readonly made: Promise<void>;
   /** Resolves when nothing is written or waits to be. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those under way have their answers. */
@@ -58,6 +62,17 @@ type Known = 'pods' | 'requests' | 'namespaces' | 'defaults';
 const presentIn = <T extends Identity>(
   fact: Exclude<Fact<T>, { readonly _tag: 'Absent' }>,
 ): readonly T[] => (fact._tag === 'Listed' ? fact.objects : [fact.object]);
+
+/** Pods that are demand and have no request that is known of. */
+const unasked = function* (roster: PodRoster<PodActor>): Generator<Uid> {
+  for (const pod of roster.members()) {
+    const { standing, requests } = roster.facts(pod);
+    if (standing === 'Wanted' && requests.length === 0) yield pod.uid;
+  }
+};
+
+const tellLate = ({ log }: Telemetry) => (missing: number): void =>
+  log('warn', 'Pods are still without a CapacityRequest; the others count', { missing });
 
 /** Starts the registry, not leading. */
 export const startPodDemands = (
@@ -77,7 +92,8 @@ export const startPodDemands = (
     counts: (namespace) =>
       namespaces === undefined || namespaces.get(objectKey(namespace))?.selected === true,
   });
-  const voice = podDemandVoice(telemetry, record);
+  const first = firstRequests(world.time, tellLate(telemetry));
+  const voice = podDemandVoice(telemetry, record, first.settle);
   const population = makePodPopulation(world, { roster, request: requests.get, voice, active });
   const gone = departures(world.time, (uid) => {
     const pod = roster.get(uid);
@@ -99,7 +115,9 @@ export const startPodDemands = (
     if (roster.get(pod.uid) === undefined) gone.forget(pod.uid);
   };
   const orient = (): void => {
-    if (active()) { for (const pod of [...roster.members()]) consider(pod); }
+    if (!active()) return;
+    for (const pod of [...roster.members()]) consider(pod);
+    first.expect(unasked(roster));
   };
   const learn = (what: Known): void => {
     if (unknown.delete(what)) orient();
@@ -111,12 +129,14 @@ export const startPodDemands = (
 
   const onPods = (fact: Fact<PodDemand>): void => {
     if (fact._tag === 'Absent') {
+      first.settle(fact.last.uid);
       const pod = roster.podGone(fact.last);
       if (pod === undefined) return;
       count('pod_gone');
       return consider(pod);
     }
     for (const seen of presentIn(fact)) {
+      if (seen.standing !== 'Wanted') first.settle(seen.uid);
       const pod = roster.podSeen(seen);
       if (pod === undefined) continue;
       if (seen.standing === 'Finished') count('pod_terminal');
@@ -134,6 +154,7 @@ export const startPodDemands = (
     }
     for (const seen of presentIn(fact)) {
       for (const pod of roster.requestSeen(seen)) consider(pod);
+      if (seen.pod !== '') first.settle(uid(seen.pod));
     }
     if (fact._tag === 'Listed') learn('requests');
   };
@@ -170,10 +191,12 @@ export const startPodDemands = (
       if (leads) orient();
       else population.rest();
     },
+    made: first.made,
     idle: population.idle,
     stop: () => {
       subscription.unsubscribe();
       gone.stop();
+      first.stop();
       return population.stop();
     },
   };

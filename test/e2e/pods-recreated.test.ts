@@ -1,4 +1,4 @@
-/** A ReplicaSet whose pods are replaced one by one: the fleet must not see demand flicker. */
+/** A ReplicaSet whose pods are replaced: the fleet must not see demand flicker. */
 import { expect, it } from 'vitest';
 import { COLLECTIONS, nameOf, uidOf } from '../support/cluster-client.ts';
 import { untilPodsReady } from '../support/drain-site.ts';
@@ -6,14 +6,29 @@ import { eventually } from '../support/eventually.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { listeningShard, totalOf } from '../support/heard-rollups.ts';
 import { startOperator } from '../support/operator-process.ts';
-import { PODS, untilRequestsOf } from '../support/pods-role.ts';
+import { countOf, PODS, untilRequestsOf } from '../support/pods-role.ts';
 import { seenPod } from '../support/pod-history.ts';
 import { spareNodes } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 const REPLICAS = 100;
 /** Every so many are torn away without notice. */
 const FORCED_EVERY = 4;
+
+const SIGKILLED = 137;
+const REPLICA_SETS = '/apis/apps/v1/namespaces/default/replicasets';
+
+/** A successor does not wait long for the Lease. */
+const FLAGS = {
+  'with-pods': 'true',
+  'rollup-interval': '100ms',
+  'log-level': 'info',
+  'lease-duration': '3s',
+  'lease-renew-deadline': '2s',
+  'lease-retry-period': '500ms',
+};
+/** Slowly enough that a hundred requests take some roll-ups to make. */
+const UNHURRIED = { qps: '20', burst: '10' };
 
 const replicaSet = {
   metadata: { name: 'web' },
@@ -29,6 +44,24 @@ const replicaSet = {
   },
 };
 
+/** A ReplicaSet that is up, and an operator whose demand the shard knows. */
+const settled = async (bed: Testbed) => {
+  const cluster = await freshCluster(bed);
+  await cluster.call('DELETE', REPLICA_SETS);
+  await cluster.call('DELETE', PODS, { gracePeriodSeconds: 0 });
+  const shard = await listeningShard();
+  await spareNodes(cluster, { count: 3 });
+  await cluster.create(REPLICA_SETS, [replicaSet]);
+  await untilPodsReady(cluster, REPLICAS);
+  const operator = await startOperator({ bed, shardAddress: shard.address, flags: FLAGS });
+  await operator.untilReady();
+  await eventually(
+    () => shard.rollups().some((rollup) => totalOf(rollup, 'cpu') === REPLICAS),
+    { what: 'a roll-up with every pod' },
+  );
+  return { cluster, shard, operator };
+};
+
 describeWithTestbed('pods that are recreated', {
   say: () => {},
   controllers: true,
@@ -38,21 +71,7 @@ describeWithTestbed('pods that are recreated', {
   podDeleteMs: 200,
 }, (bed) => {
   it('100 of a ReplicaSet, one by one: no roll-up shows fewer than 99', async () => {
-    const cluster = await freshCluster(bed());
-    const shard = await listeningShard();
-    await spareNodes(cluster, { count: 3 });
-    await cluster.create('/apis/apps/v1/namespaces/default/replicasets', [replicaSet]);
-    await untilPodsReady(cluster, REPLICAS);
-    const operator = await startOperator({
-      bed: bed(),
-      shardAddress: shard.address,
-      flags: { 'with-pods': 'true', 'rollup-interval': '100ms', 'log-level': 'info' },
-    });
-    await operator.untilReady();
-    await eventually(
-      () => shard.rollups().some((rollup) => totalOf(rollup, 'cpu') === REPLICAS),
-      { what: 'a roll-up with every pod' },
-    );
+    const { cluster, shard, operator } = await settled(bed());
     const since = shard.rollups().length;
 
     const old = await cluster.list(PODS);
@@ -79,4 +98,30 @@ describeWithTestbed('pods that are recreated', {
     expect(await cluster.list(COLLECTIONS.upcomingNodes)).toEqual([]);
     expect(await operator.stop()).toBe(0);
   });
+
+  it(
+    '100 of a ReplicaSet at once, with nobody there to see it: the next operator tells the shard of \
+no fewer',
+    async () => {
+      const { cluster, shard, operator } = await settled(bed());
+      operator.signal('KILL');
+      expect(await operator.exited).toBe(SIGKILLED);
+      await cluster.call('DELETE', PODS, { gracePeriodSeconds: 0 });
+      await untilPodsReady(cluster, REPLICAS);
+      await eventually(async () => await countOf(cluster, COLLECTIONS.requests) === 0, {
+        what: 'the garbage collector to take the requests of the pods that are gone',
+      });
+      const since = shard.rollups().length;
+      await startOperator({
+        bed: bed(),
+        shardAddress: shard.address,
+        flags: { ...FLAGS, ...UNHURRIED },
+      });
+      const totals = await eventually(() => {
+        const heard = shard.rollups().slice(since).map((rollup) => totalOf(rollup, 'cpu'));
+        return heard.length > 2 && heard;
+      }, { what: 'roll-ups of the next operator' });
+      expect(new Set(totals)).toEqual(new Set([REPLICAS]));
+    },
+  );
 });

@@ -10,7 +10,11 @@ const pods: RuleChapter = {
       says:
         'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
-      shownBy: ['of 10,000 of which 5,000 finish'],
+      shownBy: [
+        'test/unit/pods/pod-demands.test.ts',
+        'pods: every story ends with exactly one request',
+        'of 10,000 of which 5,000 finish',
+      ],
     },
     {
       id: 'POD-02',
@@ -66,8 +70,15 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-10',
-      says: 'Demand does not flicker while pods are recreated.',
-      shownBy: ['100 of a ReplicaSet, one by one'],
+      says:
+        'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
+        'the shard nothing before the pods that it finds without a request have theirs, or a ' +
+        'minute is over.',
+      shownBy: [
+        '100 of a ReplicaSet, one by one',
+        '100 of a ReplicaSet at once',
+        'test/unit/pods/first-requests.test.ts',
+      ],
     },
     {
       id: 'POD-11',
