@@ -36,7 +36,7 @@ const PATIENT_MS = 300_000;
 /** A drain that takes longer than this waits for something. */
 const SLOW_SECONDS = 60;
 const SECOND_MS = 1000;
-/** Of so many rounds two leave a slot charged: one with a standby, one without. */
+/** Of so many rounds one leaves a slot charged: with a standby and without, by turns. */
 const CHARGED_EVERY = 20;
 /** How much of a drain's time has passed at most when a slot is to be left charged. */
 const EARLY = 0.25;
@@ -172,6 +172,9 @@ const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
   };
 };
 
+const leavesCharged = (number: number): boolean =>
+  number % CHARGED_EVERY === CHARGED_EVERY - 2 + Math.floor(number / CHARGED_EVERY) % 2;
+
 /** Does all rounds. The first is not killed: it says how long a drain takes. */
 export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
   const site = await soakSite(soak.bed, soak.start);
@@ -180,7 +183,7 @@ export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
   try {
     for (let number = 0; number <= soak.rounds; number += 1) {
       seed = nextSeed(seed);
-      const charges = number % CHARGED_EVERY >= CHARGED_EVERY - 2;
+      const charges = leavesCharged(number);
       // Early, so that there is a pod whose slot can be charged.
       const span = (rounds[0]?.took ?? 0) * SECOND_MS * (charges ? EARLY : 1);
       const round = await runRound({ site, start: soak.start }, {
