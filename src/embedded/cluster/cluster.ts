@@ -10,6 +10,7 @@ import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
 import { serveDefinitions } from './definitions.ts';
 import type { Desk, Kinds } from './desk.ts';
 import { discover } from './discovery.ts';
+import { endEvents } from './event-ends.ts';
 import { type Faults, makeFaults } from './faults.ts';
 import { makeIdentifiers } from './identifiers.ts';
 import { makeKinds } from './kinds.ts';
@@ -100,6 +101,7 @@ export const makeCluster = ({ time, seed, historyMax }: ClusterOptions): Cluster
   const faults = makeFaults(time);
   serveDefinitions(desk);
   endNamespaces(desk);
+  endEvents(desk);
   for (const name of NAMESPACES) {
     answer({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   }
