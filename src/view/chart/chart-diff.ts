@@ -16,6 +16,7 @@ import {
   statesOf,
   transitionText,
 } from './chart.ts';
+import { toldInBoxes } from './chart-rows.ts';
 import type { Mark } from './chart-svg.ts';
 
 /** A difference of a state or of a transition. */
@@ -204,11 +205,12 @@ export const chartDiff = (
 };
 
 /** How the states of the union stand out: one whose own moves changed is changed, too. */
-export const stateMarks = ({ differences }: ChartDiff): ReadonlyMap<string, Mark> => {
+export const stateMarks = ({ differences, union }: ChartDiff): ReadonlyMap<string, Mark> => {
+  const isTold = toldInBoxes(union);
   const marks = new Map<string, Mark>();
   for (const { path, transition, mark } of differences) {
     if (transition === null) marks.set(path, mark);
-    else if (transition.targets.length === 0 && !marks.has(path)) marks.set(path, 'changed');
+    else if (isTold(transition) && !marks.has(path)) marks.set(path, 'changed');
   }
   return marks;
 };

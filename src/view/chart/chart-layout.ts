@@ -90,6 +90,10 @@ const nodeOf = (chart: Chart, state: ChartState, manner: LayoutOptions): ElkNode
   const { width, height } = innerOf(rowsOf(chart, state));
   const node = { id: idOf(state.path), width: Math.ceil(width), height: Math.ceil(height) };
   if (state.states.length === 0) return node;
+  // The kernel turns a picture that runs down by a quarter, but not what is asked for inside of it.
+  const least = manner['elk.direction'] === 'DOWN'
+    ? `(${node.height}, ${node.width})`
+    : `(${node.width}, ${node.height})`;
   return {
     ...node,
     layoutOptions: {
@@ -98,7 +102,7 @@ const nodeOf = (chart: Chart, state: ChartState, manner: LayoutOptions): ElkNode
       'elk.padding': `[top=${node.height + INNER_GAP / 2},left=${INNER_GAP},` +
         `bottom=${INNER_GAP},right=${INNER_GAP}]`,
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
-      'elk.nodeSize.minimum': `(${node.width}, ${node.height})`,
+      'elk.nodeSize.minimum': least,
     },
     children: [
       ...(state.initial === null ? [] : [{ id: dotOf(state.path), width: DOT, height: DOT }]),
@@ -236,7 +240,7 @@ const MANNERS: readonly LayoutOptions[] = [
 ];
 
 /** Pages are scrolled down, not sideways. */
-const PAGE: Pick<Box, 'width' | 'height'> = { width: 1400, height: 2600 };
+const PAGE: Pick<Box, 'width' | 'height'> = { width: 1500, height: 2600 };
 
 const unfitness = ({ width, height }: PlacedChart): number =>
   Math.max(width / PAGE.width, height / PAGE.height);

@@ -50,7 +50,7 @@ export const FONT_SIZES: Readonly<Record<RowStyle | 'arrow', number>> = {
 export const LINE_HEIGHTS: Readonly<Record<RowStyle | 'arrow', number>> = {
   machine: 26,
   name: 20,
-  reason: 19,
+  reason: 22,
   description: 15,
   act: 15,
   move: 15,
@@ -78,7 +78,7 @@ const isInside = (path: string, outer: string): boolean =>
 const RETURNS_MAX = 4;
 
 /** Moves within the state, and moves back to where everybody goes back to, are told in its box. */
-const toldInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
+export const toldInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
   const order = new Map(statesOf(chart.root).map(({ path }, at) => [path, at]));
   const placeOf = (path: string): number => order.get(path) ?? 0;
   const isInner = ({ from, targets }: ChartTransition): boolean =>

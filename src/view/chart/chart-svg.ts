@@ -57,7 +57,7 @@ font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Ari
 .chart .deed{fill:var(--deed)}
 .chart .name .plain,.chart .machine .plain{fill:var(--ink)}
 .chart .reason .plain{fill:var(--reason);font-weight:600}
-.chart .pill{fill:var(--reason-paper);stroke:none}
+.chart .state>.pill{fill:var(--reason-paper);stroke:none}
 .chart .arrow path{fill:none;stroke:var(--arrow);stroke-width:1.4}
 .chart .arrow .head,.chart .dot{fill:var(--arrow);stroke:none}
 .chart .arrow .paper{opacity:.88}
@@ -90,8 +90,8 @@ const rowSvg = (row: Row, { x, y }: Point): string => {
     `${lineSvg(pieces)}</text>`;
   if (style !== 'reason') return text;
   const width = Math.ceil(lineWidth(pieces, style) * 1.12) + 12;
-  return `<rect class="pill" x="${x - 2}" y="${y - 11}" width="${width}" height="15" rx="7.5"/>` +
-    `<text class="${style}" x="${x + 4}" y="${y}" font-size="${size}">${lineSvg(pieces)}</text>`;
+  return `<rect class="pill" x="${x}" y="${y - 12}" width="${width}" height="16" rx="8"/>` +
+    `<text class="${style}" x="${x + 6}" y="${y}" font-size="${size}">${lineSvg(pieces)}</text>`;
 };
 
 const rowsSvg = (state: PlacedState): string => {

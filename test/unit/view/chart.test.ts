@@ -14,7 +14,7 @@ import {
   type PlacedState,
 } from '../../../src/view/chart/chart-layout.ts';
 import { chartMermaid } from '../../../src/view/chart/chart-mermaid.ts';
-import { arrowsOf, lineText, rowsOf } from '../../../src/view/chart/chart-rows.ts';
+import { arrowsOf, lineText, lineWidth, rowsOf } from '../../../src/view/chart/chart-rows.ts';
 import { chartSvg } from '../../../src/view/chart/chart-svg.ts';
 import { textWidth, wrapped } from '../../../src/view/chart/text-width.ts';
 
@@ -116,12 +116,16 @@ const misplaced = ({ states }: PlacedChart): readonly string[] => {
 };
 
 describe('a placed chart', () => {
-  test.each(DRAWN)('of %s has each state in its own and no two over each other', async (
+  test.each(DRAWN)('of %s has each state and word in its box, and no two over each other', async (
     _,
     machine,
   ) => {
     const placed = await placedChart(chartOf(machine));
     expect(misplaced(placed)).toEqual([]);
+    const spilt = placed.states.filter(({ rows, width }) =>
+      rows.some(({ pieces, style }) => lineWidth(pieces, style) > width)
+    );
+    expect(spilt.map(({ path }) => path)).toEqual([]);
     const lost = placed.arrows.filter(({ points }) => points.length < 2);
     expect(lost.map(({ from, to }) => `${from} to ${to}`)).toEqual([]);
   });
