@@ -5,8 +5,10 @@ import { problemsInWords } from '../domain/demand/reading.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../domain/pod-demand/pod-ask.ts';
+import type { Time } from '../domain/time.ts';
 import type { PodDemandContext } from '../machines/pod-demand-terms.ts';
 import type { PodDemandVoice } from './pod-demand-acts.ts';
+import { troubleLog } from './trouble-log.ts';
 
 /** The voice of all pods. */
 export interface PodDemandWords extends Pick<PodDemandVoice, 'tellRefused' | 'tellFailing'> {
@@ -24,17 +26,14 @@ const about = ({ namespace, name, uid }: RequestedPod): EventNote['regarding'] =
 
 /** Speaks of what a person can mend; `troubled` hears of pods whose request is not written. */
 export const podDemandVoice = (
-  telemetry: Telemetry,
+  { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
   troubled: (pod: Uid) => void,
 ): PodDemandWords => {
+  const tell = troubleLog(telemetry, time, 'CapacityRequests of pods could not be written');
   const complain = (reason: EventNote['reason']) => ({ pod, problem }: PodDemandContext): void => {
     troubled(pod.uid);
-    telemetry.log('warn', 'The CapacityRequest of a pod could not be written', {
-      pod: `${pod.namespace}/${pod.name}`,
-      reason,
-      problem,
-    });
+    tell({ name: `${pod.namespace}/${pod.name}`, reason, problem });
     // A pod that is gone hears nothing any more.
     if (pod.name === '') return;
     record({ regarding: about(pod), reason, note: `Cannot write its CapacityRequest: ${problem}` });

@@ -93,7 +93,7 @@ export const startPodDemands = (
       namespaces === undefined || namespaces.get(objectKey(namespace))?.selected === true,
   });
   const first = firstRequests(world.time, tellLate(telemetry));
-  const voice = podDemandVoice(telemetry, record, first.settle);
+  const voice = podDemandVoice(world, record, first.settle);
   const population = makePodPopulation(world, { roster, request: requests.get, voice, active });
   const gone = departures(world.time, (uid) => {
     const pod = roster.get(uid);
