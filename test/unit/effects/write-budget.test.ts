@@ -87,6 +87,7 @@ describe('the write budget', () => {
     const late: [WriteClass, string][] = [
       ['event', '/event-1'],
       ['request', '/request-1'],
+      ['demand', '/demand-1'],
       ['eviction', '/eviction-1'],
       ['event', '/event-2'],
       ['phase', '/phase-1'],
@@ -99,6 +100,7 @@ describe('the write budget', () => {
       '/phase-1',
       '/phase-2',
       '/eviction-1',
+      '/demand-1',
       '/request-1',
       '/event-1',
       '/event-2',
