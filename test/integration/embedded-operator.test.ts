@@ -1,0 +1,77 @@
+/** The roles as processes of their own on an embedded cluster: no Go, no etcd, no containers. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { eventually } from '../support/eventually.ts';
+import { rawRequest } from '../support/capacity-requests.ts';
+import { startFleet } from '../support/fleet-process.ts';
+import { startTidegate } from '../support/tidegate-process.ts';
+
+const CUSTOM = '/apis/bigfleet.lucy.sh/v1alpha1';
+const REQUESTS = `${CUSTOM}/namespaces/default/capacityrequests`;
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidegate-embedded-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Starts a cluster with one node, and gives its kubeconfig and a way to ask it. */
+const startCluster = async () => {
+  const kubeconfig = join(folder, 'kubeconfig');
+  const child = startTidegate({
+    name: 'cluster',
+    args: ['cluster', '--listen=127.0.0.1:0', '--nodes=1', `--write-kubeconfig=${kubeconfig}`],
+  });
+  await child.untilLog(({ msg }) => `${msg}`.startsWith('Cluster listens on'), {
+    what: 'that it listens',
+  });
+  const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
+  const server = textAt(cluster, 'cluster', 'server') ?? '';
+  const ask = async (path: string, method = 'GET', body?: unknown): Promise<unknown> => {
+    const answer = await fetch(`${server}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return await answer.json();
+  };
+  return { child, kubeconfig, ask };
+};
+
+describe('tidegate on an embedded cluster', () => {
+  test('a request brings a machine, and the machine goes when the request does', async () => {
+    const { child, kubeconfig, ask } = await startCluster();
+    const fleet = await startFleet({ kubeconfig });
+    const operator = startTidegate({
+      name: 'operator',
+      args: [
+        'operator',
+        '--cluster-id=embedded',
+        `--shard-addr=${fleet.address}`,
+        `--kubeconfig=${kubeconfig}`,
+        '--metrics-addr=0',
+        '--health-addr=0',
+        '--rollup-interval=200ms',
+      ],
+    });
+    const { metadata: _, ...request } = rawRequest();
+    await ask(REQUESTS, 'POST', { ...request, metadata: { name: 'batch' } });
+    const upcoming = async () => listOrEmptyAt(await ask(`${CUSTOM}/upcomingnodes`), 'items');
+    const ready = await eventually(
+      async () => (await upcoming()).find((node) => textAt(node, 'status', 'phase') === 'Ready'),
+      { what: 'an UpcomingNode to be Ready' },
+    );
+    const node = textAt(ready, 'status', 'nodeRef', 'name') ?? '';
+    expect(textAt(await ask(`/api/v1/nodes/${node}`), 'kind')).toBe('Node');
+
+    await ask(`${REQUESTS}/batch`, 'DELETE');
+    await eventually(async () => (await upcoming()).length === 0, {
+      what: 'the UpcomingNode to go',
+    });
+    expect(textAt(await ask(`/api/v1/nodes/${node}`), 'reason')).toBe('NotFound');
+    expect([await operator.stop(), await fleet.stop(), await child.stop()]).toEqual([0, 0, 0]);
+  });
+});
