@@ -39,7 +39,7 @@ const sayBreach = ({ plan, breach }: WorldReport): void => {
   say(`  npm run simulate -- --seed ${plan.seed}`);
 };
 
-const sayPlan = ({ plan, breach }: WorldReport): void => {
+const sayPlan = ({ plan, breach }: Pick<WorldReport, 'plan' | 'breach'>): void => {
   say(`  the smallest story that breaks it (${breach?.what ?? ''}):`);
   const apps = plan.apps.map(({ name, replicas }) => `${name}×${replicas}`).join(' ');
   say(`  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${apps}`);

@@ -28,8 +28,14 @@ function* smaller(plan: WorldPlan): Generator<WorldPlan> {
   if (plan.standby) yield { ...plan, standby: false };
 }
 
+/** Plays a plan. */
+export type Play = (plan: WorldPlan) => Promise<Pick<WorldReport, 'plan' | 'breach'>>;
+
 /** The smallest broken world that was found. */
-export const shrunk = async (broken: WorldReport): Promise<WorldReport> => {
+export const shrunk = async (
+  broken: Pick<WorldReport, 'plan' | 'breach'>,
+  play: Play = runWorld,
+): Promise<Pick<WorldReport, 'plan' | 'breach'>> => {
   let best = broken;
   let tries = 0;
   for (let found = true; found && tries < TRIES_MAX;) {
@@ -37,7 +43,7 @@ export const shrunk = async (broken: WorldReport): Promise<WorldReport> => {
     for (const plan of smaller(best.plan)) {
       if (tries >= TRIES_MAX) break;
       tries += 1;
-      const report = await runWorld(plan);
+      const report = await play(plan);
       if (report.breach?.law !== broken.breach?.law) continue;
       best = report;
       found = true;

@@ -1,5 +1,5 @@
 /** A simulated world while it is played: its stage, its laws, its weather and its log. */
-import { simulatedTime } from '../../src/domain/simulated-time.ts';
+import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
 import type { Weather } from './api-line.ts';
 import { embeddedSite } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
@@ -60,9 +60,31 @@ export const FAIR: Weather = {
   slowListMs: 0,
 };
 
+/** More timers at one moment than any good world arms. */
+const TIMERS_AT_ONCE_MAX = 50_000;
+
+/** Time that notices when it cannot go on, and then arms nothing more. */
+const watchedTime = (stuck: () => void): SimulatedTime => {
+  const time = simulatedTime();
+  let atMs = 0;
+  let armed = 0;
+  return {
+    ...time,
+    schedule: (delayMs, run) => {
+      armed = time.monotonic() === atMs ? armed + 1 : 0;
+      atMs = time.monotonic();
+      if (armed <= TIMERS_AT_ONCE_MAX) return time.schedule(delayMs, run);
+      stuck();
+      return () => {};
+    },
+  };
+};
+
 /** A world at its beginning. */
 export const worldState = (plan: WorldPlan) => {
-  const time = simulatedTime();
+  const time = watchedTime(() =>
+    bench.broken('time goes on', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
+  );
   const log = eventLog(time);
   const site = embeddedSite(plan, time);
   const laws: Law[] = [log.law];

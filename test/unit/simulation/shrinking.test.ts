@@ -1,0 +1,28 @@
+/** Broken worlds become small before a person looks at them. */
+import { expect, test } from 'vitest';
+import { shrunk } from '../../simulation/shrinking.ts';
+import { type WorldPlan, worldPlan } from '../../simulation/world-plan.ts';
+
+const breach = { law: 'a law', what: 'it is broken', atMs: 1 };
+
+test('a story is shrunk to the scene that breaks the law, and keeps breaking it', async () => {
+  const plan = worldPlan(1);
+  let played = 0;
+  const play = (tried: WorldPlan) => {
+    played += 1;
+    const breaks = tried.scenes.some(({ act }) => act._tag === 'Burst');
+    return Promise.resolve({ plan: tried, breach: breaks ? breach : undefined });
+  };
+  const small = await shrunk({ plan, breach }, play);
+  expect(small.breach).toEqual(breach);
+  expect(small.plan.scenes.map(({ act }) => act._tag)).toEqual(['Burst']);
+  expect(small.plan.apps.length).toBeLessThan(plan.apps.length);
+  expect(played).toBeLessThanOrEqual(60);
+});
+
+test('another law that breaks on the way is no smaller story of this one', async () => {
+  const plan = worldPlan(2);
+  const play = (tried: WorldPlan) =>
+    Promise.resolve({ plan: tried, breach: { ...breach, law: 'another law' } });
+  expect((await shrunk({ plan, breach }, play)).plan).toEqual(plan);
+});
