@@ -43,9 +43,9 @@ const isSent = (value: unknown): value is Sent =>
 const matches = (answer: Answer, wanted: Wanted, kept: Kept): void => {
   const want = typeof wanted === 'number' ? { status: wanted } : filled(wanted, kept);
   const { status, body } = answer;
-  expect(status === want.status ? { status } : { status, body }).toMatchObject({
-    status: want.status,
-  });
+  if (status !== want.status) {
+    throw new Error(`It was answered ${status}, not ${want.status}: ${JSON.stringify(body)}`);
+  }
   expect({ status, body }).toMatchObject(want);
 };
 

@@ -1,6 +1,6 @@
 /** Contract: custom resources, structural schemas, pruning and defaults. */
 import { expect } from 'vitest';
-import { definition, served } from '../definitions.ts';
+import { definition, ruled, served } from '../definitions.ts';
 import { boat, buoy, configMap, harbour } from '../objects.ts';
 import {
   absent,
@@ -38,6 +38,24 @@ const condition = (type: string, status: string) => ({
 const SCHEMA = {
   schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
 };
+
+const at = (plural: string): string => `/apis/contract.tidegate.dev/v1/namespaces/{ns}/${plural}`;
+const skiffs = (plural: string, rules: Parameters<typeof ruled>[1]): readonly Step[] => [
+  post('customresourcedefinitions', ruled(plural, rules)),
+  ...served(plural),
+];
+const skiff = (plural: string, of: object) => ({
+  apiVersion: 'contract.tidegate.dev/v1',
+  kind: `Of${plural}`,
+  metadata: { name: 'a' },
+  spec: of,
+});
+
+const MOTOR = {
+  rule: "!has(self.kind) || self.kind != 'motor' || self.length >= 2",
+  message: 'a motor boat is longer',
+};
+const OARS = { rule: '!has(self.oars) || self.oars <= self.length * 10' };
 
 /** Custom resources and their definitions. */
 export const customResources: Area = {
@@ -234,43 +252,57 @@ export const customResources: Area = {
       ),
       get('boats/a', ok({ spec: { oars: 2 } })),
     ],
-    'a rule is kept': [post('boats', boat('a', { spec: { length: 2, kind: 'motor' } }))],
+    'a rule is kept': [
+      ...skiffs('dories', { spec: [MOTOR] }),
+      post(at('dories'), skiff('dories', { length: 2, kind: 'motor' })),
+    ],
     'a rule that is broken is said in its own words': [
+      ...skiffs('yawls', { spec: [MOTOR] }),
       post(
-        'boats',
-        boat('a', { spec: { length: 1, kind: 'motor' } }),
+        at('yawls'),
+        skiff('yawls', { length: 1, kind: 'motor' }),
         refused(422, 'Invalid', {
           message: containing('a motor boat is longer'),
           details: { causes: [{ field: 'spec', reason: 'FieldValueInvalid' }] },
         }),
       ),
     ],
-    'a rule may work out its words, and name a field and a reason': [
+    'a rule may name a field and a reason': [
+      ...skiffs('gigs', { spec: [{ ...OARS, fieldPath: '.oars', reason: 'FieldValueForbidden' }] }),
       post(
-        'boats',
-        boat('a', { spec: { length: 1, oars: 11 } }),
+        at('gigs'),
+        skiff('gigs', { length: 1, oars: 11 }),
+        invalid([
+          'spec.oars',
+          'FieldValueForbidden',
+        ]),
+      ),
+    ],
+    'a rule may work out its words': [
+      ...skiffs('punts', {
+        spec: [{ ...OARS, messageExpression: "'at most ' + string(self.length * 10) + ' oars'" }],
+      }),
+      post(
+        at('punts'),
+        skiff('punts', { length: 1, oars: 11 }),
         refused(422, 'Invalid', {
           message: containing('at most 10 oars'),
-          details: { causes: [{ field: 'spec.oars', reason: 'FieldValueForbidden' }] },
         }),
       ),
     ],
-    'a rule about a change does not mind what is new': [
-      post('boats', spec({ keel: 'oak' })),
-      patch('boats/a', merge({ spec: { oars: 1 } })),
-    ],
-    'a rule about a change minds a change': [
-      post('boats', spec({ keel: 'oak' })),
+    'a rule about a change minds a change, not what is new or goes': [
+      ...skiffs('prams', { keel: [{ rule: 'self == oldSelf', message: 'a keel stays' }] }),
+      post(at('prams'), skiff('prams', { keel: 'oak' })),
+      patch(`${at('prams')}/a`, merge({ spec: { oars: 1 } })),
       patch(
-        'boats/a',
+        `${at('prams')}/a`,
         merge({ spec: { keel: 'elm' } }),
-        invalid(['spec.keel', 'FieldValueInvalid']),
+        invalid([
+          'spec.keel',
+          'FieldValueInvalid',
+        ]),
       ),
-      get('boats/a', ok({ spec: { keel: 'oak' } })),
-    ],
-    'a rule about a change does not mind what goes': [
-      post('boats', spec({ keel: 'oak' })),
-      patch('boats/a', merge({ spec: { keel: null } })),
+      patch(`${at('prams')}/a`, merge({ spec: { keel: null } })),
       absent('spec.keel'),
     ],
     'a definition whose rule is none is invalid': [
