@@ -115,7 +115,7 @@ describe('drains under budgets', () => {
   /**
    * Pods lie as a scheduler scatters them, and replacements come one after another: thirty a
    * second for everybody. What an order of the nodes can do for pods that lie at random is bounded:
-   * a search over all orders finds hardly any better one.
+   * a local search over which half goes first found hardly any better one.
    */
   test.each([
     ['by one instruction', 1, 0],
