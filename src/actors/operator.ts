@@ -98,7 +98,6 @@ const closeSession = (parts: Parts) =>
     const gate = yield* WriteGate;
     void gate.shut(STOPS_WRITING);
     parts.roles?.drains.lead(false);
-    parts.roles?.pods?.lead(false);
     yield* Effect.promise(async () => await parts.roles?.session.stop());
   });
 

@@ -104,11 +104,8 @@ const wired = (world: PodWorld, options: PodsOperatorOptions, parts: Parts) =>
   operator.provide({
     actors: {
       checkFitness: fromEffect(world.runtime, () => checkFitness(world, options, parts)),
-      // There is no session; nothing new is begun from here on.
-      closeSession: fromEffect(
-        world.runtime,
-        (_: undefined) => Effect.sync(() => parts.registry?.lead(false)),
-      ),
+      // There is no session to close; what was sent has its answers by `settleWrites`.
+      closeSession: fromEffect(world.runtime, (_: undefined) => Effect.void),
       settleWrites: fromEffect(world.runtime, () => settleWrites(parts)),
       releaseLease: fromEffect(
         world.runtime,

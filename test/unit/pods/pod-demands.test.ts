@@ -268,6 +268,27 @@ describe('requests of others', () => {
   });
 });
 
+describe('the end of a process', () => {
+  test('a stop waits for the answers of writes that were sent, and begins no more', async () => {
+    const rig = podRig();
+    const answer = Promise.withResolvers<undefined>();
+    rig.requests.intercept(() => Effect.promise(() => answer.promise));
+    rig.pod('web');
+    await rig.settle();
+    let stopped = false;
+    const stopping = rig.registry().stop().then(() => {
+      stopped = true;
+    });
+    await rig.settle();
+    expect([stopped, rig.requests.writes()]).toEqual([false, ['POST']]);
+    answer.resolve(undefined);
+    await stopping;
+    await rig.settle();
+    expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
+    expect(rig.requests.writes()).toEqual(['POST']);
+  });
+});
+
 describe('lag and faults', () => {
   test('a cache that lags behind never makes two requests', async () => {
     const rig = podRig();
