@@ -258,6 +258,24 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
+  test('DR-37: a slot is not handed out while everyone has to wait, and that is said', async () => {
+    const made = rig();
+    await app(made, { size: 2, unavailable: 2 });
+    made.cluster.intercept(() =>
+      Effect.succeed({ ...refusal(429, 'slow down'), retryAfterSeconds: 20 })
+    );
+    made.drain('n1');
+    await made.time.advance(1000);
+    expect(asked(made).length).toBe(1);
+    for (const name of ['p0', 'p1']) {
+      expect(made.standing(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
+    }
+    made.cluster.intercept(() => Effect.succeed(undefined));
+    await made.time.advance(30_000);
+    expect(made.cluster.left('n1')).toBe(0);
+    expect(made.cluster.violations).toEqual([]);
+  });
+
   test('DR-34: a slot goes first to the eviction that was cut short', async () => {
     const made = rig();
     await app(made, { size: 4, unavailable: 2 });
