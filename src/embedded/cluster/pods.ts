@@ -171,6 +171,11 @@ export const podKind: Kind = {
   generationOf: (pod) => pod['spec'],
   defaulted: (pod) => ({ ...pod, spec: defaultedOwnSpec(recordAt(pod, 'spec') ?? {}) }),
   onCreate,
+  onUpdate: ({ wanted, shown }) => ({
+    ...wanted,
+    spec: withTolerations(recordAt(wanted, 'spec') ?? {}),
+    status: shown['status'],
+  }),
   problems: (pod) => podSpecProblems(recordAt(pod, 'spec') ?? {}, 'spec'),
   changeProblems,
   fields: (pod) => ({

@@ -10,7 +10,19 @@ import {
   service,
   workload,
 } from '../objects.ts';
-import { del, get, invalid, merge, ok, patch, post, type Step, strategic } from '../steps.ts';
+import {
+  containing,
+  del,
+  get,
+  invalid,
+  merge,
+  ok,
+  patch,
+  post,
+  refused,
+  type Step,
+  strategic,
+} from '../steps.ts';
 import type { Area } from '../suite.ts';
 
 type Causes = readonly (readonly [field: string, reason: string])[];
@@ -117,11 +129,21 @@ export const validity: Area = {
       }),
     ],
     'pods: tolerations may not be taken away': [
-      post('pods', pod('a')),
+      post('pods', pod('a', { tolerations: [{ key: 'a', operator: 'Exists' }] })),
       patch('pods/a', merge({ spec: { tolerations: [] } }), {
         status: 422,
         body: { reason: 'Invalid' },
       }),
+    ],
+    'pods: tolerations of nodes that are not ready come back': [
+      post('pods', pod('a')),
+      patch(
+        'pods/a',
+        merge({ spec: { tolerations: [] } }),
+        ok({
+          spec: { tolerations: [{ tolerationSeconds: 300 }, { tolerationSeconds: 300 }] },
+        }),
+      ),
     ],
     'Deployments: the template has the labels of the selector': workloadRefused(
       template({ app: 'other' }),
@@ -249,11 +271,17 @@ export const validity: Area = {
       configMap('a', { data: { 'a b': 'c' } }),
       ['data[a b]', 'FieldValueInvalid'],
     ),
-    'configmaps: at most a mebibyte': refuses(
-      'configmaps',
-      configMap('a', { data: { a: 'x'.repeat(1_048_577) } }),
-      ['', 'FieldValueTooLong'],
-    ),
+    'configmaps: at most a mebibyte': [
+      post(
+        'configmaps',
+        configMap('a', { data: { a: 'x'.repeat(1_048_577) } }),
+        refused(
+          422,
+          'Invalid',
+          { message: containing('Too long') },
+        ),
+      ),
+    ],
     'namespaces: a name has no dots': refuses('namespaces', namespace('a.b'), [
       'metadata.name',
       'FieldValueInvalid',
