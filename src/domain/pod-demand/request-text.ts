@@ -72,10 +72,6 @@ const coLocationOf = (raw: unknown): Fields | undefined => {
   };
 };
 
-/** By topology key first, as a pod's own spread is ordered. */
-const spreadOrder = ({ topologyKey, ...rest }: Fields): string =>
-  JSON.stringify([topologyKey, rest]);
-
 /** By topology key, as a pod's request is written. */
 const spreadOf = (raw: readonly unknown[]): readonly unknown[] =>
   raw.map((entry) => ({

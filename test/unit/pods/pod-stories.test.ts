@@ -61,7 +61,7 @@ const makeStage = () => {
     show(name, { life, cpu, phase });
   };
   const known = (name: string): string => rig.nameOf(name, lifeOf(name));
-  const onPods = async ([what, name, cpu = '1', phase = 'Pending']: readonly string[]) => {
+  const onPods = ([what, name, cpu = '1', phase = 'Pending']: readonly string[]): void => {
     switch (what) {
       case 'pod':
         // What has finished does not begin anew.
@@ -107,7 +107,7 @@ const makeStage = () => {
       case 'gone':
       case 'recreated':
       case 'collected':
-        return await onPods(scene.map(String));
+        return onPods(scene.map(String));
       case 'wait':
         return await rig.time.advance(scene[1]);
       case 'foreign':
