@@ -40,7 +40,6 @@ const SCALARS: Readonly<Record<string, string>> = {
 
 /** Types that are written as a scalar of their own, or as anything. */
 const LOOSE = new Set([
-  'IntOrString',
   'FieldsV1',
   'RawExtension',
   'JSON',
@@ -73,6 +72,7 @@ const noted = (value: unknown, found: Found): string => {
 const notedType = (reference: string, found: Found): string => {
   const name = shortName(reference);
   if (name === 'Quantity') return 'q';
+  if (name === 'IntOrString') return 'o';
   if (LOOSE.has(name)) return '*';
   const schema = recordAt(found.schemas, reference.slice(reference.lastIndexOf('/') + 1));
   const properties = recordAt(schema, 'properties');
@@ -109,8 +109,8 @@ const generated = (folder: string): string => {
     'export const KIND_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {',
     ...roots.map(line),
     '};',
-    '/** Fields by the name of a type. `s` text, `q` quantity, `i` integer, `n` number, `b` boolean, `*` anything,',
-    ' * `.Type`, `[` a list of, `{` a map of. */',
+    '/** Fields by the name of a type: `s` text, `q` quantity, `o` integer or text, `i` integer, `n`',
+    ' * number, `b` boolean, `*` anything, `.Type`, `[` a list of, `{` a map of. */',
     'export const TYPE_FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {',
     ...[...types].filter(([name]) => !BUILT_IN.some(({ kind }) => kind === name)).map(line),
     '};',

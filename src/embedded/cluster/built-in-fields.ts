@@ -25,6 +25,7 @@ const GO_TYPES: Readonly<Record<string, string>> = {
   i: 'int32',
   n: 'float64',
   b: 'bool',
+  o: 'intstr.IntOrString',
 };
 
 const jsonType = (value: unknown): string => {
@@ -49,6 +50,8 @@ const isScalar = (value: unknown, note: string): boolean => {
       return typeof value === 'string';
     case 'i':
       return Number.isInteger(value);
+    case 'o':
+      return typeof value === 'string' || Number.isInteger(value);
     case 'n':
       return typeof value === 'number';
     default:

@@ -18,7 +18,7 @@ interface Written {
 
 /** Looks after Events from now on; returns what stops that. */
 export const endEvents = ({ store, time }: Desk): () => void => {
-  /** Oldest first; an Event that was written again stands there twice, the older one for nothing. */
+  /** Oldest first; an Event that was written again stands there twice, once for nothing. */
   let written: Written[] = [];
   const newest = new Map<string, number>();
 

@@ -7,8 +7,14 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parseJson } from '../../domain/json.ts';
-import type { ClusterAnswer, ClusterRequest, ClusterResponse, ClusterWatch } from './api.ts';
-import { ApiProblem, badRequest } from './problem.ts';
+import {
+  type ClusterAnswer,
+  type ClusterRequest,
+  type ClusterResponse,
+  type ClusterWatch,
+  ConnectionCut,
+} from './api.ts';
+import { ApiProblem, badRequest, internalError } from './problem.ts';
 import { answerOf } from './requests.ts';
 
 /** Answers requests: a cluster's `handle`, or something in front of it. */
@@ -111,8 +117,12 @@ export const serveCluster = (
 ): Promise<HttpCluster> => {
   const server = createServer((request, response) => {
     serve(handle, request, response).catch((cause: unknown) => {
-      if (cause instanceof ApiProblem) reply(response, answerOf(cause.code, cause.status));
-      else response.destroy();
+      if (cause instanceof ConnectionCut || response.headersSent) {
+        response.destroy();
+        return;
+      }
+      const problem = cause instanceof ApiProblem ? cause : internalError(String(cause));
+      reply(response, answerOf(problem.code, problem.status));
     });
   });
   server.requestTimeout = 0;

@@ -18,9 +18,18 @@ interface Located {
   readonly rest: readonly string[];
 }
 
+/** The part as it was meant; one that means nothing stands for itself, and names nothing. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 const located = (path: string): Located | undefined => {
   const parts = path.split('/').filter((part) => part !== '');
-  const [root, ...segments] = path.includes('%') ? parts.map(decodeURIComponent) : parts;
+  const [root, ...segments] = path.includes('%') ? parts.map(decoded) : parts;
   if (root === 'api') {
     const [version = '', ...rest] = segments;
     return { group: '', version, rest };

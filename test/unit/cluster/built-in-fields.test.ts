@@ -1,3 +1,4 @@
+/** Built-in objects as Go reads them: unknown fields, wrong types, quantities. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 import { builtInShaped } from '../../../src/embedded/cluster/built-in-fields.ts';

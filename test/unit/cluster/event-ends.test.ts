@@ -1,3 +1,4 @@
+/** Events of the embedded cluster do not pile up. */
 import { expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';

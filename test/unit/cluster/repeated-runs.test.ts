@@ -1,3 +1,4 @@
+/** The embedded cluster is a function of its seed and of what is asked. */
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';

@@ -1,3 +1,4 @@
+/** The handles below `/_sim/`. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';

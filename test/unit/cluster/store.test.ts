@@ -1,3 +1,4 @@
+/** The store: revisions, order, history and its bound. */
 import { describe, expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
 import { makeStore, type Store } from '../../../src/embedded/cluster/store.ts';

@@ -1,3 +1,4 @@
+/** Time that runs at a rate and jumps. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';

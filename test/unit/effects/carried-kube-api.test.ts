@@ -1,3 +1,4 @@
+/** The Kubernetes API without a socket, over an embedded cluster. */
 import { Effect, Exit, Fiber, Scope } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
