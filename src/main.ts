@@ -113,6 +113,11 @@ const roles: Roles = {
     const { runChartsExport } = await import('./cli/charts.ts');
     return await runChartsExport(request, await drawnMachines(), terminal);
   },
+  demo: async (request) => {
+    const { runDemo } = await import('./cli/demo.ts');
+    const { startDemoStage } = await import('./demo.ts');
+    return await runDemo(request, startDemoStage, { terminal, time: realTime });
+  },
   replay: async (request) => {
     const { runReplay } = await import('./cli/replay.ts');
     return await runReplay(request, terminal, realTime);

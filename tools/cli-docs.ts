@@ -1,5 +1,6 @@
 /** Generates docs/reference/cli.md from the tables of options; `--check` compares. */
 import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request.ts';
+import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
@@ -197,6 +198,22 @@ const lines = [
   'had is read from its committed charts.',
   '',
   ...flagTable([['`--out DIR`', 'Folder for pictures of each lifecycle that changed']]),
+  '',
+  '## tidegate demo',
+  '',
+  'Tells a story on this machine: an embedded cluster, a stand-in fleet and the real operator, with',
+  'nothing to install. On a terminal it draws what there is; down a pipe it prints a line for each',
+  'change. It ends by itself, with 0 when the story came true and 1 when a step did not.',
+  '',
+  ...table(
+    ['`--scenario`', 'Story'],
+    Object.entries(DEMO_SCENARIOS).map(([name, { about }]) => [`\`${name}\``, about]),
+  ),
+  '',
+  ...flagTable([
+    ['`--serve`', 'Keeps everything up after the story, and prints how kubectl reaches it'],
+    ['`--inspect-addr HOST:PORT`', "Serves the operator's [live page](../live-page.md)"],
+  ]),
   '',
   '## tidegate replay FILE',
   '',

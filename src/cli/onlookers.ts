@@ -4,11 +4,11 @@
  *
  * Promises: nothing is made, and nothing costs anything, that was not asked for.
  */
-import type { InspectionEvent } from 'xstate';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
 import { startActorRecorder } from '../observability/actor-recorder.ts';
+import type { Observability } from '../observability/observability.ts';
 import { KINDS, liveBoard, startLivePage } from './live-page.ts';
 
 /** What is asked for. */
@@ -21,7 +21,7 @@ export interface OnlookerOptions {
 
 /** Those that look on. */
 export interface Onlookers {
-  readonly taps: readonly ((event: InspectionEvent) => void)[];
+  readonly taps: readonly Observability['inspect'][];
   /** Opens the page; fails with a sentence when its address cannot be had. */
   readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
   readonly close: () => Promise<void>;

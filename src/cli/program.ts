@@ -14,6 +14,7 @@ import { POD_OPTIONS, POD_VARIABLES } from '../effects/pod-settings.ts';
 import { FLEET_VARIABLES, OPERATOR_VARIABLES } from '../effects/settings.ts';
 import { normalizedArguments } from './arguments.ts';
 import { type ChartRoles, chartsCommand } from './charts-commands.ts';
+import { demoCommand, type DemoRoles } from './demo-request.ts';
 import { drainCommand, type DrainRoles } from './drain-commands.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { EXPLAIN_FLAGS, type ExplainRequest, explainRequest } from './explain-request.ts';
@@ -27,7 +28,7 @@ import { VERSION } from './version.ts';
 export type GivenFlags = Readonly<Record<string, string>>;
 
 /** What stands behind the commands. Each runs to its end and says how it ended. */
-export interface Roles extends ChartRoles, DrainRoles, ReplayRoles {
+export interface Roles extends ChartRoles, DemoRoles, DrainRoles, ReplayRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
   readonly fleet: (flags: GivenFlags) => Promise<ExitCode>;
@@ -176,6 +177,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
       drainCommand(roles, end),
       chartsCommand(roles, end),
       replayCommand(roles, end),
+      demoCommand(roles, end),
     ]),
   );
 

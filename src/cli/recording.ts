@@ -45,7 +45,8 @@ const problemIn = (line: RecordLine, replayed: Replayed): string | undefined => 
     case 'Moved':
       return undefined;
     case 'Disagreed':
-      return `"${line.id}" was in ${line.state}; this version is in another state after "${line.event.type}"`;
+      return `"${line.id}" was in ${line.state} after "${line.event.type}"; ` +
+        'this version is in another state';
     case 'Unplayable':
       return `"${line.id}" cannot be played: ${replayed.why}`;
   }

@@ -22,8 +22,8 @@ export const replayCommand = (roles: ReplayRoles, end: (code: ExitCode) => void)
     (parsed) => Effect.promise(() => roles.replay(replayRequest(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Plays what happened to the lifecycles of a process again, through the real statecharts and ' +
-        'without a cluster: to a moment, to print the states of then, or on the live page.',
+      'Plays what happened to the lifecycles of a process again, through the real statecharts ' +
+        'and without a cluster: to a moment, to print the states of then, or on the live page.',
     ),
     Command.withShortDescription('Play a recording of lifecycles again'),
     Command.withExamples([

@@ -76,7 +76,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
 };
 
 /** The composition root may import everything. */
-const COMPOSITION_ROOTS = new Set(['src/main.ts']);
+const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts']);
 
 /** The room of a path: `domain`, `embedded/fleet`; undefined outside of `src/`. */
 const roomOf = (path: string): string | undefined => {

@@ -8,6 +8,7 @@ import { startFleet } from './fleet.ts';
 import { type FleetTls, serveGrpc } from './grpc-server.ts';
 import { clusterAccess } from './kubeconfig.ts';
 import { keepNodes, type NodeKeeper } from './nodes.ts';
+import type { Script } from './script.ts';
 import { serveScript } from './script-server.ts';
 import type { FleetLog } from './shard.ts';
 import type { BoundAddress } from './sockets.ts';
@@ -35,6 +36,8 @@ export interface FleetOptions {
 export interface RunningFleet {
   readonly address: BoundAddress;
   readonly scriptAddress: BoundAddress | undefined;
+  /** What a script may do to it, for whoever runs it in his own process. */
+  readonly script: Script;
   readonly stop: () => Promise<void>;
 }
 
@@ -84,7 +87,7 @@ export const runFleet = async (options: FleetOptions): Promise<RunningFleet> => 
       machines: script.shard.inventory.size(),
       tls: tls !== undefined,
     });
-    return { address: grpc.address, scriptAddress: http?.address, stop };
+    return { address: grpc.address, scriptAddress: http?.address, script, stop };
   } catch (cause) {
     await stop();
     throw cause;

@@ -6,6 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { ChartsDiffRequest, ChartsExportRequest } from '../../../src/cli/charts-request.ts';
+import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import type { ExplainRequest } from '../../../src/cli/explain-request.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
@@ -18,7 +19,8 @@ type Asked =
   | DrainPlanRequest
   | ChartsExportRequest
   | ChartsDiffRequest
-  | ReplayRequest;
+  | ReplayRequest
+  | DemoRequest;
 
 interface Run {
   readonly code: number;
@@ -64,6 +66,10 @@ const run = async (...given: readonly string[]): Promise<Run> => {
       asked.push(['charts export', request]);
       return Promise.resolve(0);
     },
+    demo: (request) => {
+      asked.push(['demo', request]);
+      return Promise.resolve(0);
+    },
     replay: (request) => {
       asked.push(['replay', request]);
       return Promise.resolve(0);
@@ -96,6 +102,7 @@ test.each([
   ['charts export'],
   ['charts diff'],
   ['replay'],
+  ['demo'],
 ])(
   'help of %s is as it was recorded',
   async (command) => {

@@ -1,4 +1,4 @@
-/** The board of actors: what is kept of those that live, and what is forgotten of those that end. */
+/** The board of actors: what is kept of those that live, and forgotten of those that end. */
 import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';

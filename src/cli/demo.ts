@@ -1,0 +1,222 @@
+/**
+ * `tidegate demo`: a story on an embedded cluster, told line by line, or drawn where a person
+ * looks.
+ *
+ * Promises: exit code 0 when the story came true, 1 when a step did not come in time, 2 for a story
+ * that is unknown; nothing is left running.
+ */
+import { styleText } from 'node:util';
+import type { Time } from '../domain/time.ts';
+import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
+import { type DemoScene, demoScene } from '../view/demo-scene.ts';
+import type { DemoRequest } from './demo-request.ts';
+import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
+import type { DemoStage, StartDemoStage } from './demo-stage.ts';
+import { actionOn, WHO } from '../view/who-can-act.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { failureSentence, unknownWord } from './failures.ts';
+import { endingSignal } from './signals.ts';
+import type { Terminal } from './terminal.ts';
+
+const GLANCE_MS = 100;
+const PATIENCE_MS = 120_000;
+const WHO_COLUMNS = 16;
+/** Cursor to the top, and nothing below it. */
+const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
+const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
+
+const sceneOf = ({ list }: DemoStage, nowMs: number): DemoScene =>
+  demoScene({
+    nodes: list('/api/v1/nodes'),
+    pods: list('/api/v1/namespaces/default/pods'),
+    requests: list(`${GROUP}/capacityrequests`),
+    machines: list(`${GROUP}/upcomingnodes`),
+    budgets: list('/apis/policy/v1/poddisruptionbudgets'),
+    events: list('/apis/events.k8s.io/v1/events').filter(isOurs),
+  }, nowMs);
+
+/** The scheduler and the controllers tell much; the story is the operator's. */
+const isOurs = (event: unknown): boolean => JSON.stringify(event).includes('"tidegate');
+
+/** How the story goes on at the moment. */
+interface Telling {
+  readonly stage: DemoStage;
+  readonly time: Time;
+  readonly terminal: Terminal;
+  readonly scenario: DemoScenario;
+  readonly startedMs: number;
+  readonly told: string[];
+  /** The lowest number of healthy pods that a budget had, beside what it asks for. */
+  readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
+  /** What last held up the drain of a machine, and who can act. */
+  readonly holdUps: Map<string, string>;
+  scene: DemoScene;
+  isInterrupted: boolean;
+}
+
+const seconds = ({ time, startedMs }: Telling): string =>
+  `${((time.monotonic() - startedMs) / 1000).toFixed(1)} s`;
+
+const tell = (telling: Telling, { who, what }: DemoLine): void => {
+  const { terminal, told } = telling;
+  const moment = seconds(telling).padStart(7);
+  told.push(`${moment}  ${who.padEnd(WHO_COLUMNS)}  ${what}`);
+  if (terminal.interactive) return;
+  const shown = terminal.colors
+    ? `${styleText('dim', moment)}  ${styleText('cyan', who.padEnd(WHO_COLUMNS))}  ${what}`
+    : told.at(-1);
+  terminal.print(`${shown}\n`);
+};
+
+const draw = (telling: Telling): void => {
+  const { terminal, scenario, scene, told } = telling;
+  if (!terminal.interactive) return;
+  const picture = demoPicture(scene, {
+    title: `Tidegate demo: ${scenario.title}`,
+    elapsed: seconds(telling),
+    told,
+    columns: process.stdout.columns ?? 100,
+    rows: process.stdout.rows ?? 30,
+  });
+  terminal.print(`${CLEAR}${picture.join('\n')}\n`);
+};
+
+const noteHoldUps = ({ holdUps, scene }: Telling): void => {
+  for (const { name, drain } of scene.machines) {
+    const [blocker] = drain?.blockers ?? [];
+    if (blocker === undefined) continue;
+    const { reason, canAct } = blocker;
+    holdUps.set(name, `${reason}. ${WHO[canAct]} can act: ${actionOn(reason)}.`);
+  }
+};
+
+const noteBudgets = ({ lowest, scene }: Telling): void => {
+  for (const { name, healthy, wanted, all } of scene.budgets) {
+    const known = lowest.get(name)?.healthy ?? Number.POSITIVE_INFINITY;
+    // Before all of its pods have come the budget has nothing to say.
+    if (all > 0 && wanted > 0 && (lowest.has(name) || healthy >= all)) {
+      lowest.set(name, { healthy: Math.min(known, healthy), wanted });
+    }
+  }
+};
+
+/** Looks once, and tells what is new. */
+const glance = (telling: Telling): void => {
+  const before = telling.scene;
+  telling.scene = sceneOf(telling.stage, telling.time.now());
+  for (const line of demoLines(before, telling.scene)) tell(telling, line);
+  noteBudgets(telling);
+  noteHoldUps(telling);
+  draw(telling);
+};
+
+const pause = (time: Time, ms: number): Promise<void> =>
+  new Promise((resolve) => void time.schedule(ms, resolve));
+
+/** Plays a step; gives why the story ends here, when it does. */
+const play = async (telling: Telling, step: DemoStep): Promise<string | undefined> => {
+  const { stage, time } = telling;
+  const [who, what] = step.says;
+  tell(telling, { who, what });
+  await step.act(stage, telling.scene);
+  const untilMs = time.monotonic() + PATIENCE_MS;
+  for (;;) {
+    glance(telling);
+    if (telling.isInterrupted) return 'interrupted';
+    const trouble = stage.trouble();
+    if (trouble !== undefined) return trouble;
+    if (step.until(telling.scene)) return undefined;
+    if (time.monotonic() > untilMs) {
+      return `waited ${PATIENCE_MS / 1000} s in vain for ${step.waitsFor}`;
+    }
+    await pause(time, GLANCE_MS);
+  }
+};
+
+const summary = (telling: Telling): readonly string[] => {
+  const { scene, scenario, lowest, holdUps } = telling;
+  const failed = scene.machines.filter(({ phase }) => phase === 'Failed');
+  return [
+    `${scenario.title}, in ${seconds(telling)}`,
+    '',
+    `  ${scenario.moral}`,
+    '',
+    ...[...lowest].map(([name, { healthy, wanted }]) =>
+      `  Budget ${name} asks for ${wanted} healthy pods; it never had fewer than ${healthy}.`
+    ),
+    ...failed.map(({ name }) => `  ${name} is Failed: ${holdUps.get(name) ?? 'nobody knows why'}`),
+    `  Pods now: ${scene.pods.running} of ${scene.pods.all} running on ` +
+    `${scene.machines.filter(({ pods }) => pods > 0).length} machines.`,
+  ];
+};
+
+const begin = (
+  stage: DemoStage,
+  scenario: DemoScenario,
+  { terminal, time }: { readonly terminal: Terminal; readonly time: Time },
+): Telling => ({
+  stage,
+  time,
+  terminal,
+  scenario,
+  startedMs: time.monotonic(),
+  told: [],
+  lowest: new Map(),
+  holdUps: new Map(),
+  scene: sceneOf(stage, time.now()),
+  isInterrupted: false,
+});
+
+const keepUp = async ({ stage, terminal }: Telling, signal: Promise<string>): Promise<void> => {
+  terminal.print(`\nEverything stays up until Ctrl-C. Look around with\n\n`);
+  terminal.print(`  kubectl --kubeconfig ${stage.kubeconfig} get nodes,pods,upcomingnodes\n`);
+  if (stage.page !== undefined) terminal.print(`  and the live page at ${stage.page}\n`);
+  await signal;
+};
+
+const tellStory = async (
+  telling: Telling,
+  { serve }: DemoRequest,
+  signal: Promise<string>,
+): Promise<ExitCode> => {
+  const { scenario, terminal } = telling;
+  tell(telling, { who: 'demo', what: scenario.about });
+  for (const step of scenario.steps) {
+    const problem = await play(telling, step);
+    if (problem === undefined) continue;
+    terminal.say(`The story ends early: ${problem}`);
+    return EXIT.failure;
+  }
+  terminal.print(`\n${summary(telling).join('\n')}\n`);
+  if (serve) await keepUp(telling, signal);
+  return EXIT.ok;
+};
+
+/** Tells a story to its end. */
+export const runDemo = async (
+  request: DemoRequest,
+  start: StartDemoStage,
+  { terminal, time }: { readonly terminal: Terminal; readonly time: Time },
+): Promise<ExitCode> => {
+  const scenario = Object.hasOwn(DEMO_SCENARIOS, request.scenario)
+    ? DEMO_SCENARIOS[request.scenario]
+    : undefined;
+  if (scenario === undefined) {
+    terminal.say(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
+    return EXIT.usage;
+  }
+  const signal = endingSignal();
+  const stage = await start({ inspectAddress: request.inspectAddress });
+  const telling = begin(stage, scenario, { terminal, time });
+  void signal.then(() => {
+    telling.isInterrupted = true;
+  });
+  try {
+    return await tellStory(telling, request, signal);
+  } catch (error) {
+    terminal.say(`Cannot go on with the story: ${failureSentence(error)}`);
+    return EXIT.failure;
+  } finally {
+    await stage.stop();
+  }
+};

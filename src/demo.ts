@@ -1,0 +1,146 @@
+/**
+ * The stage of `tidegate demo`: an embedded cluster without a single Node, a fleet with machines to
+ * give, and the operator as a process of its own.
+ *
+ * Promises: nothing but this runtime is needed; everything listens on loopback alone, on ports that
+ * are free; nothing is left behind when it stops.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
+import { listOrEmptyAt, textAt } from './domain/json.ts';
+import { realTime } from './effects/real-time.ts';
+import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';
+import { runFleet, type RunningFleet } from './embedded/fleet/run.ts';
+
+const CLUSTER = 'demo';
+const LOOPBACK = '127.0.0.1';
+const MACHINES = 40;
+const KUBECONFIG_MODE = 0o600;
+/** Brisk enough to be watched to the end. */
+const FLEET_TIMING = { cycleMs: 500, creationMs: 800, joiningMs: 500, drainingMs: 500 };
+/** A fleet takes back what is no longer wanted without waiting to be sure. */
+const LISTEN = { host: LOOPBACK, port: 0 };
+
+const MERGE = { 'content-type': 'application/merge-patch+json' };
+
+const asking = ({ cluster }: RunningCluster): Pick<DemoStage, 'ask' | 'list'> => ({
+  list: (path) => {
+    const answer = cluster.answer({ method: 'GET', path });
+    return answer._tag === 'Answer' ? listOrEmptyAt(answer.body, 'items') : [];
+  },
+  ask: (method, path, body) => {
+    const answer = cluster.answer({
+      method,
+      path,
+      ...(method === 'PATCH' ? { headers: MERGE } : {}),
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer._tag === 'Answer' && answer.status >= 400) {
+      throw new Error(`${method} ${path}: ${textAt(answer.body, 'message') ?? answer.status}`);
+    }
+  },
+});
+
+const fleetOf = async (kubeconfig: string, folder: string) => {
+  let port = 0;
+  const start = (): Promise<RunningFleet> =>
+    runFleet({
+      time: realTime,
+      listen: { host: LOOPBACK, port },
+      bindingsFile: join(folder, 'bindings.json'),
+      seedMachines: MACHINES,
+      kubeconfig,
+      timing: FLEET_TIMING,
+      guarded: false,
+    });
+  let running = await start();
+  port = running.address.port;
+  const bound = (): readonly string[] =>
+    [...running.script.shard.inventory.values()].filter(({ cluster }) => cluster === CLUSTER)
+      .map(({ id }) => id);
+  return {
+    port,
+    fleet: {
+      bound,
+      reclaim: (machine: string, graceSeconds: number) => {
+        running.script.place(machine, { state: 'CONFIGURED' });
+        running.script.reclaim(machine, { graceSeconds }, false);
+        running.script.place(machine, { state: 'DRAINING' });
+      },
+      takeBack: (machine: string) => void running.script.place(machine, { state: 'IDLE' }),
+      stop: () => running.stop(),
+      start: async () => {
+        running = await start();
+      },
+    },
+  };
+};
+
+const startOperator = (flags: readonly string[], log: string): ChildProcess => {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const runtime = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
+  const child = spawn(process.execPath, [...runtime, main, 'operator', ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const file = createWriteStream(log);
+  child.stdout.pipe(file);
+  child.stderr.pipe(file);
+  return child;
+};
+
+const stopped = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+};
+
+const LOG_LINES_SHOWN = 5;
+
+/** Sets the stage. */
+export const startDemoStage: StartDemoStage = async ({ inspectAddress }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
+  const cluster = await runCluster({ time: realTime, listen: LISTEN, seed: 1, nodes: 0, rate: 1 });
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
+  const { port, fleet } = await fleetOf(kubeconfig, folder);
+  const log = join(folder, 'operator.log');
+  const operator = startOperator([
+    `--cluster-id=${CLUSTER}`,
+    `--shard-addr=${LOOPBACK}:${port}`,
+    `--kubeconfig=${kubeconfig}`,
+    '--metrics-addr=0',
+    `--health-addr=${LOOPBACK}:0`,
+    '--rollup-interval=1s',
+    '--with-pods',
+    ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
+  ], log);
+  let trouble: string | undefined;
+  let isStopping = false;
+  operator.once('exit', (code) => {
+    void readFile(log, 'utf8').catch(() => '').then((text) => {
+      const last = text.trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
+      if (!isStopping) trouble = `the operator ended with ${code}:\n${last}`;
+    });
+  });
+  return {
+    kubeconfig,
+    page: inspectAddress,
+    ...asking(cluster),
+    fleet,
+    trouble: () => trouble,
+    stop: async () => {
+      isStopping = true;
+      await stopped(operator);
+      await fleet.stop();
+      await cluster.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/**
+ * What a demo shows of its cluster at one moment, read from objects as the API has them.
+ *
+ * Promises: pure and total; drains are told by the code of `drain status`.
+ */
+import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
+import { projectBudget } from '../domain/drain/budget.ts';
+import { projectDrainedNode } from '../domain/drain/drained-node.ts';
+import { podProjection } from '../domain/drain/pod.ts';
+import { projectUpcomingNode } from '../domain/upcoming-node.ts';
+import { nodeFactsOf, projectNodeEvent } from './drain-facts.ts';
+import { hasDrain } from './drain-owner.ts';
+import { type DrainStatus, drainStatus } from './drain-status.ts';
+import { happeningOf } from './explanation.ts';
+
+/** The collections that a demo looks at, as the API lists them. */
+export interface DemoObjects {
+  readonly nodes: readonly unknown[];
+  readonly pods: readonly unknown[];
+  readonly requests: readonly unknown[];
+  readonly machines: readonly unknown[];
+  readonly budgets: readonly unknown[];
+  readonly events: readonly unknown[];
+}
+
+/** A machine, and the Node that it became. */
+export interface DemoMachine {
+  readonly name: string;
+  readonly phase: string;
+  readonly node: string;
+  readonly pods: number;
+  readonly drain: DrainStatus | undefined;
+}
+
+/** Something that was told. */
+export interface DemoHappening {
+  readonly id: string;
+  readonly about: string;
+  readonly reason: string;
+  readonly note: string;
+}
+
+/** One moment. */
+export interface DemoScene {
+  readonly machines: readonly DemoMachine[];
+  readonly pods: { readonly running: number; readonly all: number };
+  readonly requests: { readonly acknowledged: number; readonly all: number };
+  /** Pods of each budget that are healthy, and how many it asks for. */
+  readonly budgets: readonly {
+    readonly name: string;
+    readonly healthy: number;
+    readonly wanted: number;
+    readonly all: number;
+  }[];
+  readonly happenings: readonly DemoHappening[];
+}
+
+const isReady = (object: unknown): boolean =>
+  listOrEmptyAt(object, 'status', 'conditions').some((condition) =>
+    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
+  );
+
+const isLeaving = (object: unknown): boolean =>
+  textAt(object, 'metadata', 'deletionTimestamp') !== undefined;
+
+const projectPod = podProjection();
+
+const drainsOf = (objects: DemoObjects, nowMs: number): readonly DrainStatus[] =>
+  nodeFactsOf({
+    nodes: objects.nodes.flatMap((raw) => projectDrainedNode(raw) ?? []).filter(hasDrain),
+    pods: objects.pods.flatMap((raw) => projectPod(raw) ?? []),
+    budgets: objects.budgets.flatMap((raw) => projectBudget(raw) ?? []),
+    events: objects.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
+    machines: objects.machines.flatMap((raw) => projectUpcomingNode(raw) ?? []),
+    terminatingNamespaces: [],
+    own: null,
+    nowMs,
+  }).map(drainStatus);
+
+const happening = (raw: unknown): DemoHappening => ({
+  id: textAt(raw, 'metadata', 'uid') ?? '',
+  about: `${textAt(raw, 'regarding', 'kind') ?? ''} ${textAt(raw, 'regarding', 'name') ?? ''}`,
+  reason: happeningOf(raw).reason,
+  note: happeningOf(raw).note,
+});
+
+/** The scene of these objects. */
+export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
+  const drains = new Map(drainsOf(objects, nowMs).map((drain) => [drain.node, drain]));
+  const podsOn = (node: string): number =>
+    objects.pods.filter((pod) => textAt(pod, 'spec', 'nodeName') === node).length;
+  return {
+    machines: objects.machines.map((raw) => {
+      const node = textAt(raw, 'status', 'nodeRef', 'name') ?? '';
+      return {
+        name: (textAt(raw, 'metadata', 'name') ?? '').replace(/^un-/, ''),
+        phase: textAt(raw, 'status', 'phase') ?? '',
+        node,
+        pods: node === '' ? 0 : podsOn(node),
+        drain: drains.get(node),
+      };
+    }),
+    pods: {
+      running: objects.pods.filter((pod) => isReady(pod) && !isLeaving(pod)).length,
+      all: objects.pods.length,
+    },
+    requests: {
+      acknowledged:
+        objects.requests.filter((one) => textAt(one, 'status', 'phase') === 'Acknowledged').length,
+      all: objects.requests.length,
+    },
+    budgets: objects.budgets.map((raw) => ({
+      name: textAt(raw, 'metadata', 'name') ?? '',
+      healthy: numberAt(raw, 'status', 'currentHealthy') ?? 0,
+      wanted: numberAt(raw, 'status', 'desiredHealthy') ?? 0,
+      all: numberAt(raw, 'status', 'expectedPods') ?? 0,
+    })),
+    happenings: objects.events.map(happening),
+  };
+};

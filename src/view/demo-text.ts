@@ -1,0 +1,104 @@
+/**
+ * A demo in words: what changed between two scenes, line by line, and a scene as a picture for a
+ * terminal.
+ *
+ * Promises: pure; a line tells one change; a picture never has more columns than it may.
+ */
+import type { DemoMachine, DemoScene } from './demo-scene.ts';
+import type { DrainStatus } from './drain-status.ts';
+import { oneLine, tableText } from './table.ts';
+
+/** One line: who, and what happened. */
+export interface DemoLine {
+  readonly who: string;
+  readonly what: string;
+}
+
+/** How far a drain is, and what holds it up. */
+export const drainInWords = (drain: DrainStatus | undefined): string => {
+  if (drain === undefined || drain.state === 'Cordoned') return '';
+  if (drain.state === 'Drained') return 'empty';
+  const { left, leaving } = drain.pods;
+  const [blocker] = drain.blockers;
+  return [
+    `${left} left`,
+    ...(leaving > 0 ? [`${leaving} leaving`] : []),
+    ...(blocker === undefined ? [] : [`${blocker.reason}: ${blocker.text}`]),
+  ].join(', ');
+};
+
+const countLine = (who: string, before: string, now: string): readonly DemoLine[] =>
+  before === now ? [] : [{ who, what: now }];
+
+const podsInWords = ({ pods: { running, all } }: DemoScene): string =>
+  all === 0 ? 'none' : `${running} of ${all} running`;
+
+const requestsInWords = ({ requests: { acknowledged, all } }: DemoScene): string =>
+  all === 0 ? 'none' : `${acknowledged} of ${all} acknowledged by the fleet`;
+
+const machineLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
+  const known = new Map(before.machines.map((machine) => [machine.name, machine]));
+  const moved = now.machines.flatMap((machine): readonly DemoLine[] => {
+    const old = known.get(machine.name);
+    known.delete(machine.name);
+    if (machine.phase === '' || machine.phase === old?.phase) return [];
+    const from = old === undefined || old.phase === '' ? '' : `${old.phase} → `;
+    return [{ who: machine.name, what: from + machine.phase }];
+  });
+  return [...moved, ...[...known.keys()].map((name) => ({ who: name, what: 'went back' }))];
+};
+
+/** What changed, causes before what follows from them. */
+export const demoLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
+  const told = new Set(before.happenings.map(({ id }) => id));
+  return [
+    ...countLine('requests', requestsInWords(before), requestsInWords(now)),
+    ...machineLines(before, now),
+    ...now.happenings.filter(({ id }) => !told.has(id)).map(({ about, reason, note }) => ({
+      who: reason,
+      what: `${about}: ${note}`,
+    })),
+    ...countLine('pods', podsInWords(before), podsInWords(now)),
+  ];
+};
+
+const MACHINE_COLUMNS = [
+  { heading: 'MACHINE', cell: ({ name }: DemoMachine) => name },
+  { heading: 'PHASE', cell: ({ phase }: DemoMachine) => phase },
+  { heading: 'PODS', cell: ({ node, pods }: DemoMachine) => node === '' ? '' : String(pods) },
+  { heading: 'DRAIN', cell: ({ drain }: DemoMachine) => drainInWords(drain) },
+];
+
+/** What surrounds the scene in a picture. */
+export interface DemoFrame {
+  readonly title: string;
+  readonly elapsed: string;
+  readonly told: readonly string[];
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const budgetsInWords = ({ budgets }: DemoScene): readonly string[] =>
+  budgets.map(({ name, healthy, wanted, all }) =>
+    `budget ${name}: ${healthy} of ${all} pods healthy, at least ${wanted} must be`
+  );
+
+const cut = (line: string, columns: number): string =>
+  line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
+
+/** A scene as a picture. */
+export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string[] => {
+  const { title, elapsed, told, columns, rows } = frame;
+  const above = [
+    `${title}${elapsed.padStart(Math.max(1, columns - title.length))}`,
+    '',
+    `pods      ${podsInWords(scene)}`,
+    `requests  ${requestsInWords(scene)}`,
+    ...budgetsInWords(scene),
+    '',
+    ...tableText(MACHINE_COLUMNS, scene.machines).trimEnd().split('\n'),
+    '',
+  ];
+  const room = Math.max(3, rows - above.length - 1);
+  return [...above, ...told.slice(-room)].map((line) => cut(oneLine(line), columns));
+};
