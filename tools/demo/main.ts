@@ -1,5 +1,5 @@
 /**
- * `npm run demo`: a control plane, a fleet and the operator on this machine, and what happens when
+ * `npm run demo:real`: a control plane, a fleet and the operator on this machine, and what happens when
  * somebody creates a Deployment that fits nowhere and later scales it to 0.
  *
  * Promises: it ends by itself, with 0 when every pod ran and everything went back, and leaves no
