@@ -1,6 +1,6 @@
 /**
- * `npm run demo:real`: a control plane, a fleet and the operator on this machine, and what happens when
- * somebody creates a Deployment that fits nowhere and later scales it to 0.
+ * `npm run demo:real`: a control plane, a fleet and the operator on this machine, and what happens
+ * when somebody creates a Deployment that fits nowhere and later scales it to 0.
  *
  * Promises: it ends by itself, with 0 when every pod ran and everything went back, and leaves no
  * process behind.
