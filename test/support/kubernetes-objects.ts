@@ -71,11 +71,11 @@ const noted = (note: string, depth: number): fc.Arbitrary<unknown> => {
   }
 };
 
-/** An object of a kind, called `a` or not called anything, most of its values of the right type. */
-export const objectOf = (kind: Kind): fc.Arbitrary<unknown> => {
+/** An object of a kind, with that name or with none, most of its values of the right type. */
+export const objectOf = (kind: Kind, name: string): fc.Arbitrary<unknown> => {
   const fields = KIND_FIELDS[`${apiVersionOf(kind)}/${kind.kind}`] ?? {};
   const { apiVersion: _, kind: __, metadata: ___, ...own } = fields;
-  const named = fc.constant({ metadata: { name: 'a' } });
+  const named = fc.constant({ metadata: { name } });
   const whole = fc.tuple(ofFields(own, 0), named).map((parts) => Object.assign({}, ...parts));
   return fc.oneof(
     { weight: 8, arbitrary: whole },
