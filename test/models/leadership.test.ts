@@ -139,6 +139,7 @@ describeModel('leadership', {
     ],
     'xstate.done.actor.renewLease': [
       { output: { _tag: 'Renewed', lease: lease(US, '9'), ...times } },
+      { output: { _tag: 'Renewed', lease: lease(US, '10'), ...times } },
       { output: { _tag: 'Taken', lease: lease('other', '8') } },
       { output: { _tag: 'Fault', why } },
     ],

@@ -81,7 +81,7 @@ describeModel('listWatch', {
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
     ],
-    'watch.progressed': [{ revision: '8' }],
+    'watch.progressed': [{ revision: '8' }, { revision: '9' }],
   },
   project: (context: ListWatchContext) => ({
     failing: context.attempt > 0,

@@ -26,6 +26,8 @@ const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
 });
 const ONE: EvictionNeed = { _tag: 'One', budget: 'ns/db' };
 
+const SLOT_BLOCKERS = ['TwoBudgets', 'BudgetBroken', 'BudgetNeverAllows'] as const;
+
 /** What outlives the process: the pod, and whether somebody wants it to leave. */
 interface World {
   readonly facts: PodFacts | null;
@@ -140,6 +142,11 @@ describeModel('podEviction', {
       { facts: facts({ need: { _tag: 'Blocked', reason: 'TwoBudgets' } }) },
       { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetBroken' } }) },
       { facts: facts({ need: { _tag: 'Blocked', reason: 'BudgetNeverAllows' } }) },
+      // The same need and something else that is new: noted, and it leads nowhere.
+      { facts: facts({ need: ONE, finalizers: true }) },
+      ...SLOT_BLOCKERS.map((reason) => ({
+        facts: facts({ need: { _tag: 'Blocked', reason }, finalizers: true }),
+      })),
     ],
     'xstate.done.actor.evictPod': OUTCOMES.map((output) => ({ output })),
   },
