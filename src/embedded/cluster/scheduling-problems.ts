@@ -1,7 +1,7 @@
 /** What is wrong with tolerations, taints and amounts (`pkg/apis/core/validation`). */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../domain/json.ts';
 import { compareQuantities, parseQuantity, type Quantity } from '../../domain/quantity.ts';
-import { duplicate, type FieldProblem, invalid, notSupported } from './field-problem.ts';
+import { duplicate, type FieldProblem, invalid, notSupported, required } from './field-problem.ts';
 import { labelValueProblems } from './names.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -71,6 +71,10 @@ const ofAmounts = (amounts: JsonRecord, field: string): readonly FieldProblem[] 
       : []
   );
 
+/** `example.com/gpu`: counted whole, and never promised twice. */
+const isExtended = (name: string): boolean =>
+  name.includes('/') && !name.split('/')[0]?.endsWith('kubernetes.io');
+
 /** What is wrong with the resources of a container at `field`. */
 export const resourceProblems = (container: unknown, field: string): readonly FieldProblem[] => {
   const requests = recordAt(container, 'resources', 'requests');
@@ -81,7 +85,13 @@ export const resourceProblems = (container: unknown, field: string): readonly Fi
     const why = `must be less than or equal to ${name} limit of ${limits?.[name]}`;
     return [invalid(`${field}.requests`, value, why)];
   });
+  const unlimited = Object.keys(requests ?? {}).filter((name) =>
+    isExtended(name) && limits?.[name] === undefined
+  );
   return [
+    ...unlimited.map(() =>
+      required(`${field}.limits`, 'Limit must be set for non overcommitable resources')
+    ),
     ...ofAmounts(limits ?? {}, `${field}.limits`),
     ...ofAmounts(requests ?? {}, `${field}.requests`),
     ...above,

@@ -280,14 +280,16 @@ export const customResources: Area = {
     ],
     'a rule may work out its words': [
       ...skiffs('punts', {
-        spec: [{ ...OARS, messageExpression: "'at most ' + string(self.length * 10) + ' oars'" }],
+        spec: [{ ...OARS, messageExpression: "'too many oars for a ' + self.kind" }],
       }),
       post(
         at('punts'),
-        skiff('punts', { length: 1, oars: 11 }),
-        refused(422, 'Invalid', {
-          message: containing('at most 10 oars'),
-        }),
+        skiff('punts', { length: 1, oars: 11, kind: 'punt' }),
+        refused(
+          422,
+          'Invalid',
+          { message: containing('too many oars for a punt') },
+        ),
       ),
     ],
     'a rule about a change minds a change, not what is new or goes': [

@@ -1,10 +1,11 @@
 /** Contract: merge patches, JSON patches and strategic merge patches. */
-import { boat, configMap, node, pod, workload } from '../objects.ts';
+import { boat, configMap, node, owned, owner, pod, workload } from '../objects.ts';
 import {
   absent,
   exactly,
   get,
   jsonPatch,
+  keep,
   merge,
   ok,
   patch,
@@ -341,24 +342,18 @@ export const patches: Area = {
       exactly('metadata.finalizers', ['example.com/b']),
     ],
     'strategic: owners are merged by their UID': [
-      post(
-        'configmaps',
-        configMap('a', {
-          metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u1' }] },
-        }),
-      ),
+      post('configmaps', configMap('owner')),
+      keep({ uid: 'metadata.uid' }),
+      post('configmaps', owned('a', owner('owner', '{uid}'))),
       patch(
         'configmaps/a',
         strategic({
-          metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'q', uid: 'u1' }] },
+          metadata: { ownerReferences: [owner('owner', '{uid}', { blockOwnerDeletion: true })] },
         }),
       ),
-      exactly('metadata.ownerReferences', [{
-        apiVersion: 'v1',
-        kind: 'Pod',
-        name: 'q',
-        uid: 'u1',
-      }]),
+      exactly('metadata.ownerReferences', [
+        owner('owner', '{uid}', { blockOwnerDeletion: true }),
+      ]),
     ],
     'strategic: the order of a list is set': [
       post('deployments', workload('a')),

@@ -82,6 +82,9 @@ export const validity: Area = {
     'pods: requests are not below nothing': mainRefused({
       resources: { requests: { cpu: '-1' } },
     }, ['spec.containers[0].resources.requests[cpu]', 'FieldValueInvalid']),
+    'pods: what cannot be overcommitted has a limit': mainRefused({
+      resources: { requests: { 'example.com/gpu': '1' } },
+    }, ['spec.containers[0].resources.limits', 'FieldValueRequired']),
     'pods: a toleration of a value has a key': podRefused({
       tolerations: [{ operator: 'Equal', value: 'x', effect: 'NoSchedule' }],
     }, ['spec.tolerations[0].operator', 'FieldValueInvalid']),

@@ -15,7 +15,7 @@ import {
   until,
 } from '../steps.ts';
 import type { Area } from '../suite.ts';
-import { budgeted, homePod, joined, ready, running } from './nodes.ts';
+import { budgeted, homePod, homeWorkload, joined, running } from './nodes.ts';
 
 /** Of three ready pods: how many must stay, and how many may go. */
 const ofThree = (
@@ -137,19 +137,20 @@ export const playedBudgets: Area = {
       condition('False', 'InsufficientPods'),
     ],
     'a slot that was taken comes back when its pod is replaced': [
-      ...ofThree({ maxUnavailable: 1 }, [2, 1]),
-      ...TWO_NAMES,
-      evict('{one}'),
-      evict('{other}', refused(429, 'TooManyRequests')),
-      until(get('pods/{one}', 404)),
-      ready(3),
+      joined('a'),
+      // A pod of a StatefulSet is replaced only after it is gone.
+      post('statefulsets', homeWorkload('db', { replicas: 3, serviceName: 'db' }, 'StatefulSet')),
+      until(get('statefulsets/db', ok({ status: { readyReplicas: 3 } }))),
+      ...budgeted({ maxUnavailable: 1 }, { currentHealthy: 3, disruptionsAllowed: 1 }),
+      evict('db-0'),
+      evict('db-1', refused(429, 'TooManyRequests')),
       until(get(
         'poddisruptionbudgets/b',
         ok({
           status: { currentHealthy: 3, disruptionsAllowed: 1 },
         }),
       )),
-      evict('{other}'),
+      evict('db-1'),
     ],
     'an evicted pod is named until it is gone': [
       ...ofThree({ maxUnavailable: 2 }, [1, 2]),

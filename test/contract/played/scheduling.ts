@@ -39,6 +39,9 @@ const TAINT = { key: 'example.com/dedicated', value: 'x', effect: 'NoSchedule' }
 const asking = (requests: object) => ({
   containers: [{ name: 'main', image: 'none', resources: { requests } }],
 });
+const owning = (limits: object) => ({
+  containers: [{ name: 'main', image: 'none', resources: { limits } }],
+});
 const affinity = (key: string, operator: string, values: readonly string[]) => ({
   affinity: {
     nodeAffinity: {
@@ -121,7 +124,7 @@ export const playedScheduling: Area = {
     ],
     'a pod that asks for a resource that nobody has waits': [
       joined('a'),
-      homePod('p', asking({ 'example.com/gpu': '1' })),
+      homePod('p', owning({ 'example.com/gpu': '1' })),
       waits('p'),
     ],
     'a pod waits until another has gone': [
