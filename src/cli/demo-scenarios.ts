@@ -146,7 +146,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
       create('db', 10, [budget('db', 1)]),
       reclaim(2, GRACE_SECONDS, {
         waitsFor: 'both machines to be empty',
-        until: (scene) => phases(scene, 'Drained') === 2,
+        until: (scene) => phases(scene, 'Draining') === 0 && phases(scene, 'Drained') >= 2,
       }),
       providerTakes('Drained', {
         waitsFor: 'all pods to run elsewhere',
