@@ -47,7 +47,10 @@ export interface PodPopulation {
   readonly consider: (pod: Pod) => void;
   /** A request of the pod went. */
   readonly vanish: (pod: Pod, uid: Uid) => void;
-  /** Puts all to sleep, for the end of a term of leadership; nobody is active by then. */
+  /**
+   * Puts to sleep whoever waits for no answer and knows nothing that the caches do not show, for the
+   * end of a term of leadership; nobody is active by then.
+   */
   readonly rest: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly idle: () => Promise<void>;
@@ -135,7 +138,11 @@ export const makePodPopulation = (
     onTaking: (count) => telemetry.gauge('tidegate_pod_demands_writing', count),
   });
   const logic = providePodDemand(world.runtime, {
-    ...voice,
+    tellRefused: voice.tellRefused,
+    tellFailing: (context) => {
+      // Between two terms of leadership nothing can be written; that is no news about a pod.
+      if (active()) voice.tellFailing(context);
+    },
     askForTurn: ({ pod: { uid } }) => {
       const pod = roster.get(uid);
       if (pod !== undefined && !stopped) turns.ask(pod);
@@ -159,12 +166,14 @@ export const makePodPopulation = (
         actor.send({ type: 'request.observed', request: seen });
       }
     }
+    // A turn that came between two terms of leadership was given to nobody.
+    if (pod.state === 'waiting') turns.ask(pod);
   };
   const consider = (pod: Pod): void => {
     if (stopped) return;
-    if (!active()) roster.forget(pod);
-    else if (pod.actor === undefined) considerAsleep(pod);
-    else considerAwake(pod, pod.actor);
+    if (pod.actor !== undefined) considerAwake(pod, pod.actor);
+    else if (active()) considerAsleep(pod);
+    else roster.forget(pod);
   };
 
   return {
@@ -174,7 +183,10 @@ export const makePodPopulation = (
       consider(pod);
     },
     rest: () => {
-      for (const pod of [...roster.members()]) sleep(pod);
+      for (const pod of [...roster.members()]) {
+        // What was sent has an answer to come, which the next term must know.
+        if (pod.actor?.getSnapshot().hasTag('acting') !== true) fallAsleep(pod);
+      }
     },
     counts: counts.all,
     idle: turns.idle,

@@ -289,6 +289,42 @@ describe('the end of a process', () => {
   });
 });
 
+describe('terms of leadership', () => {
+  test('a write that was sent before the lease was lost is known in the next term', async () => {
+    const rig = podRig();
+    const answer = Promise.withResolvers<undefined>();
+    rig.requests.lag();
+    rig.requests.intercept(() => Effect.promise(() => answer.promise));
+    rig.pod('web');
+    await rig.settle();
+    rig.registry().lead(false);
+    answer.resolve(undefined);
+    await rig.settle();
+    rig.registry().lead(true);
+    await rig.settle();
+    rig.requests.catchUp();
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['POST', `PATCH ${rig.nameOf('web')}/status`]);
+  });
+
+  test('what waited for its turn when the lease was lost is written in the next term', async () => {
+    const rig = podRig();
+    const names = Array.from({ length: 100 }, (_, number) => `p${number}`);
+    const answer = Promise.withResolvers<undefined>();
+    rig.requests.intercept(() => Effect.promise(() => answer.promise));
+    for (const name of names) rig.pod(name);
+    await rig.settle();
+    rig.registry().lead(false);
+    answer.resolve(undefined);
+    await rig.time.advance(60_000);
+    rig.registry().lead(true);
+    await rig.registry().idle();
+    await rig.settle();
+    expect(rig.requests.names()).toHaveLength(100);
+    expect(rig.requests.writes()).toHaveLength(200);
+  });
+});
+
 describe('lag and faults', () => {
   test('a cache that lags behind never makes two requests', async () => {
     const rig = podRig();
