@@ -48,8 +48,8 @@ export interface PodPopulation {
   /** A request of the pod went. */
   readonly vanish: (pod: Pod, uid: Uid) => void;
   /**
-   * Puts to sleep whoever waits for no answer and knows nothing that the caches do not show, for the
-   * end of a term of leadership; nobody is active by then.
+   * For the end of a term of leadership; nobody is active by then. Puts to sleep whoever waits for
+   * no answer and knows nothing that the caches do not show.
    */
   readonly rest: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
