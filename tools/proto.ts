@@ -1,5 +1,5 @@
 /**
- * Generates `src/gen/` from `proto/` with buf; with `--check`, verifies instead of writing.
+ * Generates `src/gen/bigfleet/` from `proto/` with buf; with `--check`, verifies instead of writing.
  *
  * `--check` fails when the contract does not lint, when it breaks what `proto/baseline.binpb`
  * promised, or when the committed code is not what buf generates today. `--baseline` records
@@ -14,7 +14,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUF = join(ROOT, 'node_modules', '.bin', 'buf');
-const GENERATED = 'src/gen';
+/** The package's own folder: other tools generate beside it. */
+const GENERATED = 'src/gen/bigfleet';
 const BASELINE = 'proto/baseline.binpb';
 
 /** Runs buf in the root of the repository; false, with its output shown, when it fails. */

@@ -30,7 +30,7 @@ const startCluster = async () => {
   });
   const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
   const server = textAt(cluster, 'cluster', 'server') ?? '';
-  const ask = async (path: string, method = 'GET', body?: unknown): Promise<unknown> => {
+  const ask = async (path: string, method: string = 'GET', body: unknown = undefined): Promise<unknown> => {
     const answer = await fetch(`${server}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
