@@ -47,11 +47,9 @@ const runCase = async (
 const describeArea = ({ title, cases }: Area, cluster: () => ContractCluster): void => {
   describe(title, () => {
     const slug = title.toLowerCase().replaceAll(/[^a-z]+/g, '-');
-    it.each(Object.entries(cases).map(([name, steps], index) => ({ name, steps, index })))(
-      '$name',
-      ({ steps, index }) => runCase(cluster(), `${slug}-${index + 1}`, steps),
-      TIMEOUT_MS,
-    );
+    for (const [index, [name, steps]] of Object.entries(cases).entries()) {
+      it(name, () => runCase(cluster(), `${slug}-${index + 1}`, steps), TIMEOUT_MS);
+    }
   });
 };
 
