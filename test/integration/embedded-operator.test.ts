@@ -30,7 +30,11 @@ const startCluster = async () => {
   });
   const [cluster] = listOrEmptyAt(parseJson(await readFile(kubeconfig, 'utf8')), 'clusters');
   const server = textAt(cluster, 'cluster', 'server') ?? '';
-  const ask = async (path: string, method: string = 'GET', body: unknown = undefined): Promise<unknown> => {
+  const ask = async (
+    path: string,
+    asked: { readonly method?: string; readonly body?: object } = {},
+  ): Promise<unknown> => {
+    const { method = 'GET', body } = asked;
     const answer = await fetch(`${server}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
@@ -58,7 +62,7 @@ describe('tidegate on an embedded cluster', () => {
       ],
     });
     const { metadata: _, ...request } = rawRequest();
-    await ask(REQUESTS, 'POST', { ...request, metadata: { name: 'batch' } });
+    await ask(REQUESTS, { method: 'POST', body: { ...request, metadata: { name: 'batch' } } });
     const upcoming = async () => listOrEmptyAt(await ask(`${CUSTOM}/upcomingnodes`), 'items');
     const ready = await eventually(
       async () => (await upcoming()).find((node) => textAt(node, 'status', 'phase') === 'Ready'),
@@ -67,7 +71,7 @@ describe('tidegate on an embedded cluster', () => {
     const node = textAt(ready, 'status', 'nodeRef', 'name') ?? '';
     expect(textAt(await ask(`/api/v1/nodes/${node}`), 'kind')).toBe('Node');
 
-    await ask(`${REQUESTS}/batch`, 'DELETE');
+    await ask(`${REQUESTS}/batch`, { method: 'DELETE' });
     await eventually(async () => (await upcoming()).length === 0, {
       what: 'the UpcomingNode to go',
     });
