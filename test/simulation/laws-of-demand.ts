@@ -66,7 +66,9 @@ const HELD = ['Draining', 'Drained', 'Failed'];
 /** Phases that the object of a machine may show (wire: State → phase; DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
   const mark = reclaimMark(node);
-  const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
+  // A Node that somebody deleted takes its key along, and what its drain came to stays.
+  const isHeld = node === undefined || (mark !== undefined && mark.ended !== 'Cancelled');
+  const held = isHeld ? HELD : [];
   switch (machine.state) {
     case 'CREATING':
     case 'SPECULATIVE':
