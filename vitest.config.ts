@@ -1,14 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+/** Suites with processes of their own mostly wait for those: two of them at once are no crowd. */
+const BEDS_AT_ONCE = 2;
+
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
-const floor = (name: string, testTimeout: number, parallel = true) => ({
+const floor = (name: string, testTimeout: number, order = 0) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     testTimeout,
     hookTimeout: 600_000,
-    fileParallelism: parallel,
     pool: 'forks' as const,
+    ...(order === 0 ? {} : { maxWorkers: BEDS_AT_ONCE, sequence: { groupOrder: order } }),
   },
 });
 
@@ -31,8 +34,8 @@ export default defineConfig({
           provide: { purpose: 'mutants' as const },
         },
       },
-      floor('integration', 120_000, false),
-      floor('e2e', 600_000, false),
+      floor('integration', 120_000, 1),
+      floor('e2e', 600_000, 2),
     ],
   },
 });
