@@ -14,6 +14,8 @@ const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
 /** Of a machine's state, or of calm, until its object must show it. */
 const SHOWN_MS = 60_000;
+/** The same at rest; not at once, for machines go their own way also in a world's last moment. */
+const SHOWN_AT_REST_MS = 5000;
 
 const cpuOf = (request: unknown): number =>
   thousandths(textAt(request, 'spec', 'resources', 'cpu') ?? '');
@@ -66,9 +68,7 @@ const HELD = ['Draining', 'Drained', 'Failed'];
 /** Phases that the object of a machine may show (wire: State → phase; DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
   const mark = reclaimMark(node);
-  // A Node that somebody deleted takes its key along, and what its drain came to stays.
-  const isHeld = node === undefined || (mark !== undefined && mark.ended !== 'Cancelled');
-  const held = isHeld ? HELD : [];
+  const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
   switch (machine.state) {
     case 'CREATING':
     case 'SPECULATIVE':
@@ -76,7 +76,9 @@ const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly
     case 'CONFIGURING':
       return ['Registered', ...held];
     case 'CONFIGURED':
-      return ['Ready', ...held];
+      // A Node that somebody deleted took its key along: its machine stays Drained, if it was
+      // (DR-06), and nothing else holds a phase against the frames any more.
+      return node === undefined ? ['Ready', 'Drained'] : ['Ready', ...held];
     case 'DRAINING':
       return HELD;
     case 'FAILED':
@@ -91,32 +93,34 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
   const states = new Map<string, { readonly state: string; readonly sinceMs: number }>();
   const strangersSinceMs = new Map<string, number>();
   const { store } = site.cluster;
-  const settled = (machine: FleetMachine): boolean => {
+  const nodeOf = ({ id }: FleetMachine): JsonRecord | undefined =>
+    store.collection('nodes').get({ namespace: '', name: nodeName(id) });
+  const settled = (machine: FleetMachine, shownMs: number): boolean => {
     const known = states.get(machine.id);
-    if (known?.state === machine.state) return time.monotonic() - known.sinceMs > SHOWN_MS;
-    states.set(machine.id, { state: machine.state, sinceMs: time.monotonic() });
+    const state = `${machine.state}, ${nodeOf(machine) === undefined ? 'no Node' : 'a Node'}`;
+    if (known?.state === state) return time.monotonic() - known.sinceMs > shownMs;
+    states.set(machine.id, { state, sinceMs: time.monotonic() });
     return false;
   };
   const judge = (machine: FleetMachine): void => {
     const object = store.collection(UPCOMING).get({ namespace: '', name: `un-${machine.id}` });
     const phase = textAt(object, 'status', 'phase') ?? 'none';
-    const node = store.collection('nodes').get({ namespace: '', name: nodeName(machine.id) });
-    if (phasesOf(machine, node).includes(phase)) return;
+    if (phasesOf(machine, nodeOf(machine)).includes(phase)) return;
     broken('UpcomingNodes equal the fleet', `${machine.id} is ${machine.state}, shown: ${phase}`);
   };
   const strangers = (bound: ReadonlySet<string>): readonly string[] =>
     [...store.collection(UPCOMING).objects()].map(nameOf)
       .filter((name) => !bound.has(name.slice('un-'.length)));
-  const look = (atRest: boolean): void => {
+  const look = (shownMs: number): void => {
     const machines = site.bound();
     const bound = new Set(machines.map(({ id }) => id));
-    for (const machine of machines) if (settled(machine) || atRest) judge(machine);
+    for (const machine of machines) if (settled(machine, shownMs)) judge(machine);
     const now = new Set(strangers(bound));
     for (const name of strangersSinceMs.keys()) if (!now.has(name)) strangersSinceMs.delete(name);
     for (const name of now) {
       const sinceMs = strangersSinceMs.get(name) ?? time.monotonic();
       strangersSinceMs.set(name, sinceMs);
-      if (atRest || time.monotonic() - sinceMs > SHOWN_MS) {
+      if (time.monotonic() - sinceMs > shownMs) {
         broken('UpcomingNodes equal the fleet', `"${name}" is no machine of this cluster`);
       }
     }
@@ -127,9 +131,9 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
       if (calmMs() < SHOWN_MS) {
         states.clear();
         strangersSinceMs.clear();
-      } else look(false);
+      } else look(SHOWN_MS);
     },
-    end: () => look(true),
+    end: () => look(SHOWN_AT_REST_MS),
   };
 };
 
