@@ -25,24 +25,35 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Law => {
   };
 };
 
-/** wire 4: at most one writer a machine. */
-export const oneWriterAMachine = ({ broken }: Bench): Law => {
-  const underWay = new Map<string, Sent>();
-  const subject = ({ process, call }: Sent): string | undefined => {
+/** What a process says when its term ends; a law that misses it is too strict, never too lax. */
+const TERM_ENDED = 'This process leads no more';
+
+/**
+ * wire 4: at most one writer a machine. A write that outlives the term of leadership that it was
+ * sent in has no writer any more: its process has let go of it as if another one led next (DR-15).
+ */
+export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Law => {
+  /** By process and machine. */
+  const underWay = new Map<string, Map<string, Sent>>();
+  const subject = ({ call }: Sent): string | undefined => {
     if (call.method === 'GET' || !call.path.startsWith(UPCOMING)) return undefined;
-    const name = call.path.split('/')[5] ?? nameOf(call.body);
-    return `${process} ${name}`;
+    return call.path.split('/')[5] ?? nameOf(call.body);
   };
   return {
     leaves: (sent) => {
-      const key = subject(sent);
-      if (key === undefined) return;
-      if (underWay.has(key)) broken('one writer a machine', `two writes at once: ${text(sent)}`);
-      underWay.set(key, sent);
+      const name = subject(sent);
+      if (name === undefined) return;
+      const own = underWay.get(sent.process) ?? new Map<string, Sent>();
+      if (own.has(name)) broken('one writer a machine', `two writes at once: ${text(sent)}`);
+      underWay.set(sent.process, own.set(name, sent));
     },
     answered: (sent) => {
-      const key = subject(sent);
-      if (key !== undefined && underWay.get(key)?.call === sent.call) underWay.delete(key);
+      const name = subject(sent);
+      const own = underWay.get(sent.process);
+      if (name !== undefined && own?.get(name)?.call === sent.call) own.delete(name);
+    },
+    logged: (process, { message }) => {
+      if (message === TERM_ENDED) underWay.delete(process);
     },
   };
 };

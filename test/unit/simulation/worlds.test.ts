@@ -49,6 +49,24 @@ describe('simulated worlds', () => {
     expect(report.evictions).toBeGreaterThan(0);
   }, 300_000);
 
+  // Writes that were lost in the outage are still out when the same process leads again.
+  test('a world in which a process wins its own lease back keeps every law', async () => {
+    const report = await runWorld({
+      ...worldPlan(98),
+      scenes: [
+        { atMs: 160_676, act: { _tag: 'ApiOutage', forMs: 11_469 } },
+        {
+          atMs: 168_302,
+          act: { _tag: 'ReclaimMany', count: 5, graceSeconds: 60, provider: true },
+        },
+      ],
+    });
+    expect(report.log.filter((line) => line.endsWith('This process leads no more'))).toHaveLength(
+      1,
+    );
+    expect(report.breach).toBeUndefined();
+  }, 300_000);
+
   test('the same seed gives the same log, byte for byte, on Node and on Deno', async () => {
     const [onNode, onDeno] = await Promise.all([logOn('node', 5), logOn('deno', 5)]);
     expect(onNode.split('\n').length).toBeGreaterThan(1000);
