@@ -12,6 +12,7 @@ import { type Bench, isObserved, type Law, nameOf, revisionOf, type View, viewsO
 import { isDraining, reclaimMark } from './node-marks.ts';
 
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
+const PODS = '/api/v1/pods';
 const RESOURCE = 'poddisruptionbudgets.policy';
 /** A status that was just shown counts as well as the one before it. */
 const FRESH_MS = 500;
@@ -19,6 +20,8 @@ const FRESH_MS = 500;
 const UNSETTLED_MS = 3000;
 /** After so much silence a call may be made to find out (DR-35). */
 const SILENCE_MS = 100_000;
+/** A slot is held for so long at most after the answer and the sighting of its pod (DR-32). */
+const OVERTIME_MS = 2000;
 /** A slot that is free for so long is used. */
 const UNUSED_MS = 100_000;
 
@@ -31,14 +34,20 @@ const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[
     selects(budget, labelsOf(pod))
   );
 
-/** One eviction of a process under a budget. */
+/** One eviction of a process under a budget, of a pod that takes a slot. */
 interface Charge {
   readonly process: string;
+  readonly path: string;
   readonly budget: string;
   readonly uid: string;
   /** The revision of the budget that has counted it; Infinity until it is known. */
   countedAt: number;
+  /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
+  answeredMs: number;
+  sightedMs: number;
 }
+
+const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, sightedMs: Infinity };
 
 const needsSlot = (pod: JsonRecord, nowMs: number): boolean => {
   if (!isReady(pod) || isTerminating(pod) || isFinished(pod)) return false;
@@ -65,7 +74,8 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
   const left = (view: View, charge: Charge): number => {
     const outstanding = [...charges].filter((other) =>
       other.process === charge.process && other.budget === charge.budget &&
-      other.uid !== charge.uid && other.countedAt > revisionOf(view.object)
+      other.uid !== charge.uid && other.countedAt > revisionOf(view.object) &&
+      time.monotonic() < Math.max(other.answeredMs, other.sightedMs) + OVERTIME_MS
     );
     return freeOf(view.object) - outstanding.length;
   };
@@ -81,22 +91,34 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
   };
   const find = (process: string, uid: string): Charge | undefined =>
     [...charges].find((charge) => charge.process === process && charge.uid === uid);
+  /** The process hears of pods: of those that have ended as well. */
+  const sight = (process: string): void => {
+    for (const charge of charges) {
+      if (charge.process !== process || charge.sightedMs !== Infinity) continue;
+      const pod = podAt(bench, charge.path);
+      const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
+      if (!stays) charge.sightedMs = time.monotonic();
+    }
+  };
   return {
     arrives: (process, path, lines) => {
+      if (path === PODS) sight(process);
       if (path === BUDGETS) heardMs.set(process, time.monotonic());
       views.law.arrives?.(process, path, lines);
     },
     leaves: ({ process, call }) => {
       const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
-      if (pod === undefined) return;
+      // A pod that is not ready takes no slot (DR-31), and leaves those of the others alone.
+      if (pod === undefined || !needsSlot(pod, time.now())) return;
       const [budget, ...others] = budgetsOver(site, pod);
       if (budget === undefined || others.length > 0) return;
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
       const charge = find(process, uid) ??
-        { process, budget: keyOf(budget), uid, countedAt: Infinity };
+        { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
       const silent = time.monotonic() - (heardMs.get(process) ?? 0) > SILENCE_MS;
-      if (view !== undefined && needsSlot(pod, time.now()) && !silent) judge(charge, view);
+      if (view !== undefined && !silent) judge(charge, view);
+      charge.answeredMs = Infinity;
       charges.add(charge);
     },
     done: ({ process, call }, { status }) => {
@@ -110,11 +132,13 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
     },
     answered: (sent, answer) => {
       views.law.answered?.(sent, answer);
-      if (!sent.call.path.endsWith('/eviction') || answer === undefined) return;
-      if (answer.status < 300) return;
+      if (sent.call.path === PODS) sight(sent.process);
+      if (!sent.call.path.endsWith('/eviction')) return;
       const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
       const charge = find(sent.process, uid);
-      if (charge !== undefined) charges.delete(charge);
+      if (charge === undefined) return;
+      if (answer !== undefined && answer.status >= 300) charges.delete(charge);
+      else charge.answeredMs = time.monotonic();
     },
   };
 };

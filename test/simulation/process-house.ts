@@ -6,7 +6,7 @@ import { LEASE, NAMESPACE, type SimulatedProcess, startProcess } from './simulat
 import type { WorldState } from './world-state.ts';
 
 /** A lease that nobody renews, and the caches of the next leader. */
-const TAKEOVER_MS = 25_000;
+export const TAKEOVER_MS = 25_000;
 
 const tapOf = ({ laws }: WorldState) => (process: string): ApiTap => ({
   leaves: (call) => {

@@ -6,6 +6,7 @@ import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { nameOf } from './law.ts';
 import { isCordoned, isDraining, ownersOf } from './node-marks.ts';
+import { TAKEOVER_MS } from './process-house.ts';
 import { CLUSTER } from './simulated-process.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
@@ -197,6 +198,8 @@ const playFault = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
       hand.weather({ latencyMs: act.latencyMs }, act.forMs);
       return true;
     case 'SlowList':
+      // Who lists at its end waits as long again, and may seek the lease only then.
+      hand.trouble(2 * act.forMs + TAKEOVER_MS);
       hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
     case 'DropWatches':
