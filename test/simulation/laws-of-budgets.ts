@@ -9,7 +9,7 @@ import {
   nodeOf,
 } from '../../src/embedded/cluster/players/pod-reading.ts';
 import { type Bench, isObserved, type Law, nameOf, revisionOf, type View, viewsOf } from './law.ts';
-import { isDraining, reclaimMark } from './node-marks.ts';
+import { isDraining, mayEmpty, reclaimMark } from './node-marks.ts';
 
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const PODS = '/api/v1/pods';
@@ -66,6 +66,7 @@ const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
 export const slotsAreUsedOnce = (bench: Bench): Law => {
   const { time, broken, site } = bench;
   const views = viewsOf(time, BUDGETS);
+  const nodes = site.cluster.store.collection('nodes');
   const charges = new Set<Charge>();
   const heardMs = new Map<string, number>();
   const keyOf = (budget: unknown): string =>
@@ -96,8 +97,10 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
     for (const charge of charges) {
       if (charge.process !== process || charge.sightedMs !== Infinity) continue;
       const pod = podAt(bench, charge.path);
+      const node = nodes.get({ namespace: '', name: nodeOf(pod) });
       const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
-      if (!stays) charge.sightedMs = time.monotonic();
+      // Nobody asks again for a pod whose drain is over: its process has let go of it.
+      if (!stays || node === undefined || !mayEmpty(node)) charge.sightedMs = time.monotonic();
     }
   };
   return {
@@ -119,6 +122,7 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
       const silent = time.monotonic() - (heardMs.get(process) ?? 0) > SILENCE_MS;
       if (view !== undefined && !silent) judge(charge, view);
       charge.answeredMs = Infinity;
+      charge.sightedMs = Infinity;
       charges.add(charge);
     },
     done: ({ process, call }, { status }) => {

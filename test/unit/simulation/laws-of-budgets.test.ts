@@ -1,7 +1,8 @@
 /**
  * What the law about slots counts against a process and what it does not. Found by worlds 192, 195
  * and 323: a Pending pod was evicted in passing, which takes no slot; the watch of budgets was away
- * while that of pods showed the evicted pod ending, and its slot is held for two seconds then.
+ * while that of pods showed the evicted pod ending, and its slot is held for two seconds then. And
+ * by world 98: the answer was lost, and the drain was over before that was known.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
@@ -55,12 +56,29 @@ const rig = () => {
   return {
     time,
     breaches,
-    pod: (name: string, phase: 'Running' | 'Pending') => {
+    /** A Node with a reclaim key whose drain goes on. */
+    node: (name: string): void => {
+      const annotations = { 'cordon.tidegate.dev/reclaim': '{"ids":["i1"]}' };
+      const { status } = site.ask('POST', '/api/v1/nodes', {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, annotations },
+        spec: { unschedulable: true },
+      });
+      expect(status).toBe(201);
+    },
+    removeNode: (name: string): void => {
+      expect(site.ask('DELETE', `/api/v1/nodes/${name}`).status).toBe(200);
+    },
+    pod: (name: string, phase: 'Running' | 'Pending', nodeName?: string) => {
       site.ask('POST', PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
         metadata: { name, labels: { app: 'web' } },
-        spec: { containers: [{ name: 'main', image: 'registry.example/web:1' }] },
+        spec: {
+          containers: [{ name: 'main', image: 'registry.example/web:1' }],
+          ...(nodeName === undefined ? {} : { nodeName }),
+        },
       });
       const status = phase === 'Running' ? 'True' : 'False';
       const conditions = [{ type: 'Ready', status, lastTransitionTime: LONG_AGO }];
@@ -78,6 +96,12 @@ const rig = () => {
       site.ask('DELETE', `${PODS}/${name}`);
       law.done?.(sent, { status: 201, body: undefined });
       law.answered?.(sent, { status: 201, body: undefined });
+    },
+    /** The eviction leaves, and nothing is heard of it. */
+    loses: (name: string): void => {
+      const sent = sentFor(name);
+      law.leaves?.(sent);
+      law.answered?.(sent, undefined);
     },
     showPods: (): void => law.arrives?.(PROCESS, '/api/v1/pods', []),
   };
@@ -128,5 +152,23 @@ describe('slotsAreUsedOnce', () => {
     await time.advance(60_000);
     asks('b');
     expect(breaches).toEqual([BREACH]);
+  });
+
+  test('a slot whose answer was lost is held while the drain goes on, and not after it', async () => {
+    const { node, removeNode, pod, loses, showPods, asks, time, breaches } = rig();
+    node('n1');
+    pod('a', 'Running', 'n1');
+    pod('b', 'Running');
+    loses('a');
+    showPods();
+    await time.advance(60_000);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
+    removeNode('n1');
+    showPods();
+    await time.advance(2100);
+    breaches.length = 0;
+    asks('b');
+    expect(breaches).toEqual([]);
   });
 });
