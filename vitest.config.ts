@@ -35,7 +35,7 @@ export default defineConfig({
         },
       },
       floor('integration', 120_000, 1),
-      floor('e2e', 600_000, 2),
+      floor('e2e', 1_200_000, 2),
     ],
   },
 });
