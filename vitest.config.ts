@@ -1,17 +1,22 @@
 import { defineConfig } from 'vitest/config';
 
-/** Suites with processes of their own mostly wait for those: two of them at once are no crowd. */
+/** Suites against a test bed mostly wait for it: two of them at once are no crowd. */
 const BEDS_AT_ONCE = 2;
 
+/** The stories of whole processes are told one after the other: some fill the machine. */
+const ALONE = 1;
+
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
-const floor = (name: string, testTimeout: number, order = 0) => ({
+const floor = (name: string, testTimeout: number, order?: { group: number; workers: number }) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     testTimeout,
     hookTimeout: 600_000,
     pool: 'forks' as const,
-    ...(order === 0 ? {} : { maxWorkers: BEDS_AT_ONCE, sequence: { groupOrder: order } }),
+    ...(order === undefined
+      ? {}
+      : { maxWorkers: order.workers, sequence: { groupOrder: order.group } }),
   },
 });
 
@@ -34,8 +39,8 @@ export default defineConfig({
           provide: { purpose: 'mutants' as const },
         },
       },
-      floor('integration', 120_000, 1),
-      floor('e2e', 1_200_000, 2),
+      floor('integration', 120_000, { group: 1, workers: BEDS_AT_ONCE }),
+      floor('e2e', 1_200_000, { group: 2, workers: ALONE }),
     ],
   },
 });
