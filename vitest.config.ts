@@ -26,8 +26,8 @@ export default defineConfig({
       {
         test: { name: 'tidy', include: ['test/*.test.ts'], testTimeout: 60_000 },
       },
-      floor('unit', 60_000),
-      floor('models', 60_000),
+      floor('unit', 180_000),
+      floor('models', 180_000),
       {
         // The same models, to try their own tests on mutants of the machines.
         test: {
