@@ -45,10 +45,10 @@ const TIMEOUT_MS = 1_000_000;
 const OPTIONS = { flags: { 'rollup-interval': '1m' } };
 /**
  * How many of the pods have gone at most when half of the nodes are empty. The pods of a workload
- * lie at random on the nodes, so that 0.6 is near to what budgets allow, and a busy machine adds
- * to it; by the fewest pods left it was 0.72 to 0.78, and side by side it is above 0.9.
+ * lie at random on the nodes, so that 0.6 is near to what budgets allow; where they lie and how
+ * busy the machine is make 0.62 to 0.73 of it, and side by side it is above 0.9.
  */
-const HALF_EMPTY_BY = 0.7;
+const HALF_EMPTY_BY = 0.8;
 
 const apps = Array.from({ length: WORKLOADS }, (_, at) => `app-${at}`);
 

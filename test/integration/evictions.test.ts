@@ -219,8 +219,10 @@ describeWithTestbed('evictions under the real disruption controller', {
         what: 'every node to be empty',
         ...seconds(90),
       });
-      // With all nodes emptying side by side, next to nothing would be left when the third is.
-      expect(counts[2]).toBeGreaterThan(72 / 8);
+      // With all nodes emptying side by side, next to nothing would be left when the first three
+      // are. Where the scheduler put the pods decides about each; together they are near to 40.
+      const [first = 0, second = 0, third = 0] = counts;
+      expect((first + second + third) / 3).toBeGreaterThan(24);
       const sent = await evicted('many');
       expect(sent.filter(({ code }) => code !== 201)).toEqual([]);
       expect(sent).toHaveLength(72);
