@@ -3,22 +3,29 @@ import { defineConfig } from 'vitest/config';
 /** Suites against a test bed mostly wait for it: two of them at once are no crowd. */
 const BEDS_AT_ONCE = 2;
 
-/** The stories of whole processes are told one after the other: some fill the machine. */
+/** Stories with thousands of pods fill the machine: each has it for itself, after all others. */
 const ALONE = 1;
+const CROWDS = [
+  'test/e2e/burst.test.ts',
+  'test/e2e/drain-hundred-nodes.test.ts',
+  'test/e2e/drain-killed.test.ts',
+  'test/e2e/pods-burst.test.ts',
+];
 
 /** One project per floor of the test pyramid; `--project unit` runs one of them. */
-const floor = (name: string, testTimeout: number, order?: { group: number; workers: number }) => ({
+const floor = (name: string, testTimeout: number, more: object = {}) => ({
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     testTimeout,
     hookTimeout: 600_000,
     pool: 'forks' as const,
-    ...(order === undefined
-      ? {}
-      : { maxWorkers: order.workers, sequence: { groupOrder: order.group } }),
+    ...more,
   },
 });
+
+/** When a floor is run, after the groups of lower order, and how many of its files at once. */
+const turn = (groupOrder: number, maxWorkers: number) => ({ maxWorkers, sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
@@ -39,8 +46,9 @@ export default defineConfig({
           provide: { purpose: 'mutants' as const },
         },
       },
-      floor('integration', 120_000, { group: 1, workers: BEDS_AT_ONCE }),
-      floor('e2e', 1_200_000, { group: 2, workers: ALONE }),
+      floor('integration', 120_000, turn(1, BEDS_AT_ONCE)),
+      floor('e2e', 1_200_000, { ...turn(2, BEDS_AT_ONCE), exclude: CROWDS }),
+      floor('e2e', 1_200_000, { ...turn(3, ALONE), name: 'e2e-crowds', include: CROWDS }),
     ],
   },
 });
