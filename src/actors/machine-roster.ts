@@ -158,7 +158,7 @@ export const makeRoster = <Actor>(
   const revived = (member: Member<Actor>, said: Sighting): Sighting => {
     if (said.state !== 'Configured' || said.servesAgain) return said;
     const link = matching.resolve(traitsOf({ ...member, said }))?.node;
-    if (link === undefined || !nodeLinkOf(link).ended) return said;
+    if (link === undefined || nodeLinkOf(link).ended === null) return said;
     return { ...said, servesAgain: true };
   };
   const noteUnknown = (id: string, before: Sighting | undefined, frame: MachineObservation) => {
@@ -202,7 +202,7 @@ export const makeRoster = <Actor>(
     settleDrain: (member) => {
       if (member.drain === undefined || member.drain._tag === 'Draining') return;
       if (object(member.key)?.phase !== member.drain._tag) return;
-      if (node(member)?.ended !== false) member.drain = undefined;
+      if (node(member)?.ended !== null) member.drain = undefined;
     },
     members: () => members.values(),
     size: () => members.size,

@@ -1,7 +1,7 @@
 /** The Node that belongs to a machine, as far as the machine's UpcomingNode must know it. */
 import type { NodeProjection } from './cluster-node.ts';
 import { configuredPatch } from './drain/cordon-patch.ts';
-import { type CordonFacts, cordonOf } from './drain/cordon.ts';
+import { type CordonEnd, type CordonFacts, cordonOf } from './drain/cordon.ts';
 
 /** Its Node. Small: there is one for each machine. */
 export interface NodeLink {
@@ -10,8 +10,8 @@ export interface NodeLink {
   readonly ready: boolean;
   /** A `reclaim` key that was not cancelled is on it: frames do not undo what the drain showed. */
   readonly held: boolean;
-  /** Its `reclaim` key says how the drain ended. */
-  readonly ended: boolean;
+  /** How the drain ended, as its `reclaim` key says; null when it does not. */
+  readonly ended: CordonEnd | null;
   /** The key may go as soon as the machine is known to serve again (drain rules: DR-04). */
   readonly releasable: boolean;
 }
@@ -28,9 +28,9 @@ const isHeld = (facts: Pick<CordonFacts, 'cordons' | 'unschedulable'>): boolean 
   return ended === null ? facts.unschedulable : ended !== 'Cancelled';
 };
 
-const hasEnded = (facts: Pick<CordonFacts, 'cordons'>): boolean => {
+const endOf = (facts: Pick<CordonFacts, 'cordons'>): CordonEnd | null => {
   const reading = cordonOf(facts, 'reclaim');
-  return reading?._tag === 'Mark' && reading.mark.ended !== null;
+  return reading?._tag === 'Mark' ? reading.mark.ended : null;
 };
 
 /** The Node as a link. */
@@ -39,7 +39,7 @@ export const nodeLinkOf = (node: NodeProjection): NodeLink => ({
   uid: node.uid,
   ready: node.ready,
   held: isHeld(node),
-  ended: hasEnded(node),
+  ended: endOf(node),
   releasable: configuredPatch(node) !== undefined,
 });
 

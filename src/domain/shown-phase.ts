@@ -39,35 +39,39 @@ export interface PhaseFacts {
 
 const OF_DRAINS: ReadonlySet<Phase> = new Set(['Draining', 'Drained', 'Failed']);
 
+/** The end of a drain as a phase; null when there is none, or it was called off. */
+const endPhase = ({ ended }: NodeLink): Phase | null => ended === 'Cancelled' ? null : ended;
+
 /**
- * True when the phase that is shown stands against what the frames say. Where the Node is gone
- * there is no key to tell it: what was drained until then stays so until the machine begins anew
- * (DR-06).
+ * The phase of a drain that stands against what the frames say, null when they decide. An end that
+ * is on the Node outlives whoever writes Draining after it. Where the Node is gone there is no key
+ * to tell it: what was drained until then stays so until the machine begins anew (DR-06).
  */
-const stands = ({ shown, node, standing }: PhaseFacts): boolean => {
-  if (shown === null || shown.phase === null || !OF_DRAINS.has(shown.phase)) return false;
-  if (node !== null) return node.held;
-  const isNodeGone = shown.nodeName !== '';
-  return isNodeGone && shown.phase === 'Drained' &&
-    (standing === 'Draining' || standing === 'Ready');
+const drainPhase = ({ shown, node, standing: said }: PhaseFacts): Phase | null => {
+  const phase = shown?.phase ?? null;
+  if (shown === null || phase === null || !OF_DRAINS.has(phase)) return null;
+  if (node !== null && !node.held) return null;
+  if (node !== null) return phase === 'Draining' ? endPhase(node) ?? phase : phase;
+  const staysDrained = shown.nodeName !== '' && phase === 'Drained' &&
+    (said === 'Draining' || said === 'Ready');
+  return staysDrained ? phase : null;
 };
 
 /** The phase to show, or `Gone`; null when nobody has said anything. */
 export const phaseToShow = (facts: PhaseFacts): Standing | null => {
-  const { standing, shown, drain } = facts;
-  if (standing !== null && (endsObject(standing) || standing === 'Failed')) return standing;
+  const { standing: said, drain } = facts;
+  if (said !== null && (endsObject(said) || said === 'Failed')) return said;
   if (drain !== null) return drain._tag;
-  if (standing !== null && stands(facts)) return shown?.phase ?? standing;
-  return standing;
+  return said === null ? null : drainPhase(facts) ?? said;
 };
 
 /** True when a machine that ends was not drained to its end, and that is what its object shows. */
 export const endsUndrained = (facts: PhaseFacts): boolean =>
-  facts.drain?._tag === 'Failed' || (facts.shown?.phase === 'Failed' && stands(facts));
+  facts.drain?._tag === 'Failed' || drainPhase(facts) === 'Failed';
 
 /** `lastError` beside the phase; `said` is what the fleet's own frame gave. */
 export const errorToShow = (facts: PhaseFacts, phase: Phase, said: string): string => {
   if (said !== '' || phase !== 'Failed') return said;
   if (facts.drain?._tag === 'Failed') return facts.drain.lastError;
-  return stands(facts) ? facts.shown?.lastError ?? '' : '';
+  return drainPhase(facts) === null ? '' : facts.shown?.lastError ?? '';
 };

@@ -101,7 +101,7 @@ const upcomingNodeOf = (index: number): JsonRecord => {
     uid: uidOf('00000001', index),
     ready: true,
     held: false,
-    ended: false,
+    ended: null,
     releasable: false,
   };
   return { ...object, ...statusPatch({ said, shown, node, drain: null }) };

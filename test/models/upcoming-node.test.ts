@@ -77,11 +77,11 @@ const node: NodeLink = {
   uid: 'nu1',
   ready: true,
   held: false,
-  ended: false,
+  ended: null,
   releasable: false,
 };
 /** With the key of a reclaim that ended, and somebody made it schedulable. */
-const releasable: NodeLink = { ...node, held: true, ended: true, releasable: true };
+const releasable: NodeLink = { ...node, held: true, ended: 'Drained', releasable: true };
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
 const failedOnNode = shown('Failed', '1', 'n1');
 /** After the end of a drain, if there was one: without the Node's key that says no more. */

@@ -14,7 +14,7 @@ const node = (held: boolean): NodeLink => ({
   uid: 'nu1',
   ready: true,
   held,
-  ended: false,
+  ended: null,
   releasable: false,
 });
 
@@ -40,6 +40,17 @@ describe('phaseToShow', () => {
       expect(phaseToShow(facts(standing, shown, HELD)), standing).toBe(shown);
     }
   });
+
+  test.each(['Drained', 'Failed'] as const)(
+    'DR-40: Draining that is written after the end is on the Node gives way to %s',
+    (ended) => {
+      const marked = { node: { ...node(true), ended } };
+      for (const standing of EARLIER) {
+        expect(phaseToShow(facts(standing, 'Draining', marked)), standing).toBe(ended);
+      }
+      expect(phaseToShow(facts('Ready', 'Ready', marked))).toBe('Ready');
+    },
+  );
 
   test('DR-40: frames decide while nothing of a drain is shown', () => {
     for (const standing of PHASES) {

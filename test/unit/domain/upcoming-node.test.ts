@@ -68,7 +68,7 @@ const NODE: NodeLink = {
   uid: 'nu1',
   ready: false,
   held: false,
-  ended: false,
+  ended: null,
   releasable: false,
 };
 
