@@ -104,7 +104,7 @@ const stopped = async (child: ChildProcess): Promise<void> => {
 const LOG_LINES_SHOWN = 5;
 
 /** Sets the stage. */
-export const startDemoStage: StartDemoStage = async ({ inspectAddress }) => {
+export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFile }) => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
   const cluster = await runCluster({ time: realTime, listen: LISTEN, seed: 1, nodes: 0, rate: 1 });
   const kubeconfig = join(folder, 'kubeconfig');
@@ -120,6 +120,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress }) => {
     '--rollup-interval=1s',
     '--with-pods',
     ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
+    ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
   ], log);
   let trouble: string | undefined;
   let isStopping = false;

@@ -10,6 +10,7 @@ export interface DemoRequest {
   readonly scenario: string;
   readonly serve: boolean;
   readonly inspectAddress: string | undefined;
+  readonly recordFile: string | undefined;
 }
 
 const DEFAULT_SCENARIO = 'scale-up';
@@ -29,6 +30,11 @@ const FLAGS = {
     'HOST:PORT',
     "Serve the operator's live page there, to watch the story as statecharts",
   ),
+  recordFile: optionalText(
+    'record',
+    'FILE',
+    'Write down what its statecharts went through, for tidegate replay',
+  ),
 };
 
 /** What stands behind it. */
@@ -41,12 +47,13 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
   Command.make(
     'demo',
     FLAGS,
-    ({ scenario, serve, inspectAddress }) =>
+    ({ scenario, serve, inspectAddress, recordFile }) =>
       Effect.promise(() =>
         roles.demo({
           scenario: Option.getOrElse(scenario, () => DEFAULT_SCENARIO),
           serve,
           inspectAddress: Option.getOrUndefined(inspectAddress),
+          recordFile: Option.getOrUndefined(recordFile),
         }).then(end)
       ),
   ).pipe(

@@ -29,4 +29,6 @@ export interface DemoStage {
 /** What sets a stage. */
 export type StartDemoStage = (options: {
   readonly inspectAddress: string | undefined;
+  /** Where the operator writes down what its statecharts go through. */
+  readonly recordFile: string | undefined;
 }) => Promise<DemoStage>;

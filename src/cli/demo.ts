@@ -206,7 +206,8 @@ export const runDemo = async (
     return EXIT.usage;
   }
   const signal = endingSignal();
-  const stage = await start({ inspectAddress: request.inspectAddress });
+  const { inspectAddress, recordFile } = request;
+  const stage = await start({ inspectAddress, recordFile });
   const telling = begin(stage, scenario, { terminal, time });
   void signal.then(() => {
     telling.isInterrupted = true;
