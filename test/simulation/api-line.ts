@@ -50,12 +50,27 @@ export interface ApiTap {
   readonly arrives: (path: string, lines: readonly WatchLine[]) => void;
 }
 
+/** A request that has got to the server, before the server has seen it. */
+export interface Arrival {
+  /** The server does it. */
+  readonly pass: () => void;
+  /** Somebody else answers. */
+  readonly answer: (answer: KubeAnswer) => void;
+}
+
+/** Whom requests meet before the server; calls one of the two, at once, later or never. */
+export type Doorkeeper = (call: KubeCall, arrival: Arrival) => void;
+
+/** Lets everybody in. */
+export const openDoor: Doorkeeper = (_call, { pass }) => pass();
+
 /** What a line is made of. */
 export interface ApiLineParts {
   readonly line: ProcessLine;
   /** The time of server and network. */
   readonly world: Time;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
+  readonly door: Doorkeeper;
   readonly weather: Weather;
   readonly chance: Chance;
   readonly tap: ApiTap;
@@ -118,7 +133,7 @@ interface Flight {
 
 /** What the network does to a request that has left. */
 const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undefined): void => {
-  const { world, handle, chance, weather, tap } = parts;
+  const { world, handle, door, chance, weather, tap } = parts;
   const isSlow = weather.slowList !== '' && call.method === 'GET' &&
     call.path.endsWith(weather.slowList);
   const lagMs = (): number => chance.int(1, weather.latencyMs) + (isSlow ? weather.slowListMs : 0);
@@ -128,12 +143,15 @@ const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undef
     world.schedule(lagMs(), () => land(failure));
     return;
   }
-  world.schedule(lagMs(), () => {
+  const comeBack = (answer: KubeAnswer | undefined): void =>
+    void world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer));
+  const pass = (): void => {
     const response = handle(wireOf(call));
     const answer = response._tag === 'Answer' ? answerOf(response) : undefined;
     if (answer !== undefined) tap.done(call, answer);
-    world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer));
-  });
+    comeBack(answer);
+  };
+  world.schedule(lagMs(), () => door(call, { pass, answer: comeBack }));
 };
 
 type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;

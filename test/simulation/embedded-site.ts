@@ -9,15 +9,14 @@ import type { Time } from '../../src/domain/time.ts';
 import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
 import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
 import { startCast } from '../../src/embedded/cluster/players/cast.ts';
-import { DEFAULT_PACE } from '../../src/embedded/cluster/players/stage.ts';
+import { DEFAULT_PACE, type Pace } from '../../src/embedded/cluster/players/stage.ts';
 import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
 import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
-import { startFleet } from '../../src/embedded/fleet/fleet.ts';
-import { keepNodes } from '../../src/embedded/fleet/nodes.ts';
+import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
 import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
 import { chanceOf, derived } from './chance.ts';
+import { fleetHouse } from './fleet-house.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
-import type { WorldPlan } from './world-plan.ts';
 
 export const WORKLOADS = 'shop';
 export const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/shop/capacityrequests';
@@ -30,6 +29,17 @@ const definitions: readonly unknown[] = readdirSync(CRDS).toSorted()
 const MACHINES = 240;
 const CREATION_MS = 3000;
 const JOINING_MS = 1500;
+
+/** What a stage is set with; the rest is as worlds have it. */
+export interface Setting {
+  readonly seed: number;
+  /** The provider's own drain. */
+  readonly providerDrainMs: number;
+  /** Machines that the fleet owns at its first start. */
+  readonly machines?: number;
+  readonly pace?: Pace;
+  readonly fleetTiming?: Partial<FleetTiming>;
+}
 
 /** What is asked of the API server besides by the operator. */
 export type Ask = (method: string, path: string, body?: unknown) => {
@@ -86,12 +96,12 @@ const prepare = (ask: Ask): void => {
 
 /** The stage, empty but for what a cluster has from its beginning. */
 export const embeddedSite = (
-  plan: WorldPlan,
+  setting: Setting,
   time: Time,
   observe: ShardParts['observe'] = () => {},
 ) => {
-  const chance = chanceOf(derived(plan.seed, 2));
-  const cluster = makeCluster({ time, seed: derived(plan.seed, 3) });
+  const chance = chanceOf(derived(setting.seed, 2));
+  const cluster = makeCluster({ time, seed: derived(setting.seed, 3) });
   const { answer } = cluster;
   const ask = asker(answer);
   prepare(ask);
@@ -99,41 +109,41 @@ export const embeddedSite = (
     cluster,
     time,
     random: chance.unit,
-    pace: DEFAULT_PACE,
+    pace: setting.pace ?? DEFAULT_PACE,
   });
   const cast = startCast(stage);
   const lagMs = (): number => chance.int(1, 20);
-  const keeper = keepNodes({ api: fleetApi(time, ask, lagMs), time, log: () => {} });
-  const script = startFleet({
+  const fleet = fleetHouse({
+    api: fleetApi(time, ask, lagMs),
     time,
-    seedMachines: MACHINES,
-    seed: derived(plan.seed, 4).toString(16).padStart(8, '0'),
+    machines: setting.machines ?? MACHINES,
+    seed: (start) => derived(setting.seed, 4 + 100 * start).toString(16).padStart(8, '0'),
     timing: {
       creationMs: CREATION_MS,
       joiningMs: JOINING_MS,
-      drainingMs: plan.providerDrainMs,
+      drainingMs: setting.providerDrainMs,
+      ...setting.fleetTiming,
     },
-    observe: (before, after) => {
-      keeper.observe(before, after);
-      observe(before, after);
-    },
+    observe,
   });
-  keeper.begin(script.shard.inventory.values());
   return {
     cluster,
     answer,
     ask,
     cast,
-    script,
+    fleet,
+    /** The fleet that is there now. */
+    get script() {
+      return fleet.script();
+    },
     chance,
     /** Machines that are bound to this cluster, by id. */
     bound: () =>
-      [...script.shard.inventory.boundTo(CLUSTER)].toSorted()
-        .flatMap((id) => script.shard.inventory.get(id) ?? []),
+      [...fleet.script().shard.inventory.boundTo(CLUSTER)].toSorted()
+        .flatMap((id) => fleet.script().shard.inventory.get(id) ?? []),
     stop: async () => {
       cast.stop();
-      script.shard.stop();
-      await keeper.stop();
+      await fleet.stop();
     },
   };
 };

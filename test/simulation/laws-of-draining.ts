@@ -52,7 +52,8 @@ export const acksFollowCordons = ({ site, broken }: Bench): Law => {
       const acks = site.script.shard.reclaimAcks;
       const fresh = acks.total() - seen;
       seen = acks.total();
-      if (fresh === 0) return;
+      // A fleet that came back has forgotten the acks before.
+      if (fresh <= 0) return;
       for (const { instructionId, nodesStarted } of acks.entries().slice(-fresh)) {
         judge(instructionId, nodesStarted);
       }

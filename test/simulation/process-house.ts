@@ -2,7 +2,14 @@
 import { textAt } from '../../src/domain/json.ts';
 import type { ApiTap } from './api-line.ts';
 import type { Sent } from './law.ts';
-import { LEASE, NAMESPACE, type SimulatedProcess, startProcess } from './simulated-process.ts';
+import {
+  LEASE,
+  NAMESPACE,
+  ORDINARY_FLAGS,
+  type ProcessFlags,
+  type SimulatedProcess,
+  startProcess,
+} from './simulated-process.ts';
 import type { WorldState } from './world-state.ts';
 
 /** A lease that nobody renews, and the caches of the next leader. */
@@ -25,8 +32,8 @@ const tapOf = ({ laws }: WorldState) => (process: string): ApiTap => ({
 });
 
 /** The house, empty. */
-export const processHouse = (state: WorldState) => {
-  const { time, plan, site, laws, weather, starts, trouble, log } = state;
+export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
+  const { time, setting, site, laws, door, weather, starts, trouble, log } = state;
   const processes: SimulatedProcess[] = [];
   let number = 0;
 
@@ -38,10 +45,12 @@ export const processHouse = (state: WorldState) => {
     trouble(TAKEOVER_MS);
     processes.push(startProcess({
       time,
-      seed: plan.seed,
+      seed: setting.seed,
       handle: site.answer,
-      script: site.script,
+      script: () => site.script,
+      door,
       weather,
+      flags,
       witness: {
         tap: tapOf(state),
         frame: (from, frame) => {
@@ -60,17 +69,18 @@ export const processHouse = (state: WorldState) => {
     const holder = textAt(lease, 'spec', 'holderIdentity');
     return processes.find(({ identity }) => identity === holder) ?? processes[0];
   };
-  const leave = (process: SimulatedProcess, forMs: number): void => {
+  /** Another one is started in `forMs`, when that is said. */
+  const leave = (process: SimulatedProcess, forMs?: number): void => {
     processes.splice(processes.indexOf(process), 1);
-    trouble(forMs + TAKEOVER_MS);
-    time.schedule(forMs, start);
+    trouble((forMs ?? 0) + TAKEOVER_MS);
+    if (forMs !== undefined) time.schedule(forMs, start);
   };
   return {
     start,
     leader,
     all: (): readonly SimulatedProcess[] => [...processes],
-    /** The leader is killed; another process is started in `forMs`. */
-    crash: (forMs: number): void => {
+    /** The leader is killed; another process is started in `forMs`, when that is said. */
+    crash: (forMs?: number): void => {
       const process = leader();
       if (process === undefined) return;
       log.note(`${process.identity} is killed`);
@@ -84,6 +94,14 @@ export const processHouse = (state: WorldState) => {
       log.note(`${process.identity} is asked to go`);
       leave(process, 0);
       void process.stop();
+    },
+    /** The leader is asked to go, and nobody comes in its place; resolves when it is gone. */
+    dismiss: async (): Promise<void> => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is asked to go`);
+      leave(process);
+      await process.stop();
     },
     /** The leader does nothing for `forMs`, and then goes on as if nothing had been. */
     freeze: (forMs: number): void => {

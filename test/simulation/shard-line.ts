@@ -18,7 +18,8 @@ import type { ProcessLine } from './process-line.ts';
 export interface ShardLineParts {
   readonly line: ProcessLine;
   readonly world: Time;
-  readonly script: Script;
+  /** The fleet that is there now. */
+  readonly script: () => Script;
   readonly chance: Chance;
   /** The fleet has heard a frame of this process. */
   readonly heard: (frame: Uint8Array) => void;
@@ -56,7 +57,7 @@ const connect = (parts: ShardLineParts, receive: (frame: Uint8Array) => void): C
   const finish = (ending: SessionEnding): void =>
     toProcess(() => line.reach(() => Deferred.doneUnsafe(ended, Effect.succeed(ending))));
   let open = true;
-  const inbound = script.shard.connect({
+  const inbound = script().shard.connect({
     send: (frame) => toProcess(() => line.reach(() => receive(frame))),
     end: (status, message) => {
       open = false;
@@ -104,7 +105,7 @@ export const shardLine = (parts: ShardLineParts): ShardLine => {
           const cancel = line.time.schedule(chance.int(1, LAG_MS_MAX), () => resume(Effect.void));
           return Effect.sync(cancel);
         });
-        if (script.door.refuse) {
+        if (script().door.refuse) {
           const detail = `${STATUS.UNAVAILABLE}: The shard takes no sessions now`;
           return yield* Effect.fail<SessionEnding>({ why: 'Unreachable', detail });
         }

@@ -18,7 +18,7 @@ import type { Time } from '../../src/domain/time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
 import type { Script } from '../../src/embedded/fleet/script.ts';
-import { type ApiLine, apiLine, type ApiTap, type Weather } from './api-line.ts';
+import { type ApiLine, apiLine, type ApiTap, type Doorkeeper, type Weather } from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type ProcessLine, processLine } from './process-line.ts';
 import { shardLine } from './shard-line.ts';
@@ -27,13 +27,26 @@ export const CLUSTER = 'simulated';
 export const NAMESPACE = 'tidegate-system';
 export const LEASE = 'tidegate';
 
+/** The flags of a process that stories change. */
+export interface ProcessFlags {
+  /** `--lease-duration`, `--lease-renew-deadline`, `--lease-retry-period`. */
+  readonly lease: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
+  readonly qps: number;
+  readonly burst: number;
+  readonly rollupIntervalMs: number;
+  readonly tierWaitMs: number | undefined;
+  readonly bootstrapTemplateFile: string | undefined;
+}
+
 /** Where a process is started. */
 export interface ProcessSurroundings {
   readonly time: Time;
   readonly seed: number;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
-  readonly script: Script;
+  readonly script: () => Script;
+  readonly door: Doorkeeper;
   readonly weather: Weather;
+  readonly flags: ProcessFlags;
   readonly witness: ProcessWitness;
 }
 
@@ -64,26 +77,34 @@ export interface SimulatedProcess {
   readonly stop: () => Promise<void>;
 }
 
-const ROLLUP_INTERVAL_MS = 10_000;
 const SHARED_TEXTS_MAX = 10_000;
-const WRITES_PER_SECOND = 200;
-const WRITE_BURST = 400;
+
+/** What people have who change nothing. */
+export const ORDINARY_FLAGS: ProcessFlags = {
+  lease: { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 },
+  qps: 200,
+  burst: 400,
+  rollupIntervalMs: 10_000,
+  tierWaitMs: undefined,
+  bootstrapTemplateFile: undefined,
+};
 
 const startRoles = (
   identity: string,
-  { line, telemetry, seed, api, shard }: {
+  { line, telemetry, seed, api, shard, flags }: {
     readonly line: ProcessLine;
     readonly telemetry: Telemetry;
     readonly seed: number;
     readonly api: ApiLine;
     readonly shard: ReturnType<typeof shardLine>;
+    readonly flags: ProcessFlags;
   },
 ): Operator => {
   const intern = textPool(SHARED_TEXTS_MAX);
   const { time } = line;
-  const pace = { qps: WRITES_PER_SECOND, burst: WRITE_BURST };
+  const { lease, qps, burst, rollupIntervalMs, tierWaitMs, bootstrapTemplateFile } = flags;
   const runtime = ManagedRuntime.make(Layer.mergeAll(
-    operatorServices({ time, telemetry, intern, ...pace }, api.layer),
+    operatorServices({ time, telemetry, intern, qps, burst }, api.layer),
     shard.layer,
     Layer.succeed(Credentials, { read: () => Effect.never }),
   ));
@@ -91,19 +112,12 @@ const startRoles = (
   return startOperator(world, {
     clusterId: clusterId(CLUSTER),
     shardAddress: 'simulated',
-    rollupIntervalMs: ROLLUP_INTERVAL_MS,
+    rollupIntervalMs,
     ackConcurrency: 16,
-    bootstrapTemplateFile: undefined,
+    bootstrapTemplateFile,
     credentialFiles: undefined,
-    lease: {
-      identity,
-      namespace: NAMESPACE,
-      name: LEASE,
-      leaseMs: 15_000,
-      renewMs: 10_000,
-      retryMs: 2000,
-    },
-    drains: { own: null, paused: false },
+    lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },
+    drains: { own: null, paused: false, tierWaitMs },
     intern,
   });
 };
@@ -113,11 +127,12 @@ export const startProcess = (
   surroundings: ProcessSurroundings,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, weather, witness, seed } = surroundings;
+  const { time, handle, script, door, weather, witness, seed, flags } = surroundings;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
   const line = processLine(time);
-  const api = apiLine({ line, world: time, handle, weather, chance, tap: witness.tap(identity) });
+  const tap = witness.tap(identity);
+  const api = apiLine({ line, world: time, handle, door, weather, chance, tap });
   const shard = shardLine({
     line,
     world: time,
@@ -135,6 +150,7 @@ export const startProcess = (
     seed: derived(seed, 200 + number),
     api,
     shard,
+    flags,
   });
   const crash = (): void => {
     line.kill();

@@ -31,7 +31,6 @@ export interface WorldReport {
   readonly evictions: number;
 }
 
-const TICK_MS = 1000;
 const BOOT_MS_MAX = 240_000;
 const REST_MS_MAX = 1_800_000;
 /** Longer than any law of what is shown waits in calm. */
@@ -43,21 +42,6 @@ const WAVE_GRACE_SECONDS = 400;
 /** From an instruction to the cordon. */
 const SETTLE_MS = 10_000;
 const GROUP = '/apis/apps/v1/namespaces/shop/daemonsets';
-
-/** Lets time pass until `holds`; false when `mostMs` were not enough or a law was broken. */
-const pass = async (
-  { time, laws, breach }: WorldState,
-  mostMs: number,
-  holds: () => boolean = () => false,
-): Promise<boolean> => {
-  const untilMs = time.monotonic() + mostMs;
-  while (breach() === undefined && time.monotonic() < untilMs) {
-    if (holds()) return true;
-    await time.advance(TICK_MS);
-    for (const law of laws) law.tick?.();
-  }
-  return breach() === undefined && holds();
-};
 
 const count = (state: WorldState, resource: string, holds: (object: unknown) => boolean): number =>
   [...state.site.cluster.store.collection(resource).objects()].filter(holds).length;
@@ -83,8 +67,7 @@ const must = (state: WorldState, path: string, object: unknown): void => {
   if (status !== 201) throw new Error(`Cannot make ${path}: ${JSON.stringify(body)}`);
 };
 
-const populate = (state: WorldState): void => {
-  const { plan } = state;
+const populate = (state: WorldState, plan: WorldPlan): void => {
   must(state, '/apis/scheduling.k8s.io/v1/priorityclasses', priorityClass(PRIORITY));
   must(state, GROUP, agent);
   for (const app of plan.apps) {
@@ -94,16 +77,15 @@ const populate = (state: WorldState): void => {
 };
 
 /** Nodes join because capacity is asked for, then workloads fill them. */
-const boot = async (state: WorldState): Promise<boolean> => {
-  const { plan } = state;
+const boot = async (state: WorldState, plan: WorldPlan): Promise<boolean> => {
   for (let number = 0; number < plan.nodes; number += 1) {
     must(state, REQUESTS, machineRequest(number));
   }
   const joined = () => count(state, 'nodes', isReady) >= plan.nodes;
-  if (!await pass(state, BOOT_MS_MAX, joined)) return false;
-  populate(state);
+  if (!await state.pass(BOOT_MS_MAX, joined)) return false;
+  populate(state, plan);
   const wanted = plan.apps.reduce((sum, { replicas }) => sum + replicas, 0);
-  return await pass(state, BOOT_MS_MAX, () => count(state, 'pods', isReady) >= wanted);
+  return await state.pass(BOOT_MS_MAX, () => count(state, 'pods', isReady) >= wanted);
 };
 
 const stagehand = (
@@ -129,12 +111,16 @@ const stagehand = (
   };
 };
 
-const play = async (state: WorldState, house: ReturnType<typeof processHouse>): Promise<void> => {
-  const { plan, time, log } = state;
+const play = async (
+  state: WorldState,
+  house: ReturnType<typeof processHouse>,
+  plan: WorldPlan,
+): Promise<void> => {
+  const { time, log } = state;
   const act = storyOf(state.site, plan, stagehand(state, house));
   const beganMs = time.monotonic();
   for (const scene of plan.scenes) {
-    await pass(state, beganMs + scene.atMs - time.monotonic());
+    await state.pass(beganMs + scene.atMs - time.monotonic());
     if (state.breach() !== undefined) return;
     log.note(`SCENE ${sceneText(scene.act)}`);
     act(scene.act);
@@ -147,18 +133,18 @@ const epilogue = async (state: WorldState): Promise<void> => {
     for (const { id } of runningMachines(state.site).slice(0, WAVE_NODES)) {
       state.site.script.reclaim(id, { graceSeconds: WAVE_GRACE_SECONDS }, false);
     }
-    await pass(state, SETTLE_MS);
-    await pass(state, REST_MS_MAX, () => count(state, 'nodes', isDraining) === 0);
+    await state.pass(SETTLE_MS);
+    await state.pass(REST_MS_MAX, () => count(state, 'nodes', isDraining) === 0);
   }
 };
 
 const rest = async (state: WorldState): Promise<void> => {
-  await pass(state, QUIET_MS);
+  await state.pass(QUIET_MS);
   const quiet = () => state.calmMs() > QUIET_MS && count(state, 'nodes', isDraining) === 0;
-  await pass(state, REST_MS_MAX, quiet);
+  await state.pass(REST_MS_MAX, quiet);
   state.log.note('EPILOGUE');
   await epilogue(state);
-  await pass(state, QUIET_MS);
+  await state.pass(QUIET_MS);
   if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
 };
 
@@ -168,11 +154,11 @@ export const runWorld = async (plan: WorldPlan): Promise<WorldReport> => {
   const house = processHouse(state);
   house.start();
   if (plan.standby) house.start();
-  const booted = await boot(state);
+  const booted = await boot(state, plan);
   const pods = count(state, 'pods', () => true);
   const nodes = count(state, 'nodes', () => true);
   if (booted) {
-    await play(state, house);
+    await play(state, house, plan);
     await rest(state);
   } else state.broken('worlds begin', 'nodes or pods are missing');
   for (const process of house.all()) process.crash();

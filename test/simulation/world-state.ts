@@ -1,7 +1,7 @@
 /** A simulated world while it is played: its stage, its laws, its weather and its log. */
 import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
-import type { Weather } from './api-line.ts';
-import { embeddedSite } from './embedded-site.ts';
+import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
+import { embeddedSite, type Setting } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
 import type { Bench, Law } from './law.ts';
 import { drainsGoOn, slotsAreUsedOnce } from './laws-of-budgets.ts';
@@ -24,7 +24,6 @@ import {
   oneWriterAMachine,
   onlyLeadersWrite,
 } from './laws-of-writing.ts';
-import type { WorldPlan } from './world-plan.ts';
 
 const LAWS: readonly ((bench: Bench) => Law)[] = [
   onlyLeadersWrite,
@@ -60,6 +59,9 @@ export const FAIR: Weather = {
   slowListMs: 0,
 };
 
+/** How often laws look by themselves. */
+const TICK_MS = 1000;
+
 /** More timers at one moment than any good world arms. */
 const TIMERS_AT_ONCE_MAX = 50_000;
 
@@ -80,19 +82,20 @@ const watchedTime = (stuck: () => void): SimulatedTime => {
   };
 };
 
-/** A world at its beginning. */
-export const worldState = (plan: WorldPlan) => {
+/** A world at its beginning; `door` is whom requests of processes meet before the server. */
+export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
   const time = watchedTime(() =>
     bench.broken('time goes on', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
   );
   const log = eventLog(time);
-  const site = embeddedSite(plan, time);
+  const site = embeddedSite(setting, time);
   const laws: Law[] = [log.law];
   const cordonedByPerson = new Set<string>();
   const starts = new Map<string, number>();
   const weather: Weather = { ...FAIR };
   let breach: Breach | undefined;
   let troubledUntilMs = 0;
+  let tickedMs = -Infinity;
   const bench: Bench = {
     site,
     time,
@@ -107,8 +110,15 @@ export const worldState = (plan: WorldPlan) => {
   };
   laws.push(...LAWS.map((make) => make(bench)));
   site.cluster.store.hear((change) => laws.forEach((law) => law.change?.(change)));
+  /** Lets the laws look, when a second has gone by since they did. */
+  const tick = (): void => {
+    if (time.monotonic() - tickedMs < TICK_MS) return;
+    tickedMs = time.monotonic();
+    for (const law of laws) law.tick?.();
+  };
   return {
-    plan,
+    setting,
+    door,
     time,
     log,
     site,
@@ -122,6 +132,20 @@ export const worldState = (plan: WorldPlan) => {
     },
     calmMs: bench.calmMs,
     broken: bench.broken,
+    /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
+    pass: async (
+      mostMs: number,
+      holds: () => boolean = () => false,
+      stepMs: number = TICK_MS,
+    ): Promise<boolean> => {
+      const untilMs = time.monotonic() + mostMs;
+      while (breach === undefined && time.monotonic() < untilMs) {
+        if (holds()) return true;
+        await time.advance(stepMs);
+        tick();
+      }
+      return breach === undefined && holds();
+    },
     breach: () => breach,
   };
 };

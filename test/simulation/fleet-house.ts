@@ -1,0 +1,79 @@
+/**
+ * The stand-in fleet of a simulated world, which may be killed and come back.
+ *
+ * Promises: what comes back knows what was written down before the kill, less what a story has taken
+ * out of it meanwhile; while it is away nobody is let in, and its Nodes stand as they stood.
+ */
+import type { Time } from '../../src/domain/time.ts';
+import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
+import type { Binding, BindingStore } from '../../src/embedded/fleet/bindings.ts';
+import { startFleet } from '../../src/embedded/fleet/fleet.ts';
+import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
+import { keepNodes } from '../../src/embedded/fleet/nodes.ts';
+import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
+
+/** What a fleet is made of. */
+export interface FleetHouseParts {
+  readonly api: ApiServer;
+  readonly time: Time;
+  /** Machines that it owns, before what was written down is taken up. */
+  readonly machines: number;
+  /** Of its n-th start, from 0: makes the ids of that run. */
+  readonly seed: (start: number) => string;
+  readonly timing: Partial<FleetTiming>;
+  readonly observe: ShardParts['observe'];
+}
+
+/** What is kept when the fleet dies. */
+const journal = () => {
+  const lines = new Map<string, Binding>();
+  return {
+    store: (): BindingStore => ({
+      bindings: [...lines.values()],
+      record: (binding) => void lines.set(binding.id, binding),
+      close: () => {},
+    }),
+    forget: (ids: readonly string[]): void => ids.forEach((id) => void lines.delete(id)),
+  };
+};
+
+/** The fleet, started. */
+export const fleetHouse = (parts: FleetHouseParts) => {
+  const { api, time, machines, seed, timing, observe } = parts;
+  const book = journal();
+  let starts = 0;
+  const start = (change: Partial<FleetTiming> = {}) => {
+    const keeper = keepNodes({ api, time, log: () => {} });
+    const script = startFleet({
+      time,
+      seedMachines: machines,
+      seed: seed(starts),
+      timing: { ...timing, ...change },
+      store: book.store(),
+      observe: (before, after) => {
+        keeper.observe(before, after);
+        observe(before, after);
+      },
+    });
+    keeper.begin(script.shard.inventory.values());
+    starts += 1;
+    return { script, keeper };
+  };
+  let running = start();
+  const stop = async (): Promise<void> => {
+    running.script.door.refuse = true;
+    running.script.shard.stop();
+    await running.keeper.stop();
+  };
+  return {
+    script: () => running.script,
+    /** As by SIGKILL. */
+    kill: stop,
+    /** Takes machines out of what was written down. */
+    forget: book.forget,
+    comeBack: (change?: Partial<FleetTiming>): void => {
+      running = start(change);
+    },
+    stop,
+  };
+};
