@@ -6,13 +6,20 @@
  */
 import type { Budget } from '../domain/drain/budget.ts';
 import { type LinedNode, nodeLine } from '../domain/drain/node-line.ts';
+import type { PodFacts } from '../domain/drain/pod-facts.ts';
 import type { Uid } from '../domain/ids.ts';
-import type { LeavingPod } from './pod-eviction-roster.ts';
 
 /** Between two lines, for each node: a hundred nodes are lined up at most five times a second. */
 const PAUSE_MS_PER_NODE = 2;
 /** Behind everybody who is in line. */
 const LAST = Number.MAX_SAFE_INTEGER;
+
+/** What a pod that is to leave says of its node's place. */
+export interface Seeker {
+  readonly uid: Uid;
+  readonly facts: Pick<PodFacts, 'need' | 'terminating'>;
+  readonly terms: { readonly drainSinceMs: number; readonly podsLeft: () => number };
+}
 
 /** What a line is made from. */
 export interface NodesToLine {
@@ -27,11 +34,11 @@ const slotsOf = ({ expectedPods, desiredHealthy }: Budget): number =>
 
 /** The nodes with what is still to be asked of their pods. */
 export const nodesToLine = (
-  byNode: Iterable<readonly [string, ReadonlySet<LeavingPod>]>,
+  byNode: Iterable<readonly [string, ReadonlySet<Seeker>]>,
   budgetsOf: (pod: Uid) => readonly Budget[],
 ): NodesToLine => {
   const slots = new Map<string, number>();
-  const lookAt = (name: string, leaving: ReadonlySet<LeavingPod>): LinedNode => {
+  const lookAt = (name: string, leaving: ReadonlySet<Seeker>): LinedNode => {
     const seekers = new Map<string, number>();
     const [first] = leaving;
     // Pods of tiers that have not started are not among those that are to leave yet.

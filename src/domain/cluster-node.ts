@@ -3,9 +3,9 @@
  * what decides about draining it.
  */
 import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
+import { MACHINE_ID_KEY } from './ids.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
 import { isDeleting } from './object-meta.ts';
-import { MACHINE_ID_KEY } from './upcoming-node.ts';
 
 /** What the cache keeps of a Node. Empty text stands for fields that are not there. */
 export interface NodeProjection extends DrainedNode {

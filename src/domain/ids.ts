@@ -18,6 +18,12 @@ export type Uid = Branded<'Uid'>;
 /** `metadata.resourceVersion`: opaque, compared for equality and handed back. */
 export type Revision = Branded<'Revision'>;
 
+/**
+ * Holds the machine's id on its UpcomingNode, whose hashed name cannot be read back, and may be a
+ * label of its Node.
+ */
+export const MACHINE_ID_KEY = 'bigfleet.lucy.sh/machine-id';
+
 /** Each takes a text for what it is; nothing is checked. */
 export const machineId = (id: string): MachineId => id as MachineId;
 export const clusterId = (id: string): ClusterId => id as ClusterId;

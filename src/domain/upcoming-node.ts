@@ -8,6 +8,7 @@
  */
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
+import { MACHINE_ID_KEY } from './ids.ts';
 import { parseJson, recordAt, textAt, valueAt } from './json.ts';
 import { endsObject, follow, type Phase, phaseNamed, type Standing } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
@@ -22,9 +23,6 @@ import {
   phaseToShow,
 } from './shown-phase.ts';
 import { rfc3339Seconds } from './time.ts';
-
-/** Holds the machine's id: hashed names cannot be read back. */
-export const MACHINE_ID_KEY = 'bigfleet.lucy.sh/machine-id';
 
 /** Longer explanations of a failure are cut: an object of the API has its limits too. */
 const LAST_ERROR_CHARS_MAX = 4096;

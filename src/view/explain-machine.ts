@@ -6,9 +6,9 @@
  * may be ahead of the other; total, whatever the cluster shows.
  */
 import type { CanAct } from '../api/reasons.ts';
+import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../domain/json.ts';
 import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
-import { MACHINE_ID_KEY } from '../domain/upcoming-node.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
 import {
   age,
