@@ -16,7 +16,6 @@ const writing = process.argv.includes('--write');
 const GENERATORS = [
   'tools/proto.ts',
   'tools/crd.ts',
-  'tools/kubernetes-fields.ts',
   'tools/cli-docs.ts',
   'tools/metrics-docs.ts',
   'tools/fleet-docs.ts',

@@ -1,0 +1,12 @@
+/** The generated tables of fields, beside what a real API server publishes. */
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { fieldsPage } from '../../tools/field-tables.ts';
+import { describeWithTestbed } from '../support/testbed.ts';
+
+describeWithTestbed('the fields of the built-in kinds', {}, (bed) => {
+  it('are those that kube-apiserver publishes: else run "node tools/kubernetes-fields.ts"', async () => {
+    const { path, text } = await fieldsPage(bed());
+    expect(text).toBe(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8'));
+  });
+});
