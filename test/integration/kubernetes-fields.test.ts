@@ -5,7 +5,7 @@ import { fieldsPage } from '../../tools/field-tables.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 
 describeWithTestbed('the fields of the built-in kinds', {}, (bed) => {
-  it('are those that kube-apiserver publishes: else run "node tools/kubernetes-fields.ts"', async () => {
+  it('are those of kube-apiserver; "node tools/kubernetes-fields.ts" writes them', async () => {
     const { path, text } = await fieldsPage(bed());
     expect(text).toBe(await readFile(new URL(`../../${path}`, import.meta.url), 'utf8'));
   });
