@@ -2,7 +2,8 @@
  * Writes down what happens to the actors of a process, so that it can be played again elsewhere.
  *
  * Promises: exists only when it was asked for; never throws into an actor and never waits for the
- * disk: when that is too slow, lines are left out and the recording says how many.
+ * disk: when that is too slow, lines are left out and the recording says how many. A process that
+ * is killed loses at most the lines of its last moment.
  */
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
@@ -20,7 +21,7 @@ import type { Time } from '../domain/time.ts';
 export interface RecorderOptions {
   readonly file: string;
   readonly title: string;
-  readonly time: Pick<Time, 'now'>;
+  readonly time: Pick<Time, 'now' | 'schedule'>;
   /** The machines of the catalogue; actors of others are not recorded. */
   readonly kinds: ReadonlySet<string>;
 }
@@ -34,7 +35,12 @@ export interface ActorRecorder {
 
 /** More than this waits for the disk: lines are left out until it has caught up. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20;
-const LINES_AT_ONCE = 256;
+/**
+ * Lines go to the disk in batches: what a burst says in one write for each turn of the event loop
+ * costs as much as the lines themselves.
+ */
+const BATCH_MS = 20;
+const BATCH_CHARACTERS = 64 * 2 ** 10;
 
 const opened = async (file: string): Promise<WriteStream> => {
   const stream = createWriteStream(file, { encoding: 'utf8' });
@@ -43,6 +49,11 @@ const opened = async (file: string): Promise<WriteStream> => {
     throw new Error(`Cannot record to "${file}": ${why}; give --record a file that can be written`);
   });
   return stream;
+};
+
+const kindIn = (id: string): string => {
+  const end = id.indexOf('/');
+  return end < 0 ? id : id.slice(0, end);
 };
 
 const textOf = (said: RecordHead | RecordLine | RecordGap): string => {
@@ -62,17 +73,19 @@ export const startActorRecorder = async (options: RecorderOptions): Promise<Acto
   stream.on('error', (error) => {
     failure = error;
   });
-  let lines: string[] = [];
+  let batch = '';
   let lost = 0;
+  let cancelFlush: (() => void) | undefined;
   const flush = (): void => {
-    if (lines.length > 0 && failure === undefined) stream.write(`${lines.join('\n')}\n`);
-    lines = [];
+    cancelFlush?.();
+    cancelFlush = undefined;
+    if (batch !== '' && failure === undefined) stream.write(batch);
+    batch = '';
   };
   const say = (said: RecordHead | RecordLine | RecordGap): void => {
-    // The first line of a batch sends it on its way when this turn of the event loop is over.
-    if (lines.length === 0) queueMicrotask(flush);
-    lines.push(textOf(said));
-    if (lines.length >= LINES_AT_ONCE) flush();
+    batch += `${textOf(said)}\n`;
+    if (batch.length >= BATCH_CHARACTERS) flush();
+    else cancelFlush ??= time.schedule(BATCH_MS, flush);
   };
   const record = (line: RecordLine): void => {
     if (stream.writableLength > WAITING_BYTES_MAX) {
@@ -89,7 +102,7 @@ export const startActorRecorder = async (options: RecorderOptions): Promise<Acto
       if (inspected.type !== '@xstate.snapshot') return;
       const { actorRef, snapshot, event } = inspected;
       const id = 'id' in actorRef ? String(actorRef.id) : '';
-      if (!kinds.has(id.split('/', 1)[0] ?? '')) return;
+      if (!kinds.has(kindIn(id))) return;
       const state = statePaths('value' in snapshot ? snapshot.value : undefined).join(' ');
       record({ atMs: time.now(), id, event, state, status: snapshot.status });
     },

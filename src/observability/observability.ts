@@ -42,6 +42,15 @@ export interface Observability {
   }) => Promise<Servers>;
 }
 
+type Look = Observability['inspect'];
+
+/** One tap for all who look; where nobody looks on it is the tap itself, and nothing is between. */
+export const seenBy = (tap: Look, onlookers: readonly Look[]): Look =>
+  onlookers.length === 0 ? tap : (event) => {
+    tap(event);
+    for (const look of onlookers) look(event);
+  };
+
 /** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
 export const makeObservability = (options: ObservabilityOptions): Observability => {
   const logs = makeLogs({ ...options, base: baseOf(options) });
@@ -49,13 +58,9 @@ export const makeObservability = (options: ObservabilityOptions): Observability 
   const telemetry = liveTelemetry(logs, metrics);
   const levels = options.machineLevels;
   const tap = inspectionTap({ telemetry, enabled: logs.enabled, levels });
-  const { onlookers = [] } = options;
   return {
     telemetry,
-    inspect: onlookers.length === 0 ? tap : (event) => {
-      tap(event);
-      for (const look of onlookers) look(event);
-    },
+    inspect: seenBy(tap, options.onlookers ?? []),
     serve: (addresses) => startServers({ ...addresses, metrics }),
   };
 };

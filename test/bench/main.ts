@@ -2,13 +2,14 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`, `page`,
- * `pods`, `cluster` and `drain`.
+ * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`,
+ * `page`, `burst`, `pods`, `cluster` and `drain`.
  *
- * `drain` takes ten minutes, and with `--full` an hour; `pods` writes half a million times and
- * `cluster` more often: they run only when they are asked for.
+ * `drain` takes ten minutes, and with `--full` an hour; `burst` takes three minutes, `pods` writes
+ * half a million times and `cluster` more often: they run only when they are asked for.
  */
 import process from 'node:process';
+import { benchBurst } from './burst.ts';
 import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
 import { benchLists } from './list.ts';
@@ -33,12 +34,13 @@ const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['process', () => benchProcess(MACHINES, REQUESTS)],
   ['page', benchPage],
   ['list', () => benchLists(PODS)],
+  ['burst', benchBurst],
   ['pods', () => benchPods(DEMANDING_PODS)],
   ['cluster', benchCluster],
   ['drain', () => benchDrains(full)],
 ]);
 
-const ON_DEMAND: ReadonlySet<string> = new Set(['pods', 'cluster', 'drain']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['burst', 'pods', 'cluster', 'drain']);
 
 const asked = process.argv.slice(2).filter((word) => word !== FULL);
 const unknown = asked.filter((name) => !BENCHES.has(name));

@@ -3,11 +3,13 @@
  * process of its own: it lists in pages, takes creations and merge patches of requests, and watches
  * them. It knows just enough, and keeps objects as the text that it sends.
  *
- * `pod-cluster.ts PODS`. Tells what happens as JSON, a line each: `PodClusterEvent`. Ends with its
- * stdin.
+ * `pod-cluster.ts PODS [--later]`. Tells what happens as JSON, a line each: `PodClusterEvent`. With
+ * `--later` the pods are held back, and each number that is said on stdin lets so many more of them
+ * come at once. Ends with its stdin.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { asRecord, type JsonRecord, parseJson, recordAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { drawsFrom } from './capacity-requests.ts';
@@ -23,7 +25,7 @@ export interface WritesSeen {
 /** What this process tells. */
 export type PodClusterEvent =
   | { readonly event: 'listening'; readonly api: number }
-  /** Every pod has a request with a phase. */
+  /** Every pod that is there has a request with a phase. */
   | { readonly event: 'complete' };
 
 const REQUESTS = '/apis/bigfleet.lucy.sh/v1alpha1/capacityrequests';
@@ -113,6 +115,9 @@ const pods: readonly string[] = Array.from({ length: count }, (_, nth) => podTex
 /** By path; in the order of their creation, which is the order of the pages. */
 const requests = new Map<string, string>();
 const watchers = new Set<ServerResponse>();
+const podWatchers = new Set<ServerResponse>();
+/** How many of the pods are there. */
+let shown = process.argv.includes('--later') ? 0 : count;
 const seen = { created: 0, stamped: 0, other: 0 };
 let revision = 1_000_000;
 const lease = new ServedLease();
@@ -162,7 +167,7 @@ const stamp = (response: ServerResponse, path: string, body: JsonRecord): void =
   const target = path.slice(0, -'/status'.length);
   const object = asRecord(parseJson(requests.get(target) ?? '')) ?? {};
   answer(response, 200, keep(target, { ...object, status: recordAt(body, 'status') }, 'MODIFIED'));
-  if (seen.stamped === count) tell({ event: 'complete' });
+  if (seen.stamped === shown) tell({ event: 'complete' });
 };
 
 /** A watch that never says anything is taken for dead. */
@@ -180,9 +185,17 @@ const watch = (response: ServerResponse, path: string): void => {
   response.flushHeaders();
   keepAlive(response);
   if (path.endsWith('/leases')) lease.tell(response);
-  if (path !== REQUESTS) return;
-  watchers.add(response);
-  response.on('close', () => watchers.delete(response));
+  const followers = path === REQUESTS ? watchers : path === PODS ? podWatchers : undefined;
+  followers?.add(response);
+  response.on('close', () => followers?.delete(response));
+};
+
+/** Lets more of the pods come, in one piece. */
+const burst = (more: number): void => {
+  const coming = pods.slice(shown, shown + more);
+  shown += coming.length;
+  const news = coming.map((text) => `{"type":"ADDED","object":${text}}\n`).join('');
+  for (const watcher of podWatchers) watcher.write(news);
 };
 
 const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
@@ -197,7 +210,9 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
     return lease.serve(response, { method, path, body: text });
   }
   const body = asRecord(parseJson(text)) ?? {};
-  if (method === 'GET' && path === PODS) return servePage(response, pods, searchParams);
+  if (method === 'GET' && path === PODS) {
+    return servePage(response, pods.slice(0, shown), searchParams);
+  }
   if (method === 'GET' && path === REQUESTS) {
     return servePage(response, [...requests.values()], searchParams);
   }
@@ -218,4 +233,6 @@ server.listen(0, '127.0.0.1', () => {
   tell({ event: 'listening', api: typeof address === 'object' ? address?.port ?? 0 : 0 });
 });
 // The bench that started it is gone: so is its reason to live.
-process.stdin.on('end', () => process.exit(0)).resume();
+createInterface({ input: process.stdin })
+  .on('line', (line) => burst(Number(line)))
+  .on('close', () => process.exit(0));

@@ -5,51 +5,24 @@
  * Not measured: a busy API server and a network. The API server of the bench answers at once and
  * runs on the same cores, which makes the clock slower than it is alone.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { numberAt, parseJson } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { freePort } from '../../tools/testbed/ports.ts';
 import { eventually, pause } from '../support/eventually.ts';
-import { endChild, kubeconfig, memoryOf, processorMs } from './bench-process.ts';
+import { endChild, memoryOf, processorMs } from './bench-process.ts';
 import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';
-import type { PodClusterEvent } from './pod-cluster.ts';
+import {
+  type PodCluster,
+  type PodsProcess,
+  startPodCluster,
+  startPodsProcess,
+} from './pods-process.ts';
 
-const NODE = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
-const CLUSTER = fileURLToPath(new URL('./pod-cluster.ts', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** Longer than this is a failure. */
 const PATIENCE_MS = 600_000;
 /** What is measured is measured at rest. */
 const REST_MS = 5_000;
 const MEGABYTE = 1e6;
 const AIM_MEGABYTES = 600;
-
-interface PodCluster {
-  readonly child: ChildProcess;
-  readonly port: number;
-  readonly isComplete: () => boolean;
-}
-
-const startCluster = async (pods: number): Promise<PodCluster> => {
-  const child = spawn(NODE, [CLUSTER, String(pods)], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const told: PodClusterEvent[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    told.push(JSON.parse(line));
-  });
-  const listening = await eventually(() => told.find(({ event }) => event === 'listening'), {
-    what: 'the cluster to listen',
-  });
-  return {
-    child,
-    port: listening.event === 'listening' ? listening.api : 0,
-    isComplete: () => told.some(({ event }) => event === 'complete'),
-  };
-};
 
 const writesAt = async (port: number): Promise<number> => {
   const seen = parseJson(await (await fetch(`http://127.0.0.1:${port}/seen`)).text());
@@ -59,9 +32,6 @@ const writesAt = async (port: number): Promise<number> => {
   );
 };
 
-const probe = async (port: number): Promise<boolean> =>
-  (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200;
-
 interface Run {
   readonly ms: number;
   readonly processorMs: number;
@@ -69,32 +39,20 @@ interface Run {
   readonly writes: number;
 }
 
-/** One process from its start until `isDone`, which is asked with the port of its probes. */
+const isReady = (role: PodsProcess): Promise<boolean> => role.isReady();
+
+/** One process from its start until `isDone`. */
 const run = async (
   { port, child: server }: PodCluster,
   heapMebibytes: number | undefined,
-  isDone: (healthPort: number) => boolean | Promise<boolean>,
+  isDone: (role: PodsProcess) => boolean | Promise<boolean>,
 ): Promise<Run> => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
-  const file = join(folder, 'kubeconfig');
-  await writeFile(file, kubeconfig(port));
-  const health = await freePort();
   const before = await writesAt(port);
   const startMs = realTime.monotonic();
-  const child = spawn(NODE, [
-    ...(heapMebibytes === undefined ? [] : [`--max-old-space-size=${heapMebibytes}`]),
-    MAIN,
-    'pods',
-    `--kubeconfig=${file}`,
-    '--metrics-addr=0',
-    `--health-addr=127.0.0.1:${health}`,
-    '--lease-namespace=default',
-    '--log-level=warn',
-    '--qps=100000',
-    '--burst=100000',
-  ], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const role = await startPodsProcess({ api: port, heapMebibytes });
+  const { child } = role;
   try {
-    await eventually(() => isDone(health), {
+    await eventually(() => isDone(role), {
       what: 'the requests of all pods',
       timeoutMs: PATIENCE_MS,
       everyMs: 50,
@@ -107,8 +65,7 @@ const run = async (
     const memory = await memoryOf(child.pid ?? 0);
     return { ms, processorMs: used, memory, writes: await writesAt(port) - before };
   } finally {
-    endChild(child);
-    await rm(folder, { recursive: true, force: true });
+    await role.end();
   }
 };
 
@@ -134,16 +91,19 @@ const HEAPS = [
 export const benchPods = async (pods: number): Promise<void> => {
   say();
   say(`One controller, ${pods} pods of 2000 workloads`);
-  const nobody = await startCluster(0);
-  const empty = await run(nobody, undefined, probe);
+  const nobody = await startPodCluster(0);
+  const empty = await run(nobody, undefined, isReady);
   endChild(nobody.child);
   sayRun('in an empty cluster', empty);
   for (const { heap, title } of HEAPS) {
-    const cluster = await startCluster(pods);
+    const cluster = await startPodCluster(pods);
     try {
       say(`  ${title}`);
-      sayRun('from no request to one for each pod', await run(cluster, heap, cluster.isComplete));
-      const again = await run(cluster, heap, probe);
+      sayRun(
+        'from no request to one for each pod',
+        await run(cluster, heap, () => cluster.completions() > 0),
+      );
+      const again = await run(cluster, heap, isReady);
       sayRun('where every pod has its request', again);
       sayFigure('  wall time beside an empty cluster', ratio(again.ms, empty.ms));
     } finally {

@@ -1,10 +1,10 @@
 /** A recording: what an actor went through can be played again from its file alone. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createActor } from 'xstate';
 import { expect, onTestFinished, test } from 'vitest';
-import { recordEntry } from '../../../src/api/actor-record.ts';
+import { recordEntry, recordText } from '../../../src/api/actor-record.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
@@ -83,7 +83,34 @@ test('a replay says where the machine of now does otherwise, and what it cannot 
     .toMatchObject({ _tag: 'Unplayable', why: 'there is no machine "ferry"' });
 });
 
-test('an error in an event comes back as an error', () => {
+test('an error in an event goes into its line and comes back as an error', () => {
+  const event = { type: 'xstate.error.actor.evictPod', error: new Error('no way') };
+  const line = { atMs: 1, id: 'a/b', event, state: '', status: 'active' };
+  expect(recordEntry(recordText(line))).toEqual({ _tag: 'Line', line });
+});
+
+test('what was said reaches the file in batches, while the recording goes on', async () => {
+  const file = await recordingFile();
+  const time = simulatedTime();
+  const kinds = new Set(['podEviction']);
+  const recorder = await startActorRecorder({ file, title: 'test', time, kinds });
+  const size = async () => (await stat(file)).size;
+  const { inspect } = recorder;
+  const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
+    .start();
+  await time.settle();
+  expect(await size()).toBe(0);
+  await time.advance(100);
+  await expect.poll(size).toBeGreaterThan(0);
+  const before = await size();
+  // More than a batch holds does not wait for its time.
+  for (let sent = 0; sent < 1000; sent += 1) actor.send({ type: 'pod.observed', facts: FACTS });
+  await expect.poll(size).toBeGreaterThan(before);
+  await recorder.close();
+  expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1002);
+});
+
+test('an error in an event that was written by hand comes back as an error', () => {
   const text = '{"atMs":1,"id":"a/b","event":{"type":"t","error":{"$error":"no"}},"state":""}';
   const entry = recordEntry(text);
   expect(entry._tag === 'Line' && 'error' in entry.line.event && entry.line.event.error)

@@ -1,0 +1,182 @@
+/**
+ * What looking on costs the operator at work: ten thousand pods that come in two bursts and become
+ * demand in a real `tidegate pods`; alone, alone once more, with `--record`, and with its live page
+ * open. Each round tries all of them on the same machine, in another order, and pairs are compared
+ * within a round: what two runs of the same differ by is the noise of the rest.
+ *
+ * The page is open as a browser holds it open, by its two event streams, in the process of the
+ * bench: a browser on the same cores would be measured instead of the page's cost to the operator.
+ *
+ * Not measured: a disk that is slower than the recording grows, and a network.
+ */
+import { readFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { recordEntry } from '../../src/api/actor-record.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { freePort } from '../../tools/testbed/ports.ts';
+import { eventually } from '../support/eventually.ts';
+import { endChild, processorMs } from './bench-process.ts';
+import { duration, mebibytes, median, say, sayFigure } from './measurement.ts';
+import {
+  type PodCluster,
+  type PodsProcess,
+  startPodCluster,
+  startPodsProcess,
+} from './pods-process.ts';
+
+const PODS = 10_000;
+/** The first pods find a process that is not warm yet: they do not count. */
+const WARMING_PODS = 2_000;
+const ROUNDS = 3;
+const PATIENCE_MS = 120_000;
+const RECORDING = 'recording.jsonl';
+/** The first pod of the cluster, whose page is open. */
+const WATCHED = 'podDemand/00000000-0000-4000-8000-000000000000';
+
+const WAYS = ['alone', 'alone again', 'recorded', 'shown'] as const;
+type Way = typeof WAYS[number];
+
+interface Burst {
+  readonly ms: number;
+  readonly processorMs: number;
+}
+
+/** Reads an event stream until `close`; counts what came. */
+const reading = async (url: string) => {
+  let bytes = 0;
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(url, resolve).once('error', reject);
+  });
+  response.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  response.on('error', () => {});
+  return { bytes: () => bytes, close: () => void response.destroy() };
+};
+
+/** What an open page asks for. */
+const openedPage = async (port: number) => {
+  const page = `http://127.0.0.1:${port}/live`;
+  const streams = [await reading(page), await reading(`${page}?actor=${WATCHED}`)];
+  return {
+    bytes: () => streams.reduce((sum, stream) => sum + stream.bytes(), 0),
+    close: () => streams.forEach(({ close }) => close()),
+  };
+};
+
+const untilDone = (cluster: PodCluster, role: PodsProcess, completions: number): Promise<unknown> =>
+  eventually(() => cluster.completions() >= completions, {
+    what: 'the requests of all pods',
+    timeoutMs: PATIENCE_MS,
+    everyMs: 10,
+    hopeless: () => role.child.exitCode === null ? undefined : 'the role has ended',
+  });
+
+const measuredBurst = async (cluster: PodCluster, role: PodsProcess): Promise<Burst> => {
+  cluster.burst(WARMING_PODS);
+  await untilDone(cluster, role, 1);
+  const startMs = realTime.monotonic();
+  const before = await processorMs(role.child.pid ?? 0);
+  cluster.burst(PODS - WARMING_PODS);
+  await untilDone(cluster, role, 2);
+  const ms = realTime.monotonic() - startMs;
+  return { ms, processorMs: await processorMs(role.child.pid ?? 0) - before };
+};
+
+/** What a recording has: its lines, those that were left out, and its size. */
+const recordingIn = async (file: string) => {
+  const text = await readFile(file, 'utf8');
+  const entries = text.trimEnd().split('\n').map(recordEntry);
+  const gaps = entries.flatMap((entry) => entry._tag === 'Gap' ? [entry.gap.lost] : []);
+  return {
+    lines: entries.length,
+    lost: gaps.reduce((sum, lost) => sum + lost, 0),
+    bytes: text.length,
+  };
+};
+
+interface Tried extends Burst {
+  /** What there is to say of how it was looked on. */
+  readonly note: string;
+}
+
+const tried = async (way: Way): Promise<Tried> => {
+  const cluster = await startPodCluster(PODS, 'later');
+  const port = await freePort();
+  const role = await startPodsProcess({
+    api: cluster.port,
+    flags: (folder) => [
+      ...(way === 'recorded' ? [`--record=${join(folder, RECORDING)}`] : []),
+      ...(way === 'shown' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
+    ],
+  });
+  try {
+    await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
+    const page = way === 'shown' ? await openedPage(port) : undefined;
+    const burst = await measuredBurst(cluster, role);
+    page?.close();
+    if (page !== undefined) return { ...burst, note: `${mebibytes(page.bytes())} told to it` };
+    if (way !== 'recorded') return { ...burst, note: '' };
+    const { lines, lost, bytes } = await recordingIn(join(role.folder, RECORDING));
+    return { ...burst, note: `${lines} lines, ${mebibytes(bytes)}, ${lost} left out` };
+  } finally {
+    await role.end();
+    endChild(cluster.child);
+  }
+};
+
+/** The throughput beside a run alone, in percent: more time is less of it. */
+const beside = (alone: number, looked: number): number => alone / looked * 100;
+
+const percent = (figures: readonly number[]): readonly [middle: string, ends: string] => [
+  `${median(figures).toFixed(1)} %`,
+  `${Math.min(...figures).toFixed(1)} to ${Math.max(...figures).toFixed(1)} %`,
+];
+
+type Round = Readonly<Record<Way, Tried>>;
+
+const round = async (turn: number): Promise<Round> => {
+  const told = new Map<Way, Tried>();
+  for (let at = 0; at < WAYS.length; at += 1) {
+    const way = WAYS[(turn + at) % WAYS.length] ?? 'alone';
+    told.set(way, await tried(way));
+  }
+  const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '' };
+  return {
+    alone: of('alone'),
+    'alone again': of('alone again'),
+    recorded: of('recorded'),
+    shown: of('shown'),
+  };
+};
+
+const sayWay = (rounds: readonly Round[], way: Way): void => {
+  const pods = PODS - WARMING_PODS;
+  const ms = median(rounds.map((one) => one[way].ms));
+  const used = median(rounds.map((one) => one[way].processorMs));
+  say(`  ${way}`);
+  sayFigure('  pods a second', String(Math.round(pods / ms * 1000)), rounds.at(-1)?.[way].note);
+  sayFigure('  processor time, all threads', duration(used));
+  if (way === 'alone') return;
+  for (const [what, figure] of [['processor time', 'processorMs'], ['the clock', 'ms']] as const) {
+    const shares = rounds.map((one) =>
+      way === 'alone again'
+        ? beside(one.alone[figure], one[way][figure])
+        : beside((one.alone[figure] + one['alone again'][figure]) / 2, one[way][figure])
+    );
+    const [middle, ends] = percent(shares);
+    sayFigure(`  throughput beside alone, by ${what}`, middle, ends);
+  }
+};
+
+/** Measures and prints. */
+export const benchBurst = async (): Promise<void> => {
+  say();
+  say(
+    `Burst, ${PODS} pods become demand; medians of ${ROUNDS} rounds (aim: 95 % of the throughput)`,
+  );
+  const rounds: Round[] = [];
+  for (let turn = 0; turn < ROUNDS; turn += 1) rounds.push(await round(turn));
+  for (const way of WAYS) sayWay(rounds, way);
+};
