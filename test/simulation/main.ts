@@ -1,10 +1,9 @@
 /**
- * `npm run simulate -- [--seeds N] [--seed S] [--log] [--planted]`: worlds from seeds, each played
- * to its rest.
+ * `npm run simulate`: worlds from seeds, and scenarios by name, each played to its rest.
  *
  * Promises: a seed that breaks a law prints the command that plays it again and the smallest story
- * that still breaks the same law; the exit code is 1 when a law was broken, or when `--planted`
- * finds a bug that no world finds.
+ * that still breaks the same law; the exit code is 1 when a law was broken, when a scenario did not
+ * come as it must, or when `--planted` finds a bug that no world finds.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -16,6 +15,20 @@ import { runWorld, type WorldReport } from './world-run.ts';
 
 const PLANTED_SEEDS = '50';
 
+const HELP = `npm run simulate -- [options]: plays worlds and scenarios on simulated time
+
+  --seeds N           plays N worlds (1)
+  --seed S            the seed of the first (1)
+  --no-shrink         seeks no smaller story that breaks the same law
+  --until-broken      stops at the first world that breaks a law
+  --scenario NAME     plays a named scenario; an unknown name lists them
+  --scenarios         plays all of them, and prints a table
+  --log               prints all that happened, in place of a summary
+  --digests           prints the digest of each scenario's log, and nothing else
+  --planted           seeks planted bugs, each in up to N worlds (50)
+  --only NAME         seeks only this one
+  --help              prints this`;
+
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string' },
@@ -25,6 +38,10 @@ const { values } = parseArgs({
     only: { type: 'string' },
     'no-shrink': { type: 'boolean', default: false },
     'until-broken': { type: 'boolean', default: false },
+    scenario: { type: 'string' },
+    scenarios: { type: 'boolean', default: false },
+    digests: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
 
@@ -84,8 +101,21 @@ const seekAll = (seeds: number): number => {
   return reports.filter(({ found }) => !found).length;
 };
 
-const failures = values.planted
-  ? seekAll(Number(values.seeds ?? PLANTED_SEEDS))
-  : await simulate(Number(values.seed), Number(values.seeds ?? '1'));
-// Not by `exit`: what was said may still be on its way through a pipe.
-process.exitCode = failures === 0 ? 0 : 1;
+/** Loaded when asked for: a copy of the tree with a planted bug is without what they stand on. */
+const tell = async (): Promise<number> => {
+  const { tellScenarios } = await import('./scenarios/telling.ts');
+  return await tellScenarios(values.scenario, { log: values.log, digests: values.digests, say });
+};
+
+const perform = async (): Promise<number> => {
+  if (values.planted) return seekAll(Number(values.seeds ?? PLANTED_SEEDS));
+  if (values.scenarios || values.scenario !== undefined) return await tell();
+  return await simulate(Number(values.seed), Number(values.seeds ?? '1'));
+};
+
+if (values.help) say(HELP);
+else {
+  const failures = await perform();
+  // Not by `exit`: what was said may still be on its way through a pipe.
+  process.exitCode = failures === 0 ? 0 : 1;
+}

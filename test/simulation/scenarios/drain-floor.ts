@@ -1,0 +1,68 @@
+/** What a drain costs the API server when nothing is in its way. */
+import { phasesIn } from '../../support/cluster-connection.ts';
+import { auditCounts } from '../../support/audited-drains.ts';
+import { daemonSet, deployment, DRAIN_COLLECTIONS, mirrorPod } from '../../support/workloads.ts';
+import {
+  acksOf,
+  codesOf,
+  drainSetting,
+  evictionsOf,
+  podsOf,
+  reclaimEach,
+  requestsOf,
+  setDrainScene,
+  untilEnded,
+} from './drain-scene.ts';
+import type { Scenario } from './scenario.ts';
+
+const PODS = 100;
+const DAEMON_PODS = 10;
+const MIRROR_PODS = 2;
+const GRACE_SECONDS = 600;
+
+const numbered = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+const scenery = {
+  machines: { count: 1, prefix: 'floor-' },
+  objects: ([node = '']: readonly string[]) =>
+    [
+      [DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]],
+      [DRAIN_COLLECTIONS.daemonSets, numbered(DAEMON_PODS, (at) => daemonSet(`ds-${at}`, node))],
+      [DRAIN_COLLECTIONS.pods, numbered(MIRROR_PODS, (at) => mirrorPod(`static-${at}`, node))],
+    ] as const,
+  pods: PODS + DAEMON_PODS + MIRROR_PODS,
+  spares: { count: 1 },
+};
+
+export const drainFloor: Scenario = {
+  name: 'drain-floor',
+  shows: 'DR-50: 100 pods get notice by 100 evictions and four writes, and nothing is read',
+  setting: drainSetting(1),
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, scenery);
+    const [node = ''] = scene.machines;
+    const before = podsOf(stage);
+    const leaving = before.filter((pod) => pod.node === node && !pod.stays);
+    const shown = stage.following('upcomingnodes.bigfleet.lucy.sh');
+    const [instructionId] = reclaimEach(stage, scene.machines, GRACE_SECONDS);
+
+    stage.is('the drain ends', await untilEnded(stage, scene.machines), { [node]: 'Drained' });
+    stage.is('nothing but what is needed', auditCounts(requestsOf(stage, scene)), {
+      'create pods/eviction': PODS,
+      'patch nodes': 2,
+      'patch upcomingnodes/status': 2,
+    });
+    const calls = evictionsOf(stage, scene);
+    const uids = (pods: readonly { readonly uid: string }[]) => pods.map(({ uid }) => uid).sort();
+    stage.is('each eviction with the UID of its pod', uids(calls), uids(leaving));
+    stage.is('every eviction is accepted', codesOf(calls), { 201: PODS });
+    stage.is('one ack', acksOf(stage), [{ instructionId, nodesStarted: 1 }]);
+    stage.is(
+      'those stay that must',
+      uids(podsOf(stage).filter((pod) => pod.node === node)),
+      uids(before.filter(({ stays }) => stays)),
+    );
+    stage.is('its phases', phasesIn(shown.of(`un-${node}`)), ['Draining', 'Drained']);
+  },
+};

@@ -1,0 +1,247 @@
+/**
+ * The scenery of drains on a scenario's stage: machines with pods on them, Nodes for their
+ * replacements, an operator, and instructions to give machines back.
+ *
+ * Promises: takes the very sceneries of the tests on a real control plane; all pods stand on the
+ * machines before there is anywhere else to go.
+ */
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
+import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
+import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
+import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/audited-drains.ts';
+import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
+import type { Scenery } from '../../support/drain-site.ts';
+import { type PodStep, podSteps, seenPod } from '../../support/pod-history.ts';
+import { DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import type { Setting } from '../embedded-site.ts';
+import { nameOf } from '../law.ts';
+import { reclaimMark } from '../node-marks.ts';
+import { CLUSTER } from '../simulated-process.ts';
+import type { Stage } from './stage.ts';
+
+const MANY_PODS = 500;
+const NEVER_MS = 24 * 3_600_000;
+
+/** A setting in which the fleet does only what the story says. */
+export const drainSetting = (
+  seed: number,
+  { readyMs = [200, 800], stopMs = [1000, 1000] }: {
+    readonly readyMs?: Span;
+    readonly stopMs?: Span;
+  } = {},
+): Setting => ({
+  seed,
+  providerDrainMs: NEVER_MS,
+  machines: 0,
+  pace: { ...DEFAULT_PACE, startMs: readyMs, stopMs },
+  fleetTiming: { cycleMs: NEVER_MS },
+});
+
+/** Stands before machines are taken back. */
+export interface DrainScene {
+  readonly machines: readonly string[];
+  /** The wall clock when the operator was ready: requests from before are not of the drain. */
+  readonly readyMs: number;
+}
+
+const resources = (pods: number) => ({ cpu: '64', memory: '256Gi', pods: String(pods) });
+
+const isGood = (node: JsonRecord): boolean =>
+  listOrEmptyAt(node, 'spec', 'taints').length === 0 &&
+  listOrEmptyAt(node, 'status', 'conditions').some((one) =>
+    textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
+  );
+
+const untilNodesReady = async (stage: Stage, names: readonly string[]): Promise<void> => {
+  const wanted = new Set(names);
+  await stage.until(
+    `${names.length} Nodes are ready`,
+    () =>
+      stage.list(COLLECTIONS.nodes).filter((node) => wanted.has(nameOf(node)) && isGood(node))
+        .length === wanted.size,
+  );
+};
+
+/** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
+export const joinMachines = async (
+  stage: Stage,
+  { count, prefix, pods = MANY_PODS }: Scenery['machines'],
+): Promise<readonly string[]> => {
+  const { script } = stage.site;
+  const kind = machineKind({ resources: resources(pods), labels: {}, costPerHour: 1 });
+  const ids = script.addMachines({ count, prefix, kind, state: 'SPECULATIVE' });
+  for (const id of ids) script.place(id, { state: 'CONFIGURED', cluster: CLUSTER });
+  await untilNodesReady(stage, ids);
+  return ids;
+};
+
+const spareNodes = async (
+  stage: Stage,
+  { count, pods = MANY_PODS }: NonNullable<Scenery['spares']>,
+): Promise<void> => {
+  const names = Array.from({ length: count }, (_, at) => `spare-${at}`);
+  const amounts = resources(pods);
+  stage.create(
+    COLLECTIONS.nodes,
+    names.map((name) => ({
+      metadata: { name, labels: { 'kubernetes.io/hostname': name } },
+      status: { capacity: amounts, allocatable: amounts },
+    })),
+  );
+  await untilNodesReady(stage, names);
+};
+
+const isCurrent = (budget: JsonRecord, unready: number): boolean =>
+  (numberAt(budget, 'status', 'observedGeneration') ?? 0) >=
+    (numberAt(budget, 'metadata', 'generation') ?? 0) &&
+  (numberAt(budget, 'status', 'expectedPods') ?? 0) - unready <=
+    (numberAt(budget, 'status', 'currentHealthy') ?? 0);
+
+/** Waits until every budget is worked out, with all but `unready` pods healthy. */
+export const untilBudgetsCurrent = async (stage: Stage, unready = 0): Promise<void> => {
+  await stage.until(
+    'every budget is worked out',
+    () => stage.list(COLLECTIONS.budgets).every((budget) => isCurrent(budget, unready)),
+  );
+};
+
+/** Waits until the operator shows each of these machines as Ready. */
+export const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
+  await stage.until(`${ids.length} machines are shown Ready`, () => {
+    const ready = new Set(
+      stage.list(COLLECTIONS.upcomingNodes).filter((one) =>
+        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined
+      ).map(nameOf),
+    );
+    return ids.every((id) => ready.has(`un-${id}`));
+  });
+};
+
+/** Sets the scene up to the moment before machines are taken back. */
+export const setDrainScene = async (stage: Stage, scenery: Scenery): Promise<DrainScene> => {
+  const machines = await joinMachines(stage, scenery.machines);
+  for (const [collection, objects] of scenery.objects(machines)) stage.create(collection, objects);
+  const { pods: count, otherPods = 0, spares } = scenery;
+  await stage.until(`${count} pods are ready`, () => {
+    const pods = podsOf(stage);
+    return pods.length === count + otherPods && pods.filter(({ ready }) => ready).length >= count;
+  });
+  await untilBudgetsCurrent(stage, otherPods);
+  if (spares !== undefined) await spareNodes(stage, spares);
+  stage.house.start();
+  await untilShownReady(stage, machines);
+  return { machines, readyMs: stage.time.now() };
+};
+
+/** The pods of the story, as they are now. */
+export const podsOf = (stage: Stage) => stage.list(DRAIN_COLLECTIONS.pods).map(seenPod);
+
+/** All that ever happened to pods. */
+export const stepsOf = (stage: Stage): readonly PodStep[] => podSteps(stage.changesOf('pods'));
+
+const showDraining = ({ site }: Stage, ids: readonly string[]): void => {
+  for (const id of ids) site.script.place(id, { state: 'DRAINING', cluster: CLUSTER });
+};
+
+/** Takes each machine back by an instruction of its own, as the shard does. Gives their ids. */
+export const reclaimEach = (
+  stage: Stage,
+  ids: readonly string[],
+  graceSeconds: number,
+): readonly string[] => {
+  stage.note(`${ids.length} machines are taken back within ${graceSeconds} s`);
+  const sent = ids.map((id) => stage.site.script.reclaim(id, { graceSeconds }, false));
+  showDraining(stage, ids);
+  return sent.map(({ instructionId }) => instructionId);
+};
+
+/** Takes all machines back by one instruction. */
+export const reclaimTogether = (
+  stage: Stage,
+  nodes: readonly string[],
+  { instructionId, graceSeconds }: {
+    readonly instructionId: string;
+    readonly graceSeconds: number;
+  },
+): void => {
+  stage.note(`${nodes.length} machines are taken back at once, within ${graceSeconds} s`);
+  stage.site.script.sendJson(CLUSTER, {
+    reclaimInstruction: {
+      instructionId,
+      nodes: [...nodes],
+      gracePeriodSeconds: String(graceSeconds),
+    },
+  });
+  showDraining(stage, nodes);
+};
+
+/** Every acknowledgement of a reclaim so far. */
+export const acksOf = ({ site }: Stage) =>
+  site.script.shard.reclaimAcks.entries()
+    .map(({ instructionId, nodesStarted }) => ({ instructionId, nodesStarted }));
+
+/** A Node as it is. */
+export const nodeAt = ({ site }: Stage, name: string): JsonRecord | undefined =>
+  site.cluster.store.collection('nodes').get({ namespace: '', name });
+
+/** Waits until the drains of all these Nodes have ended, and gives how. */
+export const untilEnded = async (
+  stage: Stage,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> => {
+  const endOf = (name: string): string => reclaimMark(nodeAt(stage, name))?.ended ?? '';
+  await stage.until(
+    `${names.length} drains have ended`,
+    () => names.every((name) => endOf(name) !== ''),
+    { mostMs: 7_200_000 },
+  );
+  return Object.fromEntries(names.map((name) => [name, endOf(name)]));
+};
+
+/** The same word of each of these. */
+export const each = (names: readonly string[], word: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.map((name) => [name, word]));
+
+/** What was asked since the operator was ready. */
+export const requestsOf = (stage: Stage, { readyMs }: DrainScene) => stage.audit(readyMs);
+
+/** Eviction calls since the operator was ready. */
+export const evictionsOf = (stage: Stage, scene: DrainScene) =>
+  evictionsIn(requestsOf(stage, scene));
+
+/** The codes of answers, with how often each came. */
+export const codesOf = (
+  calls: readonly { readonly code: number }[],
+): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const { code } of calls) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+};
+
+/** How many deadlines were written to each Node: one, unless a drain began anew. */
+export const deadlineCounts = (
+  stage: Stage,
+  { machines, readyMs }: DrainScene,
+): Readonly<Record<string, number>> => {
+  const requests = stage.audit(readyMs);
+  return Object.fromEntries(
+    machines.map((node) => [node, new Set(deadlinesWritten(requests, node)).size]),
+  );
+};
+
+/** Reasons of the Events about a Node. */
+export const reasonsOf = (stage: Stage, node: string): readonly string[] =>
+  stage.list(COLLECTIONS.events).filter((event) => textAt(event, 'regarding', 'name') === node)
+    .map((event) => textAt(event, 'reason') ?? '');
+
+/** Nodes whose evictions came before their cordon. */
+export const evictedBeforeCordon = (
+  stage: Stage,
+  scene: DrainScene,
+  nodeOf: ReadonlyMap<string, string>,
+): readonly string[] => {
+  const cordons = cordonTimes(requestsOf(stage, scene));
+  return evictionsOf(stage, scene).filter(({ uid, receivedMs }) =>
+    receivedMs < (cordons.get(nodeOf.get(uid) ?? '') ?? Infinity)
+  ).map(({ pod }) => pod);
+};

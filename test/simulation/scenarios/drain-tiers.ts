@@ -1,0 +1,126 @@
+/** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
+import { textAt } from '../../../src/domain/json.ts';
+import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
+import { nodesOfPods } from '../../support/pod-history.ts';
+import {
+  barePod,
+  budget,
+  deployment,
+  DRAIN_COLLECTIONS,
+  priority,
+} from '../../support/workloads.ts';
+import { nameOf } from '../law.ts';
+import {
+  codesOf,
+  drainSetting,
+  each,
+  evictionsOf,
+  podsOf,
+  reclaimEach,
+  setDrainScene,
+  stepsOf,
+  untilEnded,
+} from './drain-scene.ts';
+import type { Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+const GRACE_SECONDS = 40;
+const TIERS = ['low', 'middle', 'high'] as const;
+const PODS_OF_TIER = 4;
+const NODES = 20;
+const PODS_OF_NODE = 3;
+
+/** Who is told to leave this Node and who has gone, in order. */
+const departuresFrom = (stage: Stage, node: string): readonly string[] =>
+  stepsOf(stage).flatMap(({ before, after }) => {
+    const pod = after ?? before;
+    if (pod?.node !== node || !TIERS.some((name) => name === pod.app)) return [];
+    if (after === undefined) return [`${pod.app} gone`];
+    return after.terminating && before?.terminating === false ? [`${pod.app} leaves`] : [];
+  });
+
+const times = (text: string): readonly string[] => Array.from({ length: PODS_OF_TIER }, () => text);
+
+export const drainTiers: Scenario = {
+  name: 'drain-tiers',
+  shows: 'DR-21: higher tiers leave after the tier wait when the lowest is blocked',
+  setting: drainSetting(5),
+  flags: { tierWaitMs: 4000 },
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, {
+      machines: { count: 1, prefix: 'tiers-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.priorities, TIERS.map((name, at) => priority(name, (at + 1) * 100))],
+        [
+          DRAIN_COLLECTIONS.deployments,
+          TIERS.map((name) => deployment(name, PODS_OF_TIER, { priorityClassName: name })),
+        ],
+        [DRAIN_COLLECTIONS.budgets, [budget('low', { maxUnavailable: 0 })]],
+      ],
+      pods: TIERS.length * PODS_OF_TIER,
+      spares: { count: 1 },
+    });
+    const [node = ''] = scene.machines;
+    reclaimEach(stage, scene.machines, GRACE_SECONDS);
+
+    stage.is('the drain fails', await untilEnded(stage, scene.machines), { [node]: 'Failed' });
+    const story = departuresFrom(stage, node);
+    const [middle, high] = [story.slice(0, 2 * PODS_OF_TIER), story.slice(2 * PODS_OF_TIER)];
+    stage.is('the middle tier goes first', middle.toSorted(), [
+      ...times('middle gone'),
+      ...times('middle leaves'),
+    ]);
+    stage.is('then the high one', high.toSorted(), [
+      ...times('high gone'),
+      ...times('high leaves'),
+    ]);
+    const calls = evictionsOf(stage, scene);
+    stage.is('the low one is never asked', codesOf(calls), { 201: 2 * PODS_OF_TIER });
+    const [shown] = stage.list(COLLECTIONS.upcomingNodes);
+    stage.is('its phase', phaseOf(shown), 'Failed');
+    const error = textAt(shown, 'status', 'lastError') ?? '';
+    const named = /4 pods[\s\S]*default\/low-[\s\S]*budget "?default\/low/.test(error);
+    stage.is('pods and budget are named', named, true);
+  },
+};
+
+export const drainTwentyNodes: Scenario = {
+  name: 'drain-twenty-nodes',
+  shows: 'DR-41: of 20 nodes the one whose pod is blocked to the deadline fails, the others do not',
+  setting: drainSetting(6),
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, {
+      machines: { count: NODES, prefix: 'many-', pods: PODS_OF_NODE + 1 },
+      objects: ([first = '']) => [
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', NODES * PODS_OF_NODE)]],
+        [DRAIN_COLLECTIONS.pods, [barePod('guarded', first)]],
+        [DRAIN_COLLECTIONS.budgets, [
+          budget('web', { maxUnavailable: '25%' }),
+          budget('guarded', { minAvailable: 1 }),
+        ]],
+      ],
+      pods: NODES * PODS_OF_NODE + 1,
+      spares: { count: 2 },
+    });
+    const { machines } = scene;
+    const [first = ''] = machines;
+    reclaimEach(stage, machines, GRACE_SECONDS);
+
+    const ends = await untilEnded(stage, machines);
+    stage.is('nineteen are Drained', ends, { ...each(machines, 'Drained'), [first]: 'Failed' });
+    await stage.wait(1000);
+    const shown = stage.list(COLLECTIONS.upcomingNodes);
+    const phases = shown.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)]);
+    stage.is('so they are shown', Object.fromEntries(phases), ends);
+    const failed = shown.find((one) => nameOf(one) === `un-${first}`);
+    const error = textAt(failed, 'status', 'lastError') ?? '';
+    stage.is('the pod is named', /1 pod[\s\S]*default\/guarded/.test(error), true);
+    const left = podsOf(stage).filter(({ node }) => machines.includes(node));
+    stage.is('one pod is left', left.map(({ name }) => name), ['guarded']);
+    const nodeOf = nodesOfPods(stepsOf(stage));
+    const calls = evictionsOf(stage, scene);
+    const strangers = calls.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''));
+    stage.is('nobody else is asked', strangers, []);
+    stage.is('no call is refused', Object.keys(codesOf(calls)), ['201']);
+  },
+};

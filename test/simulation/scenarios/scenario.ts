@@ -1,0 +1,83 @@
+/**
+ * What a scenario is: a fixed world with a fixed story, told on simulated time.
+ *
+ * Promises: it is played with every law of the simulation watching, and then left alone until all
+ * has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
+ */
+import { createHash } from 'node:crypto';
+import { auditCounts, evictionsIn, total } from '../../support/audited-drains.ts';
+import type { Setting } from '../embedded-site.ts';
+import { isDraining } from '../node-marks.ts';
+import type { ProcessFlags } from '../simulated-process.ts';
+import { type Breach, FAIR } from '../world-state.ts';
+import { type Finding, openStage, type Stage, StoryEnded } from './stage.ts';
+
+/** A world and its story. */
+export interface Scenario {
+  readonly name: string;
+  /** What it shows, as a test's title says it. */
+  readonly shows: string;
+  readonly setting: Setting;
+  readonly flags?: Partial<ProcessFlags>;
+  readonly play: (stage: Stage) => Promise<void>;
+}
+
+/** What became of it. */
+export interface ScenarioReport {
+  readonly name: string;
+  readonly breach: Breach | undefined;
+  readonly findings: readonly Finding[];
+  readonly log: readonly string[];
+  /** SHA-256 of the log. */
+  readonly digest: string;
+  readonly simulatedMs: number;
+  /** Eviction calls that the API server answered. */
+  readonly evictions: number;
+  /** Without watches, leases and Events, as the cost of a drain is counted. */
+  readonly requests: number;
+}
+
+/** Longer than any law of what is shown waits in calm. */
+const QUIET_MS = 130_000;
+const REST_MS_MAX = 1_800_000;
+
+const rest = async ({ state, site, door }: Stage): Promise<void> => {
+  door.open();
+  Object.assign(state.weather, FAIR);
+  const isQuiet = (): boolean =>
+    state.calmMs() > QUIET_MS &&
+    ![...site.cluster.store.collection('nodes').objects()].some(isDraining);
+  await state.pass(QUIET_MS);
+  await state.pass(REST_MS_MAX, isQuiet);
+  if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
+};
+
+/** Plays a scenario to its rest. */
+export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> => {
+  const stage = openStage(scenario.setting, scenario.flags);
+  const { state, house, site, findings } = stage;
+  try {
+    await scenario.play(stage);
+  } catch (cause) {
+    if (!(cause instanceof StoryEnded)) throw cause;
+  }
+  await rest(stage);
+  for (const process of house.all()) process.crash();
+  await site.stop();
+  const { lines } = state.log;
+  const requests = stage.audit();
+  return {
+    name: scenario.name,
+    breach: state.breach(),
+    findings,
+    log: lines,
+    digest: createHash('sha256').update(lines.join('\n')).digest('hex'),
+    simulatedMs: state.time.monotonic(),
+    evictions: evictionsIn(requests).length,
+    requests: total(auditCounts(requests)),
+  };
+};
+
+/** Whether it came as it must: the whole story was told, all of it was so, and no law was broken. */
+export const wentWell = ({ breach, findings }: ScenarioReport): boolean =>
+  breach === undefined && findings.length > 0 && findings.every(({ holds }) => holds);

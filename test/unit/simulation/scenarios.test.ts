@@ -1,0 +1,99 @@
+/**
+ * The stories of whole drains and sessions, told on simulated time: the siblings of those that
+ * `test/e2e` tells on a real control plane. What each must come to stands with its story, in
+ * `test/simulation/scenarios/`.
+ */
+import { execFile } from 'node:child_process';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { SCENARIOS } from '../../simulation/scenarios/catalogue.ts';
+import {
+  runScenario,
+  type Scenario,
+  type ScenarioReport,
+  wentWell,
+} from '../../simulation/scenarios/scenario.ts';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const BIN = `${ROOT}node_modules/.bin/`;
+const PATIENT_MS = 300_000;
+const run = promisify(execFile);
+
+const reports = new Map<string, Promise<ScenarioReport>>();
+
+/** Plays each once in this process. */
+const reportOf = (scenario: Scenario): Promise<ScenarioReport> => {
+  const known = reports.get(scenario.name) ?? runScenario(scenario);
+  reports.set(scenario.name, known);
+  return known;
+};
+
+/** Name and digest of every scenario, by the runtime that this process is not. */
+const digestsElsewhere = async (): Promise<string> => {
+  const main = ['test/simulation/main.ts', '--scenarios', '--digests'];
+  const { stdout } = process.versions['deno'] === undefined
+    ? await run(`${BIN}deno`, ['run', '-A', ...main], { cwd: ROOT })
+    : await run(`${BIN}node`, main, { cwd: ROOT });
+  return stdout;
+};
+
+/** A small one, to see what is said of stories that go wrong. */
+const wrong = (play: Scenario['play']): Scenario => ({
+  name: 'wrong',
+  shows: 'what is said',
+  setting: { seed: 1, providerDrainMs: 1000, machines: 0 },
+  play,
+});
+
+describe('scenarios', () => {
+  test.each(SCENARIOS)('$name: $shows', async (scenario) => {
+    const report = await reportOf(scenario);
+    expect(report.breach).toBeUndefined();
+    expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
+    expect(report.findings.length).toBeGreaterThan(0);
+  }, PATIENT_MS);
+
+  test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {
+    const elsewhere = digestsElsewhere();
+    const here: string[] = [];
+    for (const scenario of SCENARIOS) {
+      here.push(`${scenario.name} ${(await reportOf(scenario)).digest}\n`);
+    }
+    expect(await elsewhere).toBe(here.join(''));
+  }, PATIENT_MS);
+
+  test('a scenario that says what is not so goes wrong, with what was found instead', async () => {
+    const report = await runScenario(wrong((stage) => {
+      stage.is('one and one', 1 + 1, 3);
+      return Promise.resolve();
+    }));
+    expect(wentWell(report)).toBe(false);
+    expect(report.findings).toEqual([{
+      what: 'one and one',
+      holds: false,
+      instead: '2 instead of 3',
+    }]);
+  });
+
+  test('a scenario that waits in vain ends there, and goes wrong', async () => {
+    const report = await runScenario(wrong(async (stage) => {
+      await stage.until('pigs fly', () => undefined, { mostMs: 1000 });
+      stage.is('never said', 1, 1);
+    }));
+    expect(wentWell(report)).toBe(false);
+    expect(report.findings.map(({ what, instead }) => [what, instead]))
+      .toEqual([['pigs fly', 'not after 1000 ms']]);
+  });
+
+  test('a scenario that breaks a law goes wrong, also when all that it says is so', async () => {
+    const report = await runScenario(wrong((stage) => {
+      stage.create('/api/v1/nodes', [{ metadata: { name: 'n' }, spec: { unschedulable: true } }]);
+      stage.is('one', 1, 1);
+      return Promise.resolve();
+    }));
+    expect(wentWell(report)).toBe(false);
+    expect(report.breach?.law).toBe('cordons have owners');
+  });
+});
