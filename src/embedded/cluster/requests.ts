@@ -15,6 +15,7 @@ import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
 import { type FieldPolicy, withKnownFields } from './known-fields.ts';
 import { assertReadable, list, type Selection } from './listing.ts';
 import { isMetadata } from './metadata.ts';
+import { admitToNamespace } from './namespaces.ts';
 import { type Patch, patch } from './patching.ts';
 import {
   badRequest,
@@ -240,6 +241,9 @@ const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): Cluster
   posted(routed);
   const { desk, route, query } = routed;
   const body = bodyOf(routed);
+  // As for every creation: it is asked for before anybody looks for the pod.
+  const { kind, name = '', namespace = '' } = route;
+  admitToNamespace(desk, kind, { object: { metadata: { name } }, namespace });
   return answerOf(
     201,
     part === 'eviction'

@@ -399,6 +399,12 @@ export const evictions: Area = {
       del('pods/a'),
       evict(),
     ],
+    'a namespace that is being deleted lets nobody be evicted': [
+      ...running(),
+      del('/api/v1/namespaces/{ns}'),
+      evict(refused(403, 'Forbidden', { message: containing('because it is being terminated') })),
+      post('pods/c/eviction', eviction('c'), refused(403, 'Forbidden')),
+    ],
     'an eviction is not read': [
       ...running(),
       get('pods/a/eviction', refused(405, 'MethodNotAllowed')),
