@@ -3,9 +3,7 @@
  * live actor, and prints what was covered.
  *
  * Promises: exit code 1 when a state or transition is not taken, a recorded story has changed, or
- * an invariant is broken; 2 for a flag that is unknown. `--emit` records the stories anew,
- * `--junit FILE` also writes the results for a CI server, `--mutants` tries the generated tests
- * themselves on mutants of the machines.
+ * an invariant is broken; 2 for a flag that is unknown.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -14,50 +12,85 @@ import { modelsReporter } from '../test/models/harness/models-reporter.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+const HELP = `Usage: npm run models -- [FLAGS] [WORD ...]
+
+Walks every statechart, or those whose test files have a WORD in their names, and drives the ways
+that are generated from it through the live actor.
+
+  --cluster[=WHICH]  play the ways on clusters instead of over fakes: "embedded",
+                     "kube-apiserver" (the test bed), or both
+  --emit             record the stories anew
+  --junit FILE       also write the results for a CI server
+  --mutants          try the generated tests on machines that are wrong
+  --help             print this
+`;
+
+/** Clusters on which ways are played, by the name of the vitest project that does it. */
+const CLUSTERS: Readonly<Record<string, readonly string[]>> = {
+  both: ['models-embedded', 'models-kube-apiserver'],
+  embedded: ['models-embedded'],
+  'kube-apiserver': ['models-kube-apiserver'],
+};
+
 interface Asked {
   readonly emit: boolean;
-  readonly mutants: boolean;
+  /** Vitest's projects. */
+  readonly projects: readonly string[];
   readonly junit: string | undefined;
   /** Words that test files have in their names; none for all of them. */
   readonly only: readonly string[];
 }
 
-const asked = (): Asked | string => {
+/** What the flags ask for; a text when that is all there is to say. */
+const asked = (
+  given: readonly string[],
+): Asked | { readonly text: string; readonly code: 0 | 2 } => {
   try {
     const { values, positionals } = parseArgs({
+      args: given.map((word) => word === '--cluster' ? '--cluster=both' : word),
       allowPositionals: true,
       options: {
         emit: { type: 'boolean', default: false },
         mutants: { type: 'boolean', default: false },
-        cluster: { type: 'boolean', default: false },
+        cluster: { type: 'string' },
         junit: { type: 'string' },
+        help: { type: 'boolean', default: false },
       },
     });
-    if (values.cluster) {
-      return 'Cannot use --cluster: models are driven over fakes at their edges, so far; leave it out';
+    const { emit, mutants, cluster, junit, help } = values;
+    if (help) return { text: HELP, code: 0 };
+    if (cluster === undefined) {
+      return { emit, projects: [mutants ? 'mutants' : 'models'], junit, only: positionals };
     }
-    const { emit, mutants, junit } = values;
-    return { emit, mutants, junit, only: positionals };
+    const projects = CLUSTERS[cluster];
+    if (projects === undefined) {
+      const known = Object.keys(CLUSTERS).join(', ');
+      return { text: `Cannot use --cluster=${cluster}: write one of ${known}\n`, code: 2 };
+    }
+    if (emit || mutants) {
+      return { text: 'Cannot use --cluster with --emit or --mutants: choose one\n', code: 2 };
+    }
+    return { emit, projects, junit, only: positionals };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return { text: `${error instanceof Error ? error.message : String(error)}\n`, code: 2 };
   }
 };
 
-const run = async ({ emit, mutants, junit, only }: Asked): Promise<void> => {
+const run = async ({ emit, projects, junit, only }: Asked): Promise<void> => {
   // What the tests of the models look for, as those of the golden texts do.
   if (emit) process.env['UPDATE_GOLDEN'] = '1';
   const vitest = await startVitest('test', [...only], {
     root: ROOT,
     watch: false,
-    project: [mutants ? 'mutants' : 'models'],
+    project: [...projects],
     reporters: [modelsReporter(), 'dot', ...(junit === undefined ? [] : ['junit'])],
     ...(junit === undefined ? {} : { outputFile: { junit } }),
   });
   await vitest.close();
 };
 
-const request = asked();
-if (typeof request === 'string') {
-  process.stderr.write(`${request}\n`);
-  process.exitCode = 2;
+const request = asked(process.argv.slice(2));
+if ('text' in request) {
+  (request.code === 0 ? process.stdout : process.stderr).write(request.text);
+  process.exitCode = request.code;
 } else await run(request);

@@ -14,6 +14,9 @@ import type {
   EventObject,
   InputFrom,
 } from 'xstate';
+import { describeNoPlay, describePlay, type PlayResult } from './cluster/plays.ts';
+import type { SiteAddress } from './cluster/site.ts';
+import type { Stage } from './cluster/stage.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
 import {
@@ -38,12 +41,17 @@ import { transcriptOf, type Ways } from './harness/transcript.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     /** Why the models are run; tests of the machines unless something else is said. */
-    readonly purpose?: 'mutants';
+    readonly purpose?: 'mutants' | 'cluster';
+    /** The cluster on which ways are played. */
+    readonly site?: SiteAddress;
+    /** Why there is none. */
+    readonly siteProblem?: string;
   }
   interface TaskMeta {
     /** What the reporter of models prints. */
     coverage?: ModelCoverage;
     mutation?: MutationResult;
+    play?: PlayResult;
   }
 }
 
@@ -90,6 +98,13 @@ export interface Model<Machine extends AnyStateMachine, World> {
   readonly happens?: (snapshot: AnyMachineSnapshot, event: EventObject) => boolean;
   /** The most configurations that it may have; an exploration that is cut short fails. */
   readonly limit?: number;
+}
+
+/** A model whose ways can also be played on a cluster. */
+export interface StagedModel<Machine extends AnyStateMachine, World, Cluster>
+  extends Model<Machine, World> {
+  /** None for a statechart without calls of its own. */
+  readonly stage?: Stage<Cluster>;
 }
 
 const CONFIGURATIONS_MAX = 5000;
@@ -200,14 +215,42 @@ const describeMutants = <Machine extends AnyStateMachine, World>(
   });
 };
 
-/** Registers the tests of one statechart. */
-export const describeModel = <Machine extends AnyStateMachine, World = undefined>(
+/** Plays the ways on a cluster. */
+const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
   name: string,
-  model: Model<Machine, World>,
+  { machine, stage, inputs, events = {}, project, invariant, limit }: StagedModel<
+    Machine,
+    World,
+    Cluster
+  >,
 ): void => {
-  if (inject('purpose') === 'mutants') {
-    describeMutants(name, model);
+  if (stage === undefined) {
+    describeNoPlay(name, machine);
     return;
+  }
+  const exploration = {
+    inputs,
+    events,
+    project: project ?? ((context: unknown) => context),
+    limit: limit ?? CONFIGURATIONS_MAX,
+  };
+  describePlay({ name, machine, exploration, invariant, stage });
+};
+
+/** Registers the tests of one statechart. */
+export const describeModel = <
+  Machine extends AnyStateMachine,
+  World = undefined,
+  Cluster = undefined,
+>(
+  name: string,
+  model: StagedModel<Machine, World, Cluster>,
+): void => {
+  switch (inject('purpose')) {
+    case 'mutants':
+      return describeMutants(name, model);
+    case 'cluster':
+      return describeOnCluster(name, model);
   }
   describe(name, () => {
     const explored = exploreModel(model);

@@ -15,6 +15,7 @@ import {
 import { Writes } from '../../src/effects/writes.ts';
 import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
 import { refusal } from '../support/fake-evictions.ts';
+import { podEvictionStage } from './cluster/pod-eviction-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
@@ -129,6 +130,7 @@ const owed = (world: World): string => {
 describeModel('podEviction', {
   machine: podEviction,
   wire,
+  stage: podEvictionStage,
   inputs: [inputOf(facts()), inputOf(facts({ need: ONE }))],
   events: {
     'pod.observed': [

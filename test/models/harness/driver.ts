@@ -42,7 +42,7 @@ const controlledActs = () => {
 };
 
 /** A clock whose timers fire by the name of the event that they send. */
-const namedTimers = () => {
+export const namedTimers = () => {
   interface Scheduled {
     readonly event: EventObject;
     readonly id: string;

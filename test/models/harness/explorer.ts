@@ -40,6 +40,8 @@ export interface Exploration<Machine extends AnyStateMachine, World> {
   readonly project: (context: ContextFrom<Machine>) => unknown;
   readonly world: World;
   readonly record: (world: World, step: Step) => World;
+  /** False for what the world outside cannot do as it is; everything when it is not said. */
+  readonly happens?: (world: World, moment: Pick<Step, 'before' | 'event'>) => boolean;
   readonly limit: number;
 }
 
@@ -173,8 +175,10 @@ export const firstStep = ({ snapshot, ...done }: Move): Step => ({
 
 /** Breadth first from every input, so that the way to each configuration is a shortest one. */
 export const explore = <Machine extends AnyStateMachine, World>(
-  { machine, inputs, events, project, world, record, limit }: Exploration<Machine, World>,
+  exploration: Exploration<Machine, World>,
 ): Explored<World> => {
+  const { machine, inputs, events, project, world, record, limit } = exploration;
+  const happens = exploration.happens ?? (() => true);
   const configurations = new Map<string, Configuration<World>>();
   const edges: Edge<World>[] = [];
   const taken = new Set<AnyTransitionDefinition>();
@@ -209,6 +213,7 @@ export const explore = <Machine extends AnyStateMachine, World>(
       for (const type of eventTypesOf(from.snapshot)) {
         for (const payload of events[type] ?? [{}]) {
           const event = { ...payload, type };
+          if (!happens(from.world, { before: from.snapshot, event })) continue;
           const { snapshot, ...done } = interpreter.move(from.snapshot, event);
           const step: Step = { event, before: from.snapshot, after: snapshot, ...done };
           const after = record(from.world, step);

@@ -1,12 +1,13 @@
 /**
- * Prints what the models took and what their tests are worth: a table of coverage, or one of
- * mutants with those that nobody caught.
+ * Prints what the models took and what their tests are worth: a table of coverage, one of mutants
+ * with those that nobody caught, or one of what was played on clusters and what was not.
  *
  * Promises: fewer mutants caught than the least share ends with exit code 1.
  */
 import process from 'node:process';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Column, tableText } from '../../../src/view/table.ts';
+import type { PlayResult } from '../cluster/plays.ts';
 import type { ModelCoverage } from '../model.ts';
 import type { MutationResult, Tally } from './mutation-run.ts';
 
@@ -55,6 +56,40 @@ const MUTATION: readonly Column<MutationResult>[] = [
   },
 ];
 
+/** What a cluster has no part in, as a dash. */
+const ofCalls = (result: PlayResult, text: string): string => result.calls ? text : '-';
+
+const PLAYS: readonly Column<PlayResult>[] = [
+  { heading: 'MACHINE', cell: ({ machine }) => machine },
+  { heading: 'CLUSTER', cell: ({ site, calls }) => calls ? site : 'makes no calls' },
+  { heading: 'WAYS', cell: (result) => ofCalls(result, `${result.ways}`) },
+  { heading: 'STEPS', cell: (result) => ofCalls(result, `${result.steps}`) },
+  {
+    heading: 'CALLS ANSWERED',
+    cell: (result) => ofCalls(result, `${result.moves.server}`),
+  },
+  { heading: 'LOST OR REFUSED', cell: (result) => ofCalls(result, `${result.moves.line}`) },
+  { heading: 'NEWS', cell: (result) => ofCalls(result, `${result.moves.watch}`) },
+  {
+    heading: 'TRANSITIONS BY THE CLUSTER',
+    cell: (result) => ofCalls(result, `${result.byCluster}/${result.transitions}`),
+  },
+  {
+    heading: 'PLAYED',
+    cell: (result) => ofCalls(result, `${result.played}/${result.transitions}`),
+  },
+];
+
+const playsText = (results: readonly PlayResult[]): string => {
+  const unplayed = results.flatMap((result) =>
+    result.unplayed.map((one) => `  on ${result.site}: ${one}`)
+  );
+  return [
+    tableText(PLAYS, results),
+    ...(unplayed.length === 0 ? [] : ['Not played:', ...unplayed, '']),
+  ].join('\n');
+};
+
 const casesOf = (modules: readonly TestModule[]): readonly TestCase[] =>
   modules.flatMap((module) => [...module.children.allTests()]);
 
@@ -81,6 +116,8 @@ export const modelsReporter = (): Reporter => ({
     const coverage = byMachine(metas.flatMap((meta) => meta.coverage ?? []));
     const mutation = byMachine(metas.flatMap((meta) => meta.mutation ?? []));
     if (coverage.length > 0) process.stdout.write(`\n${tableText(COVERAGE, coverage)}\n`);
+    const plays = byMachine(metas.flatMap((meta) => meta.play ?? []));
+    if (plays.length > 0) process.stdout.write(`\n${playsText(plays)}\n`);
     if (mutation.length === 0) return;
     process.stdout.write(`\n${mutationText(mutation)}`);
     const { made, caught } = sum(mutation.map(totalOf));

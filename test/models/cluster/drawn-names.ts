@@ -1,0 +1,77 @@
+/**
+ * What is drawn and what lives, side by side: revisions, UIDs and names that a cluster chose, by
+ * the names that the drawing has for them.
+ *
+ * Promises: only identities are translated; everything else that the drawing says must be so.
+ */
+
+/** The table of one way. */
+export interface DrawnNames {
+  /** The live text is what the drawing calls `drawn`. */
+  readonly note: (live: string, drawn: string) => void;
+  /** Notes all identities of a live value that is drawn as `drawn`. */
+  readonly match: (live: unknown, drawn: unknown) => void;
+  /** A live value in the words of the drawing. */
+  readonly translate: (live: unknown) => unknown;
+  /** What a live value says otherwise than `drawn`; `undefined` when it is as drawn. */
+  readonly difference: (live: unknown, drawn: unknown) => string | undefined;
+}
+
+const IDENTITIES: ReadonlySet<string> = new Set(['revision', 'uid', 'key', 'name']);
+/** What no drawing can know: texts for people, and times. */
+const UNDRAWN: ReadonlySet<string> = new Set([
+  'why',
+  'policy',
+  'retryAfterSeconds',
+  'retryAfterMs',
+  'startedAt',
+  'acquireTime',
+  'transitions',
+  'sentAtMs',
+  'answeredAtMs',
+]);
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const differing = (live: unknown, drawn: unknown, path: string): string | undefined => {
+  if (isRecord(live) && isRecord(drawn)) {
+    return Object.keys(drawn)
+      .filter((field) => !UNDRAWN.has(field))
+      .map((field) => differing(live[field], drawn[field], `${path}.${field}`))
+      .find((found) => found !== undefined);
+  }
+  const [seen, said] = [JSON.stringify(live), JSON.stringify(drawn)];
+  return seen === said ? undefined : `${path} is ${seen}, drawn is ${said}`;
+};
+
+/** An empty table. */
+export const drawnNames = (): DrawnNames => {
+  const drawnBy = new Map<string, string>();
+  const note = (live: string, drawn: string): void => {
+    if (live !== drawn) drawnBy.set(live, drawn);
+  };
+  const match = (live: unknown, drawn: unknown): void => {
+    if (!isRecord(live) || !isRecord(drawn)) return;
+    for (const [field, said] of Object.entries(drawn)) {
+      const seen = live[field];
+      if (IDENTITIES.has(field) && typeof seen === 'string' && typeof said === 'string') {
+        note(seen, said);
+      } else match(seen, said);
+    }
+  };
+  const translate = (live: unknown): unknown => {
+    if (typeof live === 'string') return drawnBy.get(live) ?? live;
+    if (Array.isArray(live)) return live.map(translate);
+    if (!isRecord(live)) return live;
+    return Object.fromEntries(
+      Object.entries(live).map(([field, value]) => [field, translate(value)]),
+    );
+  };
+  return {
+    note,
+    match,
+    translate,
+    difference: (live, drawn) => differing(translate(live), drawn, 'the answer'),
+  };
+};

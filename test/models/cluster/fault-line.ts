@@ -1,0 +1,205 @@
+/**
+ * The wire between an actor and an API server, with everything that can go wrong on it.
+ *
+ * Promises: requests go through unchanged unless an order says otherwise; orders are for the next
+ * requests, one each and first come first; what reached nobody was done by nobody. The embedded
+ * cluster and a real API server stand behind the same wire.
+ */
+import { writeFile } from 'node:fs/promises';
+import {
+  Agent as PlainAgent,
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as plainRequest,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { SiteAddress } from './site.ts';
+
+/** What happens to one request. */
+export type Order =
+  /** Answered here, and nothing done. */
+  | {
+    readonly kind: 'refuse';
+    readonly status: number;
+    readonly message: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  }
+  /** The connection breaks, after or before the request was done. */
+  | { readonly kind: 'cut'; readonly done: boolean }
+  /** Sent on with another's proof of who asks. */
+  | { readonly kind: 'disguise'; readonly authorization: string }
+  /** Sent on when somebody else has done something. */
+  | { readonly kind: 'after'; readonly act: () => Promise<unknown> }
+  /** Sent on with other words in its query. */
+  | { readonly kind: 'ask'; readonly query: Readonly<Record<string, string>> };
+
+/** A wire that is up. */
+export interface FaultLine {
+  readonly source: KubeconfigSource;
+  /** Orders for the next requests. */
+  readonly order: (...orders: readonly Order[]) => void;
+  /** Forgets orders that nobody came for; says how many. */
+  readonly forget: () => number;
+  /** No connection can be made any more. */
+  readonly leave: () => Promise<void>;
+  readonly comeBack: () => Promise<void>;
+  /** Breaks what is open. */
+  readonly cut: () => void;
+  /** Ends the answers that are still being sent, in good order. */
+  readonly end: () => void;
+  /** Answers that the server itself gave. */
+  readonly answers: () => number;
+  readonly stop: () => Promise<void>;
+}
+
+type PassOn = (
+  target: string,
+  options: { readonly method: string; readonly headers: IncomingHttpHeaders },
+  heard: (answer: IncomingMessage) => void,
+) => ReturnType<typeof plainRequest>;
+
+/** Sends requests on to the server of a site; `close` ends its connections. */
+const carrier = ({ server, authority }: SiteAddress) => {
+  const secure = server.startsWith('https:');
+  const agent = secure
+    ? new SecureAgent({ keepAlive: true, ca: authority })
+    : new PlainAgent({ keepAlive: true });
+  const passOn: PassOn = (target, options, heard) =>
+    secure
+      ? secureRequest(`${server}${target}`, { ...options, agent }, heard)
+      : plainRequest(`${server}${target}`, { ...options, agent }, heard);
+  return { passOn, close: () => agent.destroy() };
+};
+
+const listen = (server: Server, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('no port'));
+      else resolve(address.port);
+    });
+  });
+
+const refuse = (
+  response: ServerResponse,
+  { status, message, headers = {} }: Extract<Order, { kind: 'refuse' }>,
+): void => {
+  const body = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code: status };
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+};
+
+const targetOf = (url: string, order: Order | undefined): string => {
+  if (order?.kind !== 'ask') return url;
+  const asked = new URL(url, 'http://line');
+  for (const [name, value] of Object.entries(order.query)) asked.searchParams.set(name, value);
+  return `${asked.pathname}${asked.search}`;
+};
+
+const headersOf = (headers: IncomingHttpHeaders, order: Order | undefined): IncomingHttpHeaders =>
+  order?.kind === 'disguise' ? { ...headers, authorization: order.authorization } : headers;
+
+const kubeconfigOf = (server: string, token: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'line', cluster: { server } }],
+    users: [{ name: 'line', user: token === '' ? {} : { token } }],
+    contexts: [{ name: 'line', context: { cluster: 'line', user: 'line' } }],
+    'current-context': 'line',
+  });
+
+/** Puts a wire before the site's server; its kubeconfig is written to `directory`. */
+export const startFaultLine = async (site: SiteAddress, directory: string): Promise<FaultLine> => {
+  const { passOn, close } = carrier(site);
+  const sockets = new Set<Socket>();
+  const open = new Set<ServerResponse>();
+  let orders: readonly Order[] = [];
+  let answers = 0;
+
+  const send = (
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    order: Order | undefined,
+  ): void => {
+    const { method = 'GET', url = '' } = incoming;
+    const headers = headersOf(incoming.headers, order);
+    const outgoing = passOn(targetOf(url, order), { method, headers }, (answer) => {
+      answers += 1;
+      if (order?.kind === 'cut') {
+        answer.resume();
+        answer.once('end', () => response.destroy());
+        return;
+      }
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    outgoing.on('error', () => response.destroy());
+    open.add(response);
+    response.on('close', () => {
+      open.delete(response);
+      outgoing.destroy();
+    });
+    incoming.pipe(outgoing);
+  };
+  const server = createServer((incoming, response) => {
+    const [order, ...rest] = orders;
+    orders = rest;
+    if (order?.kind === 'refuse') {
+      incoming.resume();
+      refuse(response, order);
+    } else if (order?.kind === 'cut' && !order.done) response.destroy();
+    else if (order?.kind === 'after') {
+      order.act().then(() => send(incoming, response, order), () => response.destroy());
+    } else send(incoming, response, order);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const port = await listen(server, 0);
+  const path = join(directory, `line-${port}`);
+  await writeFile(path, kubeconfigOf(`http://127.0.0.1:${port}`, site.operatorToken));
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const leave = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      cut();
+    });
+  return {
+    source: { _tag: 'File', path },
+    order: (...more) => {
+      orders = [...orders, ...more];
+    },
+    forget: () => {
+      const left = orders.length;
+      orders = [];
+      return left;
+    },
+    leave,
+    comeBack: async () => {
+      if (!server.listening) await listen(server, port);
+    },
+    cut,
+    end: () => {
+      for (const response of open) response.end();
+    },
+    answers: () => answers,
+    stop: async () => {
+      close();
+      if (server.listening) await leave();
+    },
+  };
+};

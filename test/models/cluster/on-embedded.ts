@@ -1,0 +1,31 @@
+/** One embedded cluster for a whole run: an API server alone, where nobody else does anything. */
+import type { TestProject } from 'vitest/node';
+import { customResourceDefinition } from '../../../src/api/crd.ts';
+import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
+import { serveCluster } from '../../../src/embedded/cluster/http.ts';
+import { withSimulation } from '../../../src/embedded/cluster/simulation-routes.ts';
+import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** Starts it; gives what ends it. Called by vitest. */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const time = warpedTime(realTime);
+  const cluster = makeCluster({ time, seed: 1 });
+  for (const resource of CUSTOM_RESOURCES) {
+    const body = customResourceDefinition(resource);
+    cluster.answer({ method: 'POST', path: DEFINITIONS, body });
+  }
+  const at = { host: '127.0.0.1', port: 0 };
+  const { address, stop } = await serveCluster(withSimulation({ cluster, time }), at);
+  project.provide('site', {
+    name: 'embedded',
+    server: `http://${address.host}:${address.port}`,
+    authority: '',
+    operatorToken: '',
+    strangerToken: '',
+  });
+  return stop;
+};

@@ -1,0 +1,155 @@
+/**
+ * Plays one way on a cluster: the live actor over its real effects, on a clock that is cranked by
+ * hand, with everything else as the way says.
+ *
+ * Promises: an act is answered when the way says so and not before, by a real server or on the wire
+ * to it; after each step the state, the data and the invariants are those of the drawing; waits
+ * only for conditions, and says for which one it waited in vain.
+ */
+import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { namedTimers, type Rig } from '../harness/driver.ts';
+import { type Step, tell } from '../harness/explorer.ts';
+import type { Path } from '../harness/paths.ts';
+import type { ActGate } from './act-gate.ts';
+import type { DrawnNames } from './drawn-names.ts';
+import type { FaultLine } from './fault-line.ts';
+import type { Cue, Mover, Scene } from './stage.ts';
+
+/** What one way showed. */
+export interface Performance {
+  readonly steps: number;
+  /** Who made the actor move, step by step, and which transitions it took. */
+  readonly moves: readonly {
+    readonly by: Mover;
+    readonly transitions: readonly AnyTransitionDefinition[];
+  }[];
+}
+
+/** All that is needed to play a way. */
+export interface Play {
+  readonly path: Path;
+  readonly project: Rig['project'];
+  readonly invariant: Rig['invariant'];
+  readonly scene: Scene;
+  readonly gate: ActGate;
+  readonly line: FaultLine;
+  readonly names: DrawnNames;
+}
+
+const PATIENCE_MS = 20_000;
+
+const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Result> => {
+  let cancel = (): void => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    cancel = realTime.schedule(
+      PATIENCE_MS,
+      () => reject(new Error(`Waited ${PATIENCE_MS} ms for ${what}`)),
+    );
+  });
+  return await Promise.race([wanted, tooLate]).finally(cancel);
+};
+
+const ANSWER = /^xstate\.done\.actor\.(.+)$/;
+
+/** The live actor of a way, with an ear for what it is sent. */
+const liveActor = ({ path, scene }: Play) => {
+  const timers = namedTimers();
+  const listeners = new Map<string, (event: unknown) => void>();
+  const defects: unknown[] = [];
+  const actor = createActor(scene.machine, {
+    input: scene.input ?? path.input,
+    clock: timers.clock,
+    inspect: (inspected) => {
+      if (inspected.type !== '@xstate.event' || inspected.actorRef !== actor) return;
+      const heard = listeners.get(inspected.event.type);
+      listeners.delete(inspected.event.type);
+      heard?.(inspected.event);
+    },
+  });
+  timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
+  actor.subscribe({ error: (error) => defects.push(error) });
+  return {
+    actor,
+    timers,
+    defects,
+    /** The next event of this type that reaches the actor. */
+    hears: (type: string) =>
+      new Promise<Cue['event']>((resolve) => {
+        listeners.set(type, (event) => resolve(event as Cue['event']));
+      }),
+  };
+};
+
+/** Plays the way to its end; rejects with the story so far when the live actor is elsewhere. */
+export const perform = async (play: Play): Promise<Performance> => {
+  const { path, project, invariant, scene, gate, line, names } = play;
+  const { actor, timers, defects, hears } = liveActor(play);
+  const { settle } = simulatedTime();
+  const story: string[] = [];
+  const moves: Performance['moves'][number][] = [];
+
+  const answer = async (act: string, cue: Cue): Promise<Mover> => {
+    const answered = hears(cue.event.type);
+    const by = await inTime(`"${act}" to be arranged`, scene.arrange(cue));
+    if (by !== 'word') {
+      await inTime(`"${act}" to ask the API server`, gate.arrival());
+      gate.open();
+    }
+    const { output } = await inTime(`the answer to "${act}"`, answered);
+    gate.close();
+    await line.comeBack();
+    if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
+    names.match(output, cue.event['output']);
+    const difference = names.difference(output, cue.event['output']);
+    if (difference !== undefined) {
+      throw new Error(`"${act}" was answered otherwise: ${difference} (${JSON.stringify(output)})`);
+    }
+    return by;
+  };
+  const take = async (cue: Cue): Promise<Mover> => {
+    const { type } = cue.event;
+    const act = ANSWER.exec(type)?.[1];
+    if (act !== undefined) return await answer(act, cue);
+    if (type.startsWith('xstate.after.')) {
+      timers.fire(type);
+      return 'clock';
+    }
+    const { event, by } = await inTime(`"${type}" in the cluster`, scene.observe(cue));
+    actor.send(event);
+    return by;
+  };
+  const told = (value: unknown, status: string, context: unknown): string =>
+    JSON.stringify([status, value, context]);
+  const compare = ({ after }: Step, now: AnyMachineSnapshot): void => {
+    const seen = told(now.value, now.status, project(names.translate(now.context) as never));
+    const said = told(after.value, after.status, project(after.context as never));
+    if (seen !== said) throw new Error(`drawn: ${said}\n  live:  ${seen}`);
+  };
+
+  actor.start();
+  try {
+    for (const [at, step] of path.steps.entries()) {
+      story.push(tell(step.event));
+      const { before, event } = step;
+      const by = await take({ before, event, rest: path.steps.slice(at + 1) });
+      await settle();
+      compare(step, actor.getSnapshot());
+      invariant?.(actor.getSnapshot(), step.acts);
+      moves.push({ by, transitions: step.transitions });
+    }
+  } catch (cause) {
+    const because = [...defects, cause].map((one) => one instanceof Error ? one.message : one);
+    throw new Error(
+      `The live actor left the drawn way after:\n  ${story.join('\n  ')}\n  ${
+        because.join('\n  ')
+      }`,
+      { cause },
+    );
+  } finally {
+    actor.stop();
+    gate.open();
+  }
+  return { steps: path.steps.length, moves };
+};

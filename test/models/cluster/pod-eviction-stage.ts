@@ -1,0 +1,312 @@
+/**
+ * `podEviction` on a cluster: a pod, its budgets, its namespace and its node are brought to where
+ * the API server's own answer means what the way says.
+ */
+import { ManagedRuntime } from 'effect';
+import { providePodEviction } from '../../../src/actors/pod-eviction-acts.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
+import { budgetCovers, projectBudget } from '../../../src/domain/drain/budget.ts';
+import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
+import { type PodFacts, podFacts } from '../../../src/domain/drain/pod-facts.ts';
+import { projectPod } from '../../../src/domain/drain/pod.ts';
+import { objectKey } from '../../../src/domain/ids.ts';
+import { evictionsLayer } from '../../../src/effects/evictions.ts';
+import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
+import { liveWorld } from '../../support/live-world.ts';
+import { Layer } from 'effect';
+import type { Order } from './fault-line.ts';
+import { type Budgets, GUARD_LABEL, type PodScenery, podScenery } from './pod-scenery.ts';
+import { type Sight, watchSight } from './sight.ts';
+import type { Hand } from './site.ts';
+import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+
+type Tag = EvictionOutcome['_tag'];
+
+/** Whether the namespace is being deleted, which nobody can undo. */
+interface World {
+  readonly ending: boolean;
+}
+
+/** Answers that a server gives whatever becomes of the namespace, or that no server gives. */
+const WHATEVER_ENDS: ReadonlySet<Tag> = new Set([
+  'NamespaceTerminating',
+  'Unauthenticated',
+  'Forbidden',
+  'Throttled',
+  'Transient',
+  'Unknown',
+  'NotSent',
+  'Refused',
+]);
+/** Answers for which the pod must not be on its way out. */
+const NEEDS_LIVING: ReadonlySet<Tag> = new Set([
+  'BudgetExhausted',
+  'BudgetUnsettled',
+  'TwoBudgets',
+  'BudgetBroken',
+  'Accepted',
+]);
+/** Answers that need no pod. */
+const WITHOUT_POD: ReadonlySet<Tag> = new Set([
+  'Gone',
+  'Unauthenticated',
+  'Forbidden',
+  'Throttled',
+  'Transient',
+  'Unknown',
+  'NotSent',
+  'Refused',
+]);
+
+const outcomeIn = ({ event }: Moment): EvictionOutcome | undefined =>
+  event.type === 'xstate.done.actor.evictPod' ? event['output'] as EvictionOutcome : undefined;
+
+const hindrance = ({ ending }: World, moment: Moment): string | undefined => {
+  const outcome = outcomeIn(moment);
+  return outcome !== undefined && ending && !WHATEVER_ENDS.has(outcome._tag)
+    ? 'a namespace that is being deleted refuses everything'
+    : undefined;
+};
+
+const ADMISSION = '/apis/admissionregistration.k8s.io/v1';
+const POLICY = 'models-guard';
+
+/** A policy that refuses evictions in namespaces with a label. */
+const installPolicy = async (hand: Hand): Promise<void> => {
+  await hand.call('POST', `${ADMISSION}/validatingadmissionpolicies`, {
+    metadata: { name: POLICY },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [{
+          apiGroups: [''],
+          apiVersions: ['*'],
+          operations: ['CREATE'],
+          resources: ['pods/eviction'],
+        }],
+      },
+      validations: [{ expression: 'false', message: 'not today' }],
+    },
+  });
+  await hand.call('POST', `${ADMISSION}/validatingadmissionpolicybindings`, {
+    metadata: { name: POLICY },
+    spec: {
+      policyName: POLICY,
+      validationActions: ['Deny'],
+      matchResources: { namespaceSelector: { matchLabels: { [GUARD_LABEL]: 'on' } } },
+    },
+  });
+};
+
+/** What the budgets must be for a server to answer so. */
+const BUDGETS_FOR: Partial<Readonly<Record<Tag, Budgets>>> = {
+  Accepted: 'open',
+  BudgetExhausted: 'full',
+  BudgetUnsettled: 'unsettled',
+  TwoBudgets: 'two',
+  BudgetBroken: 'broken',
+};
+
+/** What nobody but the wire can say. */
+const ORDERS: Partial<Readonly<Record<Tag, Order>>> = {
+  Throttled: {
+    kind: 'refuse',
+    status: 429,
+    message: 'Too many requests',
+    headers: { 'retry-after': '1' },
+  },
+  Transient: { kind: 'refuse', status: 503, message: 'try again' },
+  Refused: { kind: 'refuse', status: 418, message: 'a teapot' },
+  Unknown: { kind: 'cut', done: false },
+};
+
+/** What a site without users and policies would say. */
+const SAID_FOR: Partial<Readonly<Record<Tag, Order>>> = {
+  Unauthenticated: { kind: 'refuse', status: 401, message: 'Unauthorized' },
+  Forbidden: {
+    kind: 'refuse',
+    status: 403,
+    message: 'pods "p1" is forbidden: User "x" cannot create resource "pods/eviction"',
+  },
+  PolicyRefused: {
+    kind: 'refuse',
+    status: 403,
+    message: 'admission webhook "guard" denied the request: no',
+  },
+};
+
+const budgetsShowing = ({ need }: PodFacts): Budgets => {
+  if (need._tag === 'None') return 'none';
+  if (need._tag === 'One') return need.budget.endsWith('/other') ? 'openOther' : 'open';
+  return { TwoBudgets: 'two', BudgetBroken: 'broken', BudgetNeverAllows: 'never' }[
+    need.reason
+  ] as Budgets;
+};
+
+interface Sights {
+  readonly pods: Sight<NonNullable<ReturnType<typeof projectPod>>>;
+  readonly budgets: Sight<NonNullable<ReturnType<typeof projectBudget>>>;
+  readonly nodes: Sight<NonNullable<ReturnType<typeof projectDrainedNode>>>;
+}
+
+/** One pod that is being evicted. */
+const sceneOf = (
+  { site, line, services, names }: Place,
+  { pods, budgets, nodes }: Sights,
+  { scenery, drawn }: { readonly scenery: PodScenery; readonly drawn: PodEvictionInput },
+): Scene => {
+  const { namespace, uid } = scenery;
+  for (const name of ['db', 'other']) names.note(`${namespace}/${name}`, `ns/${name}`);
+  const runtime = ManagedRuntime.make(
+    evictionsLayer(silentTelemetry).pipe(Layer.provide(services)),
+  );
+  const deaf = (): void => {};
+  const machine = providePodEviction(runtime, {
+    joinQueue: deaf,
+    leaveQueue: deaf,
+    askToCall: deaf,
+    leaveCalls: deaf,
+    tellAnswer: deaf,
+    callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
+    guarded: (act) => act,
+  });
+  let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';
+  let ending = false;
+
+  const liveFacts = (facts: PodFacts): PodFacts =>
+    facts.need._tag === 'One'
+      ? {
+        ...facts,
+        need: { _tag: 'One', budget: facts.need.budget.replace('ns/', `${namespace}/`) },
+      }
+      : facts;
+  const seenFacts = (): PodFacts | undefined => {
+    const known = pods.get(objectKey('p1', namespace));
+    if (known?.uid !== uid) return undefined;
+    const covering = [...budgets.values()].filter((budget) => budgetCovers(budget, known));
+    const silent = nodes.get(objectKey(scenery.nodeName))?.kubeletSilent === true;
+    return podFacts(known, covering, silent);
+  };
+
+  const byServer = async (outcome: EvictionOutcome): Promise<boolean> => {
+    const { _tag } = outcome;
+    const wanted = BUDGETS_FOR[_tag];
+    if (wanted !== undefined) await scenery.budgets(wanted);
+    if (_tag === 'Gone') await scenery.remove();
+    if (_tag === 'OtherPod') await scenery.replace();
+    if (_tag === 'Gone' || _tag === 'OtherPod') pod = 'gone';
+    if (_tag === 'Accepted' && pod === 'living') pod = 'terminating';
+    if (_tag === 'NamespaceTerminating' && !ending) {
+      ending = true;
+      await scenery.endNamespace();
+    }
+    if (site.strangerToken === '') return SAID_FOR[_tag] === undefined;
+    if (_tag === 'PolicyRefused' || !ending) await scenery.guard(_tag === 'PolicyRefused');
+    if (_tag === 'Forbidden') {
+      line.order({ kind: 'disguise', authorization: `Bearer ${site.strangerToken}` });
+    }
+    if (_tag === 'Unauthenticated') {
+      line.order({ kind: 'disguise', authorization: 'Bearer nobody' });
+    }
+    return true;
+  };
+  const arrange = async (cue: Cue): Promise<Mover> => {
+    const outcome = outcomeIn(cue);
+    if (outcome === undefined) throw new Error(`Nobody arranges "${cue.event.type}"`);
+    if (outcome._tag === 'NotSent') {
+      await line.leave();
+      return 'line';
+    }
+    const order = ORDERS[outcome._tag];
+    if (order !== undefined) {
+      line.order(order);
+      return 'line';
+    }
+    if (await byServer(outcome)) return 'server';
+    const said = SAID_FOR[outcome._tag];
+    if (said !== undefined) line.order(said);
+    return 'line';
+  };
+
+  /** The next answer needs a pod that is there. */
+  const needsPod = ({ before, rest }: Cue, end: 'terminating' | 'gone'): boolean => {
+    if (!before.matches('calling')) return false;
+    const next = rest.map(outcomeIn).find((outcome) => outcome !== undefined)?._tag;
+    if (next === undefined) return false;
+    return end === 'gone' ? !WITHOUT_POD.has(next) : NEEDS_LIVING.has(next);
+  };
+  const canShow = (facts: PodFacts, cue: Cue): boolean => {
+    if (pod === 'gone' || ending) return false;
+    if (!facts.terminating) return pod === 'living' && !facts.finalizers;
+    return !needsPod(cue, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
+  };
+  const show = async (facts: PodFacts): Promise<PodFacts> => {
+    await scenery.silence(facts.kubeletSilent);
+    if (!facts.terminating) await scenery.budgets(budgetsShowing(facts));
+    else if (facts.finalizers && pod !== 'finalizing') {
+      await scenery.terminate(0);
+      pod = 'finalizing';
+    } else if (pod === 'living') {
+      await scenery.terminate(30);
+      pod = 'terminating';
+    }
+    const look = (): PodFacts | undefined => {
+      const seen = seenFacts();
+      return seen !== undefined && names.difference(seen, facts) === undefined ? seen : undefined;
+    };
+    return await Promise.race([pods.until(look), budgets.until(look), nodes.until(look)]);
+  };
+  const observe = async (cue: Cue): ReturnType<Scene['observe']> => {
+    const { event } = cue;
+    if (event.type === 'pod.vanished') {
+      if (pod === 'gone' || needsPod(cue, 'gone')) return { event, by: 'hand' };
+      await scenery.remove();
+      pod = 'gone';
+      await pods.until(() => seenFacts() === undefined ? true : undefined);
+      return { event, by: 'watch' };
+    }
+    if (event.type !== 'pod.observed') return { event, by: 'word' };
+    const facts = event['facts'] as PodFacts;
+    return canShow(facts, cue)
+      ? { event: { ...event, facts: await show(facts) }, by: 'watch' }
+      : { event: { ...event, facts: liveFacts(facts) }, by: 'hand' };
+  };
+  return {
+    machine,
+    input: { ...drawn, facts: liveFacts(drawn.facts) },
+    arrange,
+    observe,
+    stop: async () => {
+      await runtime.dispose();
+      await scenery.strike();
+    },
+  };
+};
+
+/** The stage of `podEviction`. */
+export const podEvictionStage: Stage<World> = {
+  world: { ending: false },
+  hindrance,
+  follows: (world, step) =>
+    outcomeIn(step)?._tag === 'NamespaceTerminating' ? { ending: true } : world,
+  open: async ({ site, hand, source }) => {
+    if (site.strangerToken !== '') await installPolicy(hand);
+    const { world, dispose } = liveWorld(source);
+    const sights: Sights = {
+      pods: await watchSight(world, '/api/v1/pods', projectPod),
+      budgets: await watchSight(world, '/apis/policy/v1/poddisruptionbudgets', projectBudget),
+      nodes: await watchSight(world, '/api/v1/nodes', projectDrainedNode),
+    };
+    return {
+      begin: async (place, input) => {
+        const scenery = await podScenery(hand, place.number, 'pod-eviction');
+        return sceneOf(place, sights, { scenery, drawn: input as PodEvictionInput });
+      },
+      close: async () => {
+        for (const sight of Object.values(sights)) sight.stop();
+        await dispose();
+      },
+    };
+  },
+};

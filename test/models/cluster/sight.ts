@@ -1,0 +1,40 @@
+/** Collections as the operator sees them, for stages that wait until it sees what was arranged. */
+import { type Reflector, startReflector } from '../../../src/actors/reflector.ts';
+import type { World } from '../../../src/actors/world.ts';
+import type { Identity } from '../../../src/domain/facts.ts';
+import type { KubeApi } from '../../../src/effects/kube-api.ts';
+
+/** A collection that is watched. */
+export interface Sight<T extends Identity> {
+  readonly get: Reflector<T>['get'];
+  readonly values: Reflector<T>['values'];
+  /** Resolves with what `look` gives, as soon as it gives something. */
+  readonly until: <Seen>(look: () => Seen | undefined) => Promise<Seen>;
+  readonly stop: () => void;
+}
+
+/** Watches the collection at `path`; resolves when it is known. */
+export const watchSight = async <T extends Identity>(
+  world: World<KubeApi>,
+  path: string,
+  project: (raw: unknown) => T | undefined,
+): Promise<Sight<T>> => {
+  const reflector = startReflector(world, { id: path, path, project });
+  await reflector.whenSynced;
+  return {
+    get: reflector.get,
+    values: reflector.values,
+    until: (look) =>
+      new Promise((resolve, reject) => {
+        const subscription = reflector.facts.subscribe({ next: again, error: reject });
+        function again(): void {
+          const seen = look();
+          if (seen === undefined) return;
+          resolve(seen);
+          queueMicrotask(() => subscription.unsubscribe());
+        }
+        again();
+      }),
+    stop: reflector.stop,
+  };
+};

@@ -1,0 +1,71 @@
+/** Where ways are played: an API server, who may ask it, and a hand that arranges things there. */
+import { Agent, request } from 'undici';
+import { asRecord, type JsonRecord, parseJson, textAt } from '../../../src/domain/json.ts';
+
+/** What a test process must know of a server. */
+export interface SiteAddress {
+  readonly name: 'embedded' | 'kube-apiserver';
+  readonly server: string;
+  /** Of its certificate; empty for plain HTTP. */
+  readonly authority: string;
+  readonly operatorToken: string;
+  /** Of somebody who may do nothing; empty where everybody may do everything. */
+  readonly strangerToken: string;
+}
+
+/** An answer, whatever its status. */
+export interface HandAnswer {
+  readonly status: number;
+  readonly body: JsonRecord;
+}
+
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+/** Somebody else in the cluster: people, controllers, kubelets. */
+export interface Hand {
+  readonly call: (method: Method, path: string, body?: unknown) => Promise<HandAnswer>;
+  /** Rejects unless it is done; gives the object. */
+  readonly must: (method: Method, path: string, body?: unknown) => Promise<JsonRecord>;
+  /** Makes sure that there is no such object. */
+  readonly remove: (path: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const REFUSED = 300;
+const MISSING = 404;
+const GONE_AT_ONCE = { gracePeriodSeconds: 0, propagationPolicy: 'Background' };
+
+/** The hand at a site. */
+export const handAt = ({ server, authority, operatorToken }: SiteAddress): Hand => {
+  const tls = authority === '' ? {} : { connect: { ca: authority } };
+  const dispatcher = new Agent({ ...tls, headersTimeout: 0, bodyTimeout: 0 });
+  const call: Hand['call'] = async (method, path, body) => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const answer = await request(`${server}${path}`, {
+      method,
+      dispatcher,
+      headers: {
+        ...(operatorToken === '' ? {} : { authorization: `Bearer ${operatorToken}` }),
+        ...(body === undefined ? {} : { 'content-type': type }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, body: asRecord(parseJson(text)) ?? { message: text } };
+  };
+  const must: Hand['must'] = async (method, path, body) => {
+    const { status, body: said } = await call(method, path, body);
+    if (status < REFUSED) return said;
+    throw new Error(`Cannot ${method} ${path}: ${status} ${textAt(said, 'message') ?? ''}`);
+  };
+  return {
+    call,
+    must,
+    remove: async (path) => {
+      const { status } = await call('PATCH', path, { metadata: { finalizers: null } });
+      if (status === MISSING) return;
+      await call('DELETE', path, GONE_AT_ONCE);
+    },
+    close: () => dispatcher.destroy(),
+  };
+};

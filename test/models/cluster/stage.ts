@@ -1,0 +1,76 @@
+/**
+ * What a model test has to know of a cluster, so that the ways of its statechart can be played
+ * there: what no cluster can do, and how one is brought to do the rest.
+ */
+import type { Layer } from 'effect';
+import type { AnyStateMachine } from 'xstate';
+import type { KubeApi } from '../../../src/effects/kube-api.ts';
+import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import type { WriteGate } from '../../../src/effects/write-gate.ts';
+import type { Writes } from '../../../src/effects/writes.ts';
+import type { Step } from '../harness/explorer.ts';
+import type { FaultLine } from './fault-line.ts';
+import type { DrawnNames } from './drawn-names.ts';
+import type { Hand, SiteAddress } from './site.ts';
+
+/** A step that is not taken yet. */
+export type Moment = Pick<Step, 'before' | 'event'>;
+
+/** A step of a way that is played, and those that come after it. */
+export interface Cue extends Moment {
+  readonly rest: readonly Step[];
+}
+
+/** Who made the actor move. `word` is what another actor of this process says. */
+export type Mover = 'server' | 'line' | 'watch' | 'hand' | 'word' | 'clock';
+
+/** Everything that the operator's acts use of an API server, behind the gate and the wire. */
+export type Services = Layer.Layer<KubeApi | Writes | WriteGate>;
+
+/** Where one way is played. */
+export interface Place {
+  readonly site: SiteAddress;
+  /** Of its own, also as a part of names. */
+  readonly number: number;
+  readonly hand: Hand;
+  readonly line: FaultLine;
+  readonly services: Services;
+  readonly names: DrawnNames;
+}
+
+/** One way that is being played. */
+export interface Scene {
+  /** The statechart as it lives. */
+  readonly machine: AnyStateMachine;
+  /** With what it begins, when that is not what is drawn. */
+  readonly input?: unknown;
+  /** Brings the cluster, or the wire, to answer the act that waits as the way says. */
+  readonly arrange: (cue: Cue) => Promise<Mover>;
+  /** The event as it is seen in the cluster, or said by hand. */
+  readonly observe: (cue: Cue) => Promise<{ readonly event: Cue['event']; readonly by: Mover }>;
+  readonly stop: () => Promise<void>;
+}
+
+/** What is there before any way is played. */
+export interface House {
+  readonly site: SiteAddress;
+  readonly hand: Hand;
+  /** To the server on a wire that nobody touches, for what is watched all the time. */
+  readonly source: KubeconfigSource;
+}
+
+/** What all ways of one statechart share. */
+export interface Theatre {
+  readonly begin: (place: Place, input: unknown) => Promise<Scene>;
+  readonly close: () => Promise<void>;
+}
+
+/** How a statechart is played on a cluster. `World` is what of the cluster decides what can be. */
+export interface Stage<World> {
+  readonly world: World;
+  /** Why no cluster can do this now; `undefined` when it can. */
+  readonly hindrance: (world: World, moment: Moment) => string | undefined;
+  /** What is so after a step. */
+  readonly follows: (world: World, step: Step) => World;
+  readonly open: (house: House) => Promise<Theatre>;
+}
