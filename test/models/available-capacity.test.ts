@@ -19,6 +19,7 @@ import {
   availableCapacity,
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
+import { availableCapacityStage } from './cluster/available-capacity-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const said = (availableCount: number): CapacitySaid =>
@@ -93,6 +94,7 @@ interface World {
 describeModel('availableCapacity', {
   machine: availableCapacity,
   wire,
+  stage: availableCapacityStage,
   inputs: [{ name: 'ac-1', facts: { said: null, shown: null }, seed: 1 }],
   events: {
     'capacity.observed': [{ said: said(1) }, { said: said(2) }, { said: said(0) }],

@@ -51,6 +51,8 @@ export interface FaultLine {
   readonly comeBack: () => Promise<void>;
   /** Breaks what is open. */
   readonly cut: () => void;
+  /** Resolves when the next answer begins to be sent. */
+  readonly nextAnswer: () => Promise<void>;
   /** Ends the answers that are still being sent, in good order. */
   readonly end: () => void;
   /** Answers that the server itself gave. */
@@ -121,6 +123,7 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
   const { passOn, close } = carrier(site);
   const sockets = new Set<Socket>();
   const open = new Set<ServerResponse>();
+  const looking = new Set<() => void>();
   let orders: readonly Order[] = [];
   let answers = 0;
 
@@ -142,9 +145,11 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
+      open.add(response);
+      for (const seen of looking) seen();
+      looking.clear();
     });
     outgoing.on('error', () => response.destroy());
-    open.add(response);
     response.on('close', () => {
       open.delete(response);
       outgoing.destroy();
@@ -193,6 +198,7 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
       if (!server.listening) await listen(server, port);
     },
     cut,
+    nextAnswer: () => new Promise((resolve) => void looking.add(resolve)),
     end: () => {
       for (const response of open) response.end();
     },

@@ -54,7 +54,7 @@ const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Re
 const ANSWER = /^xstate\.done\.actor\.(.+)$/;
 
 /** The live actor of a way, with an ear for what it is sent. */
-const liveActor = ({ path, scene }: Play) => {
+const liveActor = ({ path, scene, gate }: Play) => {
   const timers = namedTimers();
   const listeners = new Map<string, (event: unknown) => void>();
   const defects: unknown[] = [];
@@ -74,10 +74,13 @@ const liveActor = ({ path, scene }: Play) => {
     actor,
     timers,
     defects,
-    /** The next event of this type that reaches the actor. */
+    /** The next event of this type that reaches the actor; the act that follows finds no gate open. */
     hears: (type: string) =>
       new Promise<Cue['event']>((resolve) => {
-        listeners.set(type, (event) => resolve(event as Cue['event']));
+        listeners.set(type, (event) => {
+          gate.close();
+          resolve(event as Cue['event']);
+        });
       }),
   };
 };
@@ -94,11 +97,13 @@ export const perform = async (play: Play): Promise<Performance> => {
     const answered = hears(cue.event.type);
     const by = await inTime(`"${act}" to be arranged`, scene.arrange(cue));
     if (by !== 'word') {
-      await inTime(`"${act}" to ask the API server`, gate.arrival());
-      gate.open();
+      if (scene.underWay?.(cue) !== true) {
+        await inTime(`"${act}" to ask the API server`, gate.arrival());
+        gate.open();
+      }
+      await inTime(`"${act}" to be under way`, scene.afterwards?.(cue) ?? Promise.resolve());
     }
     const { output } = await inTime(`the answer to "${act}"`, answered);
-    gate.close();
     await line.comeBack();
     if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
     names.match(output, cue.event['output']);

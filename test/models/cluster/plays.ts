@@ -133,8 +133,8 @@ const playAll = async <World>(
       const number = played += 1;
       const line = await startFaultLine(site, directory);
       const [gate, names] = [makeActGate(), drawnNames()];
-      const services = servicesOf(line, gate);
-      const scene = await theatre.begin({ site, number, hand, line, services, names }, path.input);
+      const place = { site, number, hand, line, gate, services: servicesOf(line, gate), names };
+      const scene = await theatre.begin(place, path.input);
       const play = { path, project: exploration.project, invariant, scene, gate, line, names };
       try {
         performances.push(await perform(play));

@@ -9,8 +9,9 @@ import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
 import type { WriteGate } from '../../../src/effects/write-gate.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
 import type { Step } from '../harness/explorer.ts';
-import type { FaultLine } from './fault-line.ts';
+import type { ActGate } from './act-gate.ts';
 import type { DrawnNames } from './drawn-names.ts';
+import type { FaultLine } from './fault-line.ts';
 import type { Hand, SiteAddress } from './site.ts';
 
 /** A step that is not taken yet. */
@@ -34,6 +35,7 @@ export interface Place {
   readonly number: number;
   readonly hand: Hand;
   readonly line: FaultLine;
+  readonly gate: ActGate;
   readonly services: Services;
   readonly names: DrawnNames;
 }
@@ -46,6 +48,10 @@ export interface Scene {
   readonly input?: unknown;
   /** Brings the cluster, or the wire, to answer the act that waits as the way says. */
   readonly arrange: (cue: Cue) => Promise<Mover>;
+  /** True when the act that is to be answered has left the gate already. */
+  readonly underWay?: (cue: Cue) => boolean;
+  /** What is done once the act has left the gate. */
+  readonly afterwards?: (cue: Cue) => Promise<void>;
   /** The event as it is seen in the cluster, or said by hand. */
   readonly observe: (cue: Cue) => Promise<{ readonly event: Cue['event']; readonly by: Mover }>;
   readonly stop: () => Promise<void>;

@@ -1,0 +1,119 @@
+/**
+ * `listWatch` on a cluster: lists and watches of a small collection, which somebody changes when
+ * the way says that a watch tells something.
+ */
+import { ManagedRuntime } from 'effect';
+import { provideListWatch } from '../../../src/actors/reflector.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
+import type { WatchLine } from '../../../src/effects/kube-api.ts';
+import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { loseRequest, refuseRequest } from './troubles.ts';
+
+const LISTED = 'xstate.done.actor.listPages';
+const FOLLOWED = 'xstate.done.actor.followChanges';
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+/** A revision that every server has forgotten. */
+const LONG_AGO = 1;
+
+type Ending = ListOutcome | WatchEnding;
+
+const endingIn = ({ event }: Moment): Ending | undefined =>
+  event.type === LISTED || event.type === FOLLOWED ? event['output'] as Ending : undefined;
+
+/** The watch at hand has said something. */
+const hasBegun = ({ before }: Moment): boolean => before.matches({ watching: 'following' });
+
+const hindrance = (_world: null, moment: Moment): string | undefined => {
+  const tag = endingIn(moment)?._tag;
+  if (moment.event.type !== FOLLOWED || !hasBegun(moment)) return undefined;
+  if (tag === 'Expired') return 'a server forgets nothing of a watch that it serves';
+  return tag === 'Refused' ? 'a watch that has begun is refused no more' : undefined;
+};
+
+const sceneOf = (place: Place): Scene => {
+  const { site, number, hand, line, gate, services } = place;
+  const label = `models-${number}`;
+  const runtime = ManagedRuntime.make(services);
+  let hear: ((lines: readonly WatchLine[]) => void) | undefined;
+  const selection = { path: COLLECTION, query: { labelSelector: `way=${label}` } };
+  const machine = provideListWatch(runtime, selection, {
+    takePage: () => {},
+    dropPages: () => {},
+    adoptPages: () => {},
+    takeLines: (lines) => hear?.(lines),
+    watchEnded: () => {},
+  });
+  let made = 0;
+
+  const begin = async (): Promise<void> => {
+    await gate.arrival();
+    const begun = line.nextAnswer();
+    gate.open();
+    await begun;
+    gate.close();
+  };
+  const arrange = async (cue: Cue): Promise<Mover> => {
+    const ending = endingIn(cue);
+    switch (ending?._tag) {
+      case 'Listed':
+        return 'server';
+      case 'Ended':
+        return 'line';
+      case 'Refused':
+        return refuseRequest(place);
+      case 'Expired':
+        if (cue.event.type === LISTED) {
+          line.order({ kind: 'refuse', status: 410, message: 'the token is too old' });
+          return 'line';
+        }
+        if (site.name === 'embedded') await hand.must('POST', '/_sim/compact', { revision: 2 });
+        line.order({ kind: 'ask', query: { resourceVersion: `${LONG_AGO}` } });
+        return 'server';
+      default:
+        return hasBegun(cue) ? 'line' : await loseRequest(place);
+    }
+  };
+  return {
+    machine,
+    arrange,
+    underWay: hasBegun,
+    afterwards: async (cue) => {
+      const tag = endingIn(cue)?._tag;
+      if (tag === 'Fault' && hasBegun(cue)) line.cut();
+      if (tag !== 'Ended') return;
+      if (!hasBegun(cue)) await line.nextAnswer();
+      line.end();
+    },
+    observe: async (cue) => {
+      const { event, before } = cue;
+      if (event.type !== 'watch.progressed') return { event, by: 'word' };
+      if (!before.matches('watching')) return { event, by: 'hand' };
+      if (!hasBegun(cue)) await begin();
+      const heard = new Promise<readonly WatchLine[]>((resolve) => {
+        hear = resolve;
+      });
+      made += 1;
+      const metadata = { name: `${label}-${made}`, labels: { way: label } };
+      await hand.must('POST', COLLECTION, { metadata });
+      const revision = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
+      return { event: { ...event, revision }, by: 'watch' };
+    },
+    stop: async () => {
+      await runtime.dispose();
+      for (let at = 1; at <= made; at += 1) await hand.remove(`${COLLECTION}/${label}-${at}`);
+    },
+  };
+};
+
+/** The stage of `listWatch`. */
+export const listWatchStage: Stage<null> = {
+  world: null,
+  hindrance,
+  follows: (world) => world,
+  open: () =>
+    Promise.resolve({
+      begin: (place) => Promise.resolve(sceneOf(place)),
+      close: () => Promise.resolve(),
+    }),
+};

@@ -1,0 +1,73 @@
+/**
+ * One named object of a collection that the operator watches, and somebody who changes it.
+ *
+ * Promises: what was changed is seen by the operator's own watch and projection when a promise
+ * resolves.
+ */
+import type { Identity } from '../../../src/domain/facts.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import type { Sight } from './sight.ts';
+import type { Hand } from './site.ts';
+
+/** What an object is to say. */
+export interface Wanted {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+/** The object of one way. */
+export interface ObjectScenery<T extends Identity> {
+  readonly name: string;
+  /** The object as the operator sees it. */
+  readonly now: () => T | undefined;
+  /** Makes it say this, also when it was not there. */
+  readonly put: (wanted: Wanted) => Promise<T>;
+  /** Deletes it; gives it as it was when it went. */
+  readonly remove: () => Promise<T | undefined>;
+  /** Changes it without a word about anything that matters. */
+  readonly touch: () => Promise<void>;
+}
+
+const MISSING = 404;
+
+/** The object `name` at the collection's `path`. */
+export const objectScenery = <T extends Identity>(
+  hand: Hand,
+  sight: Sight<T>,
+  { path, name }: { readonly path: string; readonly name: string },
+): ObjectScenery<T> => {
+  const at = `${path}/${name}`;
+  let touches = 0;
+  const now = (): T | undefined => [...sight.values()].find(({ key }) => key.endsWith(name));
+  const until = (revision: string): Promise<T> =>
+    sight.until(() => {
+      const seen = now();
+      return seen?.revision === revision ? seen : undefined;
+    });
+  return {
+    name,
+    now,
+    put: async ({ metadata = {}, spec, status }) => {
+      const body = { metadata, ...(spec === undefined ? {} : { spec }) };
+      const patched = await hand.call('PATCH', at, body);
+      let made = patched.status === MISSING
+        ? await hand.must('POST', path, { ...body, metadata: { ...metadata, name } })
+        : patched.body;
+      if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
+      return await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
+    },
+    remove: async () => {
+      const last = now();
+      await hand.remove(at);
+      await sight.until(() => now() === undefined ? true : undefined);
+      return last;
+    },
+    touch: async () => {
+      touches += 1;
+      const annotations = { 'tidegate.dev/touched': `${touches}` };
+      const made = await hand.must('PATCH', at, { metadata: { annotations } });
+      await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
+    },
+  };
+};

@@ -1,0 +1,24 @@
+/** Answers that statecharts of one write share: what fails on the way, and what is refused. */
+import type { Mover, Place } from './stage.ts';
+
+type Way = Pick<Place, 'site' | 'line' | 'number'>;
+
+const AWAY = { kind: 'refuse', status: 503, message: 'try again' } as const;
+
+/** Loses the next request, in one of three manners; nothing is done. */
+export const loseRequest = async ({ line, number }: Way): Promise<Mover> => {
+  const manner = number % 3;
+  if (manner === 0) await line.leave();
+  else line.order(manner === 1 ? { kind: 'cut', done: false } : AWAY);
+  return 'line';
+};
+
+/** Has the next request refused for good: as somebody else's, where the server knows users. */
+export const refuseRequest = ({ site, line }: Way): Mover => {
+  if (site.strangerToken === '') {
+    line.order({ kind: 'refuse', status: 403, message: 'User "x" cannot do that' });
+    return 'line';
+  }
+  line.order({ kind: 'disguise', authorization: `Bearer ${site.strangerToken}` });
+  return 'server';
+};
