@@ -15,6 +15,7 @@ import type {
 import { simulatedTime } from '../../src/domain/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
+import { leadershipStage } from './cluster/leadership-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const why = 'planted';
@@ -122,6 +123,7 @@ const wire = (acts: Acts) => {
 describeModel('leadership', {
   machine: leadership,
   wire,
+  stage: leadershipStage,
   inputs: [input],
   events: {
     'lease.observed': [
