@@ -7,7 +7,7 @@ import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ActorCrowd, actorCrowd } from '../support/actor-crowd.ts';
-import { describeWithBrowser, openPage, seriousFaults } from '../support/browser.ts';
+import { describeWithBrowser, emptyPage, openPage, seriousFaults } from '../support/browser.ts';
 import { drainSite } from '../support/drain-test-site.ts';
 import { reclaimEach, untilEnded } from '../support/reclaims.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
@@ -27,6 +27,17 @@ const found = (page: Page) => page.locator('.found');
 const lit = (page: Page) => page.locator('[data-state].lit');
 const litPaths = (page: Page): Promise<readonly string[]> =>
   lit(page).evaluateAll((groups) => groups.map((group) => group.getAttribute('data-state') ?? ''));
+
+/** Each view of the page, and what is there when it is drawn. */
+const VIEWS = [
+  ['', '.welcome'],
+  ['podEviction', 'text.population'],
+  ['podEviction?state=queued', '.found b'],
+  ['podEviction?search=nobody', '.found'],
+  ['podEviction/default/db-7', '.lit'],
+  ['podEviction/default/nobody', '.panel p'],
+  ['leadership', '[data-state]'],
+] as const;
 
 describeWithBrowser('the live page', (browser) => {
   it('draws only the actors in sight of ten thousand, and finds one by its name', async () => {
@@ -74,13 +85,22 @@ describeWithBrowser('the live page', (browser) => {
   it.each(['light', 'dark'] as const)(
     'has no serious fault for a screen reader, a keyboard or weak eyes when it is %s',
     async (scheme) => {
-      const { url } = await crowded(50);
-      const overview = await openPage(browser(), `${url}#/podEviction`, { scheme });
-      await soon(() => found(overview).innerText()).toBe('50 actors');
-      expect(await seriousFaults(overview)).toEqual([]);
-      const one = await openPage(browser(), `${url}#/podEviction/default/db-7`, { scheme });
-      await soon(() => litPaths(one)).toEqual(['queued']);
-      expect(await seriousFaults(one)).toEqual([]);
+      const crowd = await crowded(50);
+      crowd.move(10);
+      const { page, close } = await emptyPage(browser(), { scheme });
+      onTestFinished(close);
+      await page.goto(crowd.url);
+      for (const [view, shown] of VIEWS) {
+        await page.goto(`${crowd.url}#/${view}`);
+        await page.locator(shown).first().waitFor();
+        await page.locator('details').evaluateAll((all) =>
+          all.forEach((one) => one.setAttribute('open', ''))
+        );
+        expect([view, await seriousFaults(page)]).toEqual([view, []]);
+      }
+      await crowd.close();
+      await page.locator('.heard.lost').waitFor();
+      expect(await seriousFaults(page)).toEqual([]);
     },
   );
 

@@ -3,9 +3,13 @@
  * the page, its pictures and its bench.
  */
 import { createActor } from 'xstate';
+import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { liveBoard, startLivePage } from '../../src/cli/live-page.ts';
+import { MACHINE_LEVELS } from '../../src/cli/machine-levels.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
 import { podEviction } from '../../src/machines/pod-eviction.ts';
+import { inspectionTap } from '../../src/observability/inspect.ts';
+import { seenBy } from '../../src/observability/observability.ts';
 
 const NEEDS: readonly EvictionNeed[] = [
   { _tag: 'One', budget: 'default/db' },
@@ -31,10 +35,17 @@ export interface ActorCrowd {
   readonly close: () => Promise<void>;
 }
 
+/** What every process has: metrics count each transition, and logs are asked whether they care. */
+const tap = inspectionTap({
+  telemetry: silentTelemetry,
+  enabled: () => false,
+  levels: MACHINE_LEVELS,
+});
+
 /** Makes `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page. */
 export const actorCrowd = async (count: number, isWatched = true): Promise<ActorCrowd> => {
   const board = liveBoard();
-  const watched = isWatched ? { inspect: board.inspect } : {};
+  const inspect = seenBy(tap, isWatched ? [board.inspect] : []);
   const actors = Array.from({ length: count }, (_, at) => {
     const input = {
       uid: `u${at}`,
@@ -43,7 +54,7 @@ export const actorCrowd = async (count: number, isWatched = true): Promise<Actor
       facts: factsOf(0),
       seed: at,
     };
-    return createActor(podEviction, { id: `podEviction/${input.key}`, input, ...watched }).start();
+    return createActor(podEviction, { id: `podEviction/${input.key}`, input, inspect }).start();
   });
   const page = isWatched
     ? await startLivePage({ address: { host: '', port: 0 }, board, title: 'Tidegate · crowd' })

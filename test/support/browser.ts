@@ -71,8 +71,15 @@ export interface Look {
   readonly height?: number;
 }
 
-/** Opens a page for one test; its complaints fail that test. */
-export const openPage = async (browser: Browser, url: string, look: Look = {}): Promise<Page> => {
+/** A page, and what it complained of so far. The caller closes it. */
+export interface HeardPage {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** An empty page. */
+export const emptyPage = async (browser: Browser, look: Look = {}): Promise<HeardPage> => {
   const { scheme = 'light', width = 1500, height = 900 } = look;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
   const page = await context.newPage();
@@ -81,8 +88,14 @@ export const openPage = async (browser: Browser, url: string, look: Look = {}): 
   page.on('console', (said) => {
     if (said.type() === 'error' || said.type() === 'warning') complaints.push(said.text());
   });
+  return { page, complaints, close: () => context.close() };
+};
+
+/** Opens a page for one test; its complaints fail that test. */
+export const openPage = async (browser: Browser, url: string, look: Look = {}): Promise<Page> => {
+  const { page, complaints, close } = await emptyPage(browser, look);
   onTestFinished(async () => {
-    await context.close();
+    await close();
     expect(complaints).toEqual([]);
   });
   await page.goto(url);

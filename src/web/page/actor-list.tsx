@@ -86,7 +86,7 @@ const Filters = () => (
     <input
       type='search'
       aria-label='Search by name, state or reason'
-      placeholder='Search by name, state or reason'
+      placeholder='Name, state or reason'
       value={route.value.search}
       onInput={({ currentTarget }) => replaceRoute({ search: currentTarget.value })}
     />
