@@ -99,9 +99,11 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     }
   };
   /** A name may live again, as a restarted actor or a machine that comes back. */
-  const entryOf = (id: string, kind: string): Entry => {
+  const entryOf = (id: string): Entry | undefined => {
     const known = entries.get(id);
     if (known !== undefined) return known;
+    const [kind = ''] = id.split('/', 1);
+    if (!kinds.has(kind)) return undefined;
     const nowMs = time.now();
     const row: ActorRow = {
       id,
@@ -115,6 +117,16 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     const entry: Entry = { row, path: [], log: [], context: undefined };
     entries.set(id, entry);
     return entry;
+  };
+  /** What a state means does not change while a process runs, so it is looked up once. */
+  const reasons = new Map<string, ReasonName | null>();
+  const reasonIn = (kind: string, state: string, snapshot: object): ReasonName | null => {
+    const place = `${kind} ${state}`;
+    const known = reasons.get(place);
+    if (known !== undefined) return known;
+    const reason = reasonOf(snapshot);
+    reasons.set(place, reason);
+    return reason;
   };
   const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
     const nowMs = time.now();
@@ -132,7 +144,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       ...row,
       state,
       status,
-      reason: status === 'active' ? reasonOf(snapshot) : null,
+      reason: status === 'active' ? reasonIn(row.kind, state, snapshot) : null,
       sinceMs: nowMs,
       bornMs: revived ? nowMs : row.bornMs,
     };
@@ -141,9 +153,9 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   };
 
   const observe = (sight: ActorSight): void => {
-    const [kind] = sight.id.split('/', 1);
-    if (kind === undefined || !kinds.has(kind)) return;
-    note(entryOf(sight.id, kind), sight);
+    const entry = entryOf(sight.id);
+    if (entry === undefined) return;
+    note(entry, sight);
     tell(sight.id);
   };
 
