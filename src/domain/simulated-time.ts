@@ -6,12 +6,7 @@
  * before the next one fires.
  */
 import type { Time } from './time.ts';
-
-interface Timer {
-  readonly dueMs: number;
-  readonly order: number;
-  readonly run: () => void;
-}
+import { type Timer, timerHeap } from './timer-heap.ts';
 
 /** A `Time` with its crank. */
 export interface SimulatedTime extends Time {
@@ -38,25 +33,14 @@ export const simulatedTime = (startMs = Date.UTC(2026, 0, 1)): SimulatedTime => 
   let elapsedMs = 0;
   let wallOffsetMs = startMs;
   let made = 0;
-  const timers = new Set<Timer>();
-
-  const earliest = (): Timer | undefined => {
-    let first: Timer | undefined;
-    for (const timer of timers) {
-      if (
-        first === undefined || timer.dueMs < first.dueMs ||
-        (timer.dueMs === first.dueMs && timer.order < first.order)
-      ) first = timer;
-    }
-    return first;
-  };
+  const timers = timerHeap();
 
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
   };
 
   const fire = async (timer: Timer): Promise<void> => {
-    timers.delete(timer);
+    timers.disarm(timer);
     elapsedMs = Math.max(elapsedMs, timer.dueMs);
     timer.run();
     await settle();
@@ -66,16 +50,19 @@ export const simulatedTime = (startMs = Date.UTC(2026, 0, 1)): SimulatedTime => 
     now: () => wallOffsetMs + elapsedMs,
     monotonic: () => elapsedMs,
     schedule: (delayMs, run) => {
-      const timer = { dueMs: elapsedMs + Math.max(0, delayMs), order: made++, run };
+      const dueMs = elapsedMs + Math.max(0, delayMs);
+      const timer: Timer = { dueMs, order: made++, run, armed: true };
       timers.add(timer);
-      return () => {
-        timers.delete(timer);
-      };
+      return () => timers.disarm(timer);
     },
     advance: async (ms) => {
       const untilMs = elapsedMs + ms;
       await settle();
-      for (let next = earliest(); next !== undefined && next.dueMs <= untilMs; next = earliest()) {
+      for (
+        let next = timers.first();
+        next !== undefined && next.dueMs <= untilMs;
+        next = timers.first()
+      ) {
         await fire(next);
       }
       elapsedMs = untilMs;
@@ -83,7 +70,7 @@ export const simulatedTime = (startMs = Date.UTC(2026, 0, 1)): SimulatedTime => 
     },
     advanceToNext: async () => {
       await settle();
-      const next = earliest();
+      const next = timers.first();
       if (next === undefined) return false;
       await fire(next);
       return true;
@@ -92,6 +79,6 @@ export const simulatedTime = (startMs = Date.UTC(2026, 0, 1)): SimulatedTime => 
     jumpWallClock: (ms) => {
       wallOffsetMs += ms;
     },
-    pending: () => timers.size,
+    pending: timers.size,
   };
 };

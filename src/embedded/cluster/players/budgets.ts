@@ -6,12 +6,11 @@
  * allows nothing and says why (`SyncFailed`).
  */
 import { type JsonRecord, numberAt, recordAt, textAt } from '../../../domain/json.ts';
-import { labelsOf } from '../../../domain/object-meta.ts';
 import { rfc3339Seconds } from '../../../domain/time.ts';
 import { budgetCounts, sameCounts } from './budget-status.ts';
 import { keyQueue } from './key-queue.ts';
-import { selects } from './label-selector.ts';
 import { conditionOf, controllerOf, withCondition } from './pod-reading.ts';
+import { makeSelection } from './selection.ts';
 import {
   type CollectionName,
   keyOf,
@@ -21,6 +20,7 @@ import {
   type Player,
   type Stage,
   type StageChange,
+  uidOf,
   within,
 } from './stage.ts';
 import { wantedReplicas } from './workload-loop.ts';
@@ -66,17 +66,25 @@ const wantedBy = (
   return { wanted: [...scales.values()].reduce((sum, replicas) => sum + replicas, 0) };
 };
 
-/** Pods by namespace, kept from the changes. */
-const podsByNamespace = () => {
-  const rooms = new Map<string, Map<string, JsonRecord>>();
+/** What of a workload counts for budgets: how many pods it wants, and on whose behalf. */
+const wishOf = (scale: JsonRecord): string =>
+  `${uidOf(scale)} ${wantedReplicas(scale)} ${textAt(controllerOf(scale), 'uid') ?? ''}`;
+
+/** Which budgets may have another status than the one that was worked out last. */
+const makeDoubts = () => {
+  const settled = new Set<string>();
+  const wishes = new Map<string, string>();
   return {
-    in: (namespace: string): Iterable<JsonRecord> => rooms.get(namespace)?.values() ?? [],
-    put: ({ type, object }: StageChange): void => {
-      const { namespace, name } = nameOf(object);
-      const room = rooms.get(namespace) ?? new Map<string, JsonRecord>();
-      rooms.set(namespace, room);
-      if (type === 'DELETED') room.delete(name);
-      else room.set(name, object);
+    holds: (key: string): boolean => !settled.has(key),
+    raise: (key: string): void => void settled.delete(key),
+    settle: (key: string): void => void settled.add(key),
+    /** A workload has changed: most often in what it says of itself, which is nothing to budgets. */
+    hear: ({ type, collection, object }: StageChange): void => {
+      const name = `${collection} ${keyOf(object)}`;
+      const wish = type === 'DELETED' ? '' : wishOf(object);
+      if (wishes.get(name) === wish) return;
+      wishes.set(name, wish);
+      settled.clear();
     },
   };
 };
@@ -92,8 +100,8 @@ const condition = (allowed: number, problem: string | undefined) => {
 
 /** Starts the controller. */
 export const startBudgets = (stage: Stage): Player => {
-  const pods = podsByNamespace();
-  const budgets = new Map<string, JsonRecord>();
+  const { pods, budgets, podsUnder, budgetsOver } = makeSelection();
+  const doubts = makeDoubts();
 
   const say = (budget: JsonRecord, status: JsonRecord, problem?: string): void => {
     const now = rfc3339Seconds(stage.time.now());
@@ -106,9 +114,8 @@ export const startBudgets = (stage: Stage): Player => {
   };
   const look = (key: string): void => {
     const budget = stage.get('poddisruptionbudgets', nameIn(key));
-    if (budget === undefined) return;
-    const covered = [...pods.in(nameOf(budget).namespace)]
-      .filter((pod) => selects(budget, labelsOf(pod)));
+    if (budget === undefined || !doubts.holds(key)) return;
+    const covered = podsUnder(budget);
     const sum = wantedBy(stage, covered);
     const nowMs = stage.time.now();
     const wanted = 'wanted' in sum ? sum.wanted : undefined;
@@ -121,7 +128,8 @@ export const startBudgets = (stage: Stage): Player => {
       return say(budget, { disruptionsAllowed: 0, observedGeneration }, problem);
     }
     const { againInMs, disruptedPods, ...numbers } = counts;
-    if (againInMs !== undefined) queue.wake(key, againInMs);
+    if (againInMs === undefined) doubts.settle(key);
+    else queue.wake(key, againInMs);
     const seen = numberAt(before, 'observedGeneration') === observedGeneration;
     if (seen && sameCounts(before, counts)) return;
     const gone = Object.keys(recordAt(before, 'disruptedPods') ?? {})
@@ -135,22 +143,30 @@ export const startBudgets = (stage: Stage): Player => {
   };
   const queue = keyQueue(stage.time, look);
   const wake = (key: string): void => queue.wake(key, within(stage, stage.pace.controllerMs));
-  const wakeFor = (concerns: (budget: JsonRecord) => boolean): void => {
-    for (const [key, budget] of budgets) if (concerns(budget)) wake(key);
+  const doubt = (key: string): void => {
+    doubts.raise(key);
+    wake(key);
   };
 
   const hear = (change: StageChange): void => {
     const { type, collection, object } = change;
-    const { namespace } = nameOf(object);
-    const near = (budget: JsonRecord) => nameOf(budget).namespace === namespace;
     if (collection === 'poddisruptionbudgets') {
-      if (type === 'DELETED') budgets.delete(keyOf(object));
-      else budgets.set(keyOf(object), object);
-      if (type !== 'DELETED') wake(keyOf(object));
+      if (type === 'DELETED') budgets.remove(object);
+      else {
+        budgets.put(object);
+        doubt(keyOf(object));
+      }
     } else if (collection === 'pods') {
-      pods.put(change);
-      wakeFor((budget) => near(budget) && selects(budget, labelsOf(object)));
-    } else if (Object.values(SCALED).some((scaled) => scaled === collection)) wakeFor(near);
+      if (type === 'DELETED') pods.remove(object);
+      else pods.put(object);
+      for (const budget of budgetsOver(object)) doubt(keyOf(budget));
+    } else if (Object.values(SCALED).some((scaled) => scaled === collection)) {
+      doubts.hear(change);
+      const { namespace } = nameOf(object);
+      for (const budget of budgets.all.values()) {
+        if (nameOf(budget.object).namespace === namespace) wake(keyOf(budget.object));
+      }
+    }
   };
   const silence = stage.hear(hear);
   return {
