@@ -1,6 +1,6 @@
 /**
- * What processes asked the API server for, as its audit log would have it: so that scenarios and the
- * tests on a real control plane read requests alike.
+ * What processes asked the API server for, as its audit log would have it: so that requests of
+ * scenarios are read as those of the tests on a real control plane are.
  *
  * Promises: every request that the server has done is there once, under the name of its process; no
  * watch is, and no request that somebody answered at the door.
@@ -23,7 +23,7 @@ const verbOf = (method: string, name: string): string => {
 };
 
 /** Group, namespace, resource, name and subresource of a path. */
-const targetOf = (path: string) => {
+export const targetOf = (path: string) => {
   const grouped = GROUPED.exec(path);
   const rest = (grouped?.[2] ?? CORE.exec(path)?.[1] ?? '').split('/');
   const namespace = rest[0] === 'namespaces' && rest.length > 2 ? rest[1] ?? '' : '';

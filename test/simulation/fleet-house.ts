@@ -1,8 +1,8 @@
 /**
  * The stand-in fleet of a simulated world, which may be killed and come back.
  *
- * Promises: what comes back knows what was written down before the kill, less what a story has taken
- * out of it meanwhile; while it is away nobody is let in, and its Nodes stand as they stood.
+ * Promises: what comes back knows what was written down before the kill, less what a story has
+ * taken out of it meanwhile; while it is away nobody is let in, and its Nodes stand as they stood.
  */
 import type { Time } from '../../src/domain/time.ts';
 import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';

@@ -7,6 +7,8 @@ import {
   drainUnanswered,
   drainWithoutRights,
 } from './drain-hostile.ts';
+import { drainClockJump, drainFaults, drainOutage } from './drain-network.ts';
+import { drainKilled, drainKilledStandby, drainStopped } from './drain-stopped.ts';
 import { drainTiers, drainTwentyNodes } from './drain-tiers.ts';
 import { drainTightBudget, drainTwoBudgets, drainUnreadyPods } from './drain-tight-budget.ts';
 import type { Scenario } from './scenario.ts';
@@ -23,4 +25,10 @@ export const SCENARIOS: readonly Scenario[] = [
   drainNamesake,
   drainUnanswered,
   drainWithoutRights,
+  drainStopped,
+  drainKilled,
+  drainKilledStandby,
+  drainFaults,
+  drainOutage,
+  drainClockJump,
 ];

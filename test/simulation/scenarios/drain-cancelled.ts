@@ -1,4 +1,4 @@
-/** A person who has the last word: uncordons a node in the middle, and gives one back afterwards. */
+/** A person who has the last word: uncordons a node in the middle, and one that is given back. */
 import { booleanAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, phasesIn } from '../../support/cluster-connection.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';

@@ -193,7 +193,7 @@ export const untilEnded = async (
   await stage.until(
     `${names.length} drains have ended`,
     () => names.every((name) => endOf(name) !== ''),
-    { mostMs: 7_200_000 },
+    { mostMs: 7_200_000, everyMs: 250 },
   );
   return Object.fromEntries(names.map((name) => [name, endOf(name)]));
 };

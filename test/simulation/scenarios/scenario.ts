@@ -78,6 +78,6 @@ export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> =
   };
 };
 
-/** Whether it came as it must: the whole story was told, all of it was so, and no law was broken. */
+/** Whether it came as it must: the whole story was told, all of it was so, all laws were kept. */
 export const wentWell = ({ breach, findings }: ScenarioReport): boolean =>
   breach === undefined && findings.length > 0 && findings.every(({ holds }) => holds);

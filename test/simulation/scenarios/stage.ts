@@ -1,15 +1,15 @@
 /**
- * What a scenario is told on: a simulated world whose story waits for what it has brought about, and
- * says what must have come of it.
+ * What a scenario is told on: a simulated world whose story waits for what it has brought about,
+ * and says what must have come of it.
  *
  * Promises: every law of the simulation watches; a story ends with the first law that is broken and
  * with the first wait that is in vain; what a story says is remembered with what was found instead.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { asRecord, type JsonRecord, listOrEmptyAt } from '../../../src/domain/json.ts';
+import type { JsonRecord } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { Change } from '../../support/cluster-connection.ts';
-import { auditLaw } from '../audit-law.ts';
+import { auditLaw, targetOf } from '../audit-law.ts';
 import type { Setting } from '../embedded-site.ts';
 import { faultDoor } from '../fault-door.ts';
 import { nameOf } from '../law.ts';
@@ -67,9 +67,14 @@ const makeDesk = ({ site }: WorldState) => {
   };
   return {
     get: (path: string): unknown => must('GET', path),
-    list: (collection: string): readonly JsonRecord[] =>
-      listOrEmptyAt(must('GET', collection), 'items').map(asRecord)
-        .filter((item) => item !== undefined),
+    /** The objects of a collection, by its path; from the store, which costs no answer. */
+    list: (collection: string): readonly JsonRecord[] => {
+      const { apiGroup, resource, namespace } = targetOf(collection);
+      const stored = site.cluster.store.collection(
+        apiGroup === '' ? resource : `${resource}.${apiGroup}`,
+      );
+      return [...stored.objects(namespace === '' ? undefined : namespace)];
+    },
     create: (collection: string, objects: readonly unknown[]): void => {
       for (const object of objects) must('POST', collection, object);
     },
