@@ -28,6 +28,7 @@ const CLUSTER = clusterId('bench');
 const encoded = (payload: ShardPayload): Uint8Array =>
   toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
 
+const FRAMES_OF = Array.from({ length: MACHINES }, (_, index) => encoded(machinePayload(index)));
 const ACK = encoded({ case: 'ack', value: { echo: 'hello' } });
 
 const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
@@ -62,8 +63,20 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
 const told = (session: FleetSession, count: number): Promise<unknown> =>
   firstValueFrom(session.news.pipe(skip(count - 1), take(1)));
 
-/** Milliseconds for `FRAMES` frames by a call in this process. */
-const inProcess = async (frames: readonly Uint8Array[]): Promise<number> => {
+/** A session whose frames come by a call in this process. */
+export interface FedSession {
+  /** Gives it machines, so many at once and so many times; resolves when it has told them all. */
+  readonly feed: (atOnce: number, times: number) => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    realTime.schedule(0, resolve);
+  });
+
+/** Starts one; between two batches others have their turn. */
+export const startFedSession = async (): Promise<FedSession> => {
   const opened = Promise.withResolvers<(frame: Uint8Array) => void>();
   const shard = Layer.succeed(ShardCalls, {
     open: ({ receive }) =>
@@ -77,11 +90,23 @@ const inProcess = async (frames: readonly Uint8Array[]): Promise<number> => {
   const streamOpened = told(session, 1);
   receive(ACK);
   await streamOpened;
-  const figures = await repeated(TIMES, async () => {
-    const all = told(session, FRAMES);
-    for (let sent = 0; sent < FRAMES; sent += 1) receive(frames[sent % MACHINES] ?? ACK);
-    await all;
-  });
+  return {
+    end,
+    feed: async (atOnce, times) => {
+      const all = told(session, atOnce * times);
+      for (let time = 0; time < times; time += 1) {
+        if (time > 0) await nextTurn();
+        for (let sent = 0; sent < atOnce; sent += 1) receive(FRAMES_OF[sent % MACHINES] ?? ACK);
+      }
+      await all;
+    },
+  };
+};
+
+/** Milliseconds for `FRAMES` frames by a call in this process. */
+const inProcess = async (): Promise<number> => {
+  const { feed, end } = await startFedSession();
+  const figures = await repeated(TIMES, () => feed(FRAMES, 1));
   await end();
   return median(figures);
 };
@@ -113,18 +138,17 @@ const perSecond = (ms: number): string =>
 
 /** Measures and prints. */
 export const benchSession = async (): Promise<void> => {
-  const frames = Array.from({ length: MACHINES }, (_, index) => encoded(machinePayload(index)));
   const decodeMs = median(
     await repeated(TIMES, () => {
       for (let at = 0; at < FRAMES; at += 1) {
-        fromBinary(ShardMessageSchema, frames[at % MACHINES] ?? ACK);
+        fromBinary(ShardMessageSchema, FRAMES_OF[at % MACHINES] ?? ACK);
       }
     }),
   );
-  const sessionMs = await inProcess(frames);
+  const sessionMs = await inProcess();
   const grpcMs = await overGrpc();
   say();
-  say(`Session, ${FRAMES} NodeStateUpdates of ${frames[0]?.length ?? 0} bytes`);
+  say(`Session, ${FRAMES} NodeStateUpdates of ${FRAMES_OF[0]?.length ?? 0} bytes`);
   sayFigure('decoding alone', perSecond(decodeMs), duration(decodeMs));
   sayFigure('through the session, in process', perSecond(sessionMs), duration(sessionMs));
   sayFigure('through the session, beside decoding alone', ratio(sessionMs, decodeMs));
