@@ -1,7 +1,8 @@
 /**
  * The live page under a crowd: pictures a second in a real browser while ten thousand actors change
- * five hundred times a second, and what the page costs the process that it shows: processor time for
- * each event, and frames through the session of the same process, with the page open and without.
+ * five hundred times a second, and what the page costs the process that it shows: processor time
+ * for each event, and frames through the session of the same process, with the page open and
+ * without.
  *
  * Not measured: a browser on another machine, and a screen that draws; Chromium runs headless, on
  * the cores that the process runs on.
