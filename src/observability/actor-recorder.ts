@@ -36,11 +36,11 @@ export interface ActorRecorder {
 /** More than this waits for the disk: lines are left out until it has caught up. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20;
 /**
- * Lines go to the disk in batches: what a burst says in one write for each turn of the event loop
- * costs as much as the lines themselves.
+ * Lines go to the disk in batches: with a write for each turn of the event loop, handing them to
+ * the disk costs a burst more than making them.
  */
-const BATCH_MS = 20;
-const BATCH_CHARACTERS = 64 * 2 ** 10;
+const BATCH_MS = 100;
+const BATCH_CHARACTERS = 256 * 2 ** 10;
 
 const opened = async (file: string): Promise<WriteStream> => {
   const stream = createWriteStream(file, { encoding: 'utf8' });

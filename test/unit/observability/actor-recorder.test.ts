@@ -104,10 +104,10 @@ test('what was said reaches the file in batches, while the recording goes on', a
   await expect.poll(size).toBeGreaterThan(0);
   const before = await size();
   // More than a batch holds does not wait for its time.
-  for (let sent = 0; sent < 1000; sent += 1) actor.send({ type: 'pod.observed', facts: FACTS });
+  for (let sent = 0; sent < 2000; sent += 1) actor.send({ type: 'pod.observed', facts: FACTS });
   await expect.poll(size).toBeGreaterThan(before);
   await recorder.close();
-  expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(1002);
+  expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(2002);
 });
 
 test('an error in an event that was written by hand comes back as an error', () => {
