@@ -123,13 +123,15 @@ const zoomBy = (factor: number): void => {
   zoom.value = drawing.clientWidth / drawing.viewBox.baseVal.width * factor;
 };
 
-const depthOf = (group: Element): number =>
-  (group.getAttribute('data-state') ?? '').split('.').length;
+const stateOf = (group: Element): string => group.getAttribute('data-state') ?? '';
 
-/** Brings what is lit into sight, or where actors are: the innermost of several. */
-const showLit = (holder: Element): void => {
-  const [lit] = [...holder.querySelectorAll('.lit, .peopled')]
-    .toSorted((left, right) => depthOf(right) - depthOf(left));
+/** Brings what is lit into sight, or where most actors are; of nested states the innermost. */
+const showLit = (holder: Element, { counts }: Marks): void => {
+  const marked = [...holder.querySelectorAll('.lit, .peopled')];
+  const peopled = (group: Element): number => counts?.get(stateOf(group)) ?? 0;
+  const [lit] = marked
+    .filter((group) => !marked.some((inner) => stateOf(inner).startsWith(`${stateOf(group)}.`)))
+    .toSorted((left, right) => peopled(right) - peopled(left));
   if (lit === undefined) return;
   const inside = holder.getBoundingClientRect();
   const box = lit.getBoundingClientRect();
@@ -162,7 +164,7 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     mark(to, marks.value);
     const isPeopled = (marks.value.counts?.size ?? 0) > 0;
     const lit = [route.value.kind, isPeopled, ...marks.value.lit].join(' ');
-    if (lit !== shown.current) showLit(to);
+    if (lit !== shown.current) showLit(to, marks.value);
     shown.current = lit;
   });
   return (
