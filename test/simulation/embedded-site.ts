@@ -39,6 +39,8 @@ export interface Setting {
   readonly machines?: number;
   readonly pace?: Pace;
   readonly fleetTiming?: Partial<FleetTiming>;
+  /** False: nothing joins, machines are only told of. */
+  readonly makesNodes?: boolean;
 }
 
 /** What is asked of the API server besides by the operator. */
@@ -114,7 +116,7 @@ export const embeddedSite = (
   const cast = startCast(stage);
   const lagMs = (): number => chance.int(1, 20);
   const fleet = fleetHouse({
-    api: fleetApi(time, ask, lagMs),
+    api: setting.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),
     time,
     machines: setting.machines ?? MACHINES,
     seed: (start) => derived(setting.seed, 4 + 100 * start).toString(16).padStart(8, '0'),

@@ -9,12 +9,13 @@ import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
 import type { Binding, BindingStore } from '../../src/embedded/fleet/bindings.ts';
 import { startFleet } from '../../src/embedded/fleet/fleet.ts';
 import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
-import { keepNodes } from '../../src/embedded/fleet/nodes.ts';
+import { keepNodes, type NodeKeeper } from '../../src/embedded/fleet/nodes.ts';
 import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
 
 /** What a fleet is made of. */
 export interface FleetHouseParts {
-  readonly api: ApiServer;
+  /** Where it makes Nodes; it makes none without. */
+  readonly api: ApiServer | undefined;
   readonly time: Time;
   /** Machines that it owns, before what was written down is taken up. */
   readonly machines: number;
@@ -37,19 +38,30 @@ const journal = () => {
   };
 };
 
+const NO_KEEPER: NodeKeeper = {
+  observe: () => {},
+  begin: () => {},
+  stop: () => Promise.resolve(),
+};
+
 /** The fleet, started. */
 export const fleetHouse = (parts: FleetHouseParts) => {
   const { api, time, machines, seed, timing, observe } = parts;
   const book = journal();
+  const sessions: string[] = [];
   let starts = 0;
   const start = (change: Partial<FleetTiming> = {}) => {
-    const keeper = keepNodes({ api, time, log: () => {} });
+    const keeper = api === undefined ? NO_KEEPER : keepNodes({ api, time, log: () => {} });
     const script = startFleet({
       time,
       seedMachines: machines,
       seed: seed(starts),
       timing: { ...timing, ...change },
       store: book.store(),
+      log: (message, { why }) => {
+        if (message === 'A cluster has connected') sessions.push('connected');
+        if (message === 'A session has ended') sessions.push(`ended: ${String(why)}`);
+      },
       observe: (before, after) => {
         keeper.observe(before, after);
         observe(before, after);
@@ -67,6 +79,8 @@ export const fleetHouse = (parts: FleetHouseParts) => {
   };
   return {
     script: () => running.script,
+    /** Beginnings and ends of sessions, as it logs them. */
+    sessions: (): readonly string[] => sessions,
     /** As by SIGKILL. */
     kill: stop,
     /** Takes machines out of what was written down. */

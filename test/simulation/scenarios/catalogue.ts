@@ -1,4 +1,11 @@
 /** Every scenario, in the order in which they are told. */
+import {
+  apiServerAway,
+  apiServerAwayShortly,
+  slowFirstList,
+  unseenChanges,
+} from './api-server-away.ts';
+import { demandGone, demandRemoved } from './demand-removed.ts';
 import { drainCancelled } from './drain-cancelled.ts';
 import { drainFloor } from './drain-floor.ts';
 import {
@@ -11,7 +18,16 @@ import { drainClockJump, drainFaults, drainOutage } from './drain-network.ts';
 import { drainKilled, drainKilledStandby, drainStopped } from './drain-stopped.ts';
 import { drainTiers, drainTwentyNodes } from './drain-tiers.ts';
 import { drainTightBudget, drainTwoBudgets, drainUnreadyPods } from './drain-tight-budget.ts';
+import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
+import { machineBought, machinesCome } from './machines-come.ts';
+import {
+  operatorKilled,
+  twoOperatorsAsleep,
+  twoOperatorsKilled,
+  twoOperatorsStopped,
+} from './operator-killed.ts';
 import type { Scenario } from './scenario.ts';
+import { stopInBurst, stopWhileAway } from './stop.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   drainFloor,
@@ -31,4 +47,20 @@ export const SCENARIOS: readonly Scenario[] = [
   drainFaults,
   drainOutage,
   drainClockJump,
+  machinesCome,
+  machineBought,
+  demandRemoved,
+  demandGone,
+  fleetKilled,
+  fleetKilledReplaced,
+  operatorKilled,
+  twoOperatorsStopped,
+  twoOperatorsKilled,
+  twoOperatorsAsleep,
+  apiServerAway,
+  apiServerAwayShortly,
+  slowFirstList,
+  unseenChanges,
+  stopInBurst,
+  stopWhileAway,
 ];

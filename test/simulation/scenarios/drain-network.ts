@@ -1,4 +1,5 @@
 /** Drains while the way to the API server, or the clock, is not to be relied on. */
+import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { brokenBudgets, nodesOfPods } from '../../support/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
 import { failure } from '../fault-door.ts';
@@ -64,7 +65,13 @@ const sayRightEnd = async (stage: Stage, scene: DrainScene): Promise<void> => {
   stage.is('every pod leaves once', new Set(uids).size, uids.length);
 };
 
-const answers = { 409: {}, 500: {}, 429: { retryAfterSeconds: 1 }, 503: {} };
+const TROUBLES = [
+  failure(409, { message: 'trouble' }),
+  failure(500, { message: 'trouble' }),
+  { ...failure(429, { message: 'trouble' }), retryAfterSeconds: 1 },
+  failure(503, { message: 'trouble' }),
+];
+const TIMES = 2;
 
 export const drainFaults: Scenario = {
   name: 'drain-faults',
@@ -72,18 +79,18 @@ export const drainFaults: Scenario = {
   setting: setting(15),
   play: async (stage) => {
     const scene = await setDrainScene(stage, scenery('faults-'));
-    const refuse = (part: string, code: number, times: number, more: object = {}): void =>
+    const refuse = (part: string, answer: KubeAnswer, times: number): void =>
       stage.door.answer(
         ({ method, path }) => method !== 'GET' && path.includes(part),
-        { ...failure(code, { message: 'trouble' }), ...more },
+        answer,
         times,
       );
-    for (const [code, more] of Object.entries(answers)) {
-      refuse('/nodes/faults-', Number(code), 2, more);
-      refuse('/eviction', Number(code), 2, more);
-      refuse('/upcomingnodes/un-faults-', Number(code), 2, more);
+    for (const answer of TROUBLES) {
+      for (const part of ['/nodes/faults-', '/eviction', '/upcomingnodes/un-faults-']) {
+        refuse(part, answer, TIMES);
+      }
     }
-    refuse('/eviction', 401, 1);
+    refuse('/eviction', failure(401), 1);
     reclaimEach(stage, scene.machines, GRACE_SECONDS);
     for (let cut = 1; cut <= CUTS; cut += 1) {
       await untilEvicted(stage, scene, cut * Math.floor(PODS / (CUTS + 1)));

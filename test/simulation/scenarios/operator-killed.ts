@@ -1,0 +1,194 @@
+/** Operators that are killed, stopped or put to sleep in the middle of a burst; who writes when. */
+import { textAt } from '../../../src/domain/json.ts';
+import { overlapping } from '../../support/audited-writes.ts';
+import { COLLECTIONS, phaseOf, uidOf } from '../../support/cluster-connection.ts';
+import { wantedMachines } from '../../support/wanted-capacity.ts';
+import { nameOf } from '../law.ts';
+import { CLUSTER, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
+import { holderOf } from './drain-stopped.ts';
+import type { Scenario } from './scenario.ts';
+import {
+  burst,
+  leave,
+  machineId,
+  numbersTo,
+  sessionSetting,
+  untilAcknowledged,
+  untilAll,
+  untilSession,
+  writesBy,
+} from './session-scene.ts';
+import type { Stage } from './stage.ts';
+
+const BURST = 200;
+/** A burst takes seconds, and the next operator does not wait long. */
+const SLOWLY: Partial<ProcessFlags> = {
+  qps: 60,
+  burst: 20,
+  lease: { leaseMs: 3000, renewMs: 2000, retryMs: 500 },
+};
+const setting = (seed: number) => sessionSetting(seed, { makesNodes: false });
+
+const isGone = (number: number): boolean => number % 4 === 0;
+const isFailed = (number: number): boolean => number % 4 === 1;
+
+const startOf = (one: unknown): string | undefined =>
+  textAt(one, 'status', 'provisioningStartTime');
+
+/** What each machine of the burst must be shown as in the end, by name of its object. */
+const wanted: ReadonlyMap<string, string> = new Map(
+  numbersTo(BURST).filter((number) => !isGone(number)).map((number) => [
+    `un-${machineId(number)}`,
+    isFailed(number) ? `Failed broken ${number}` : 'Ready ',
+  ]),
+);
+
+export const operatorKilled: Scenario = {
+  name: 'operator-killed',
+  shows:
+    'the operator after one that was killed in a burst shows every machine as the fleet has it',
+  setting: setting(36),
+  flags: SLOWLY,
+  play: async (stage) => {
+    const { script } = stage.site;
+    stage.house.start();
+    await untilSession(stage);
+    burst(stage, BURST, ['CONFIGURING', 'CONFIGURED']);
+    const before = await stage.until('some of the objects', () => {
+      const objects = stage.list(COLLECTIONS.upcomingNodes);
+      return objects.length > BURST / 10 && objects;
+    });
+    stage.house.crash();
+    const some = stage.list(COLLECTIONS.upcomingNodes).length;
+    stage.is('it is killed in the middle', some < BURST, true);
+    for (const number of numbersTo(BURST)) {
+      if (!isGone(number) && !isFailed(number)) continue;
+      script.place(machineId(number), {
+        state: isGone(number) ? 'IDLE' : 'FAILED',
+        cluster: CLUSTER,
+        lastError: `broken ${number}`,
+      });
+    }
+    stage.house.start();
+    const after = await untilAll(stage, COLLECTIONS.upcomingNodes, {
+      what: 'every machine is shown as the fleet has it',
+      count: wanted.size,
+      each: (one) =>
+        wanted.get(nameOf(one)) === `${phaseOf(one)} ${textAt(one, 'status', 'lastError') ?? ''}`,
+    });
+    const known = new Map(before.map((one) => [nameOf(one), one]));
+    const kept = after.filter((one) => known.has(nameOf(one)));
+    const others = kept.filter((one) => {
+      const earlier = known.get(nameOf(one));
+      const began = startOf(earlier);
+      return uidOf(one) !== uidOf(earlier) || (began !== undefined && startOf(one) !== began);
+    });
+    stage.is('objects and their beginnings are kept', [kept.length > 0, others], [true, []]);
+  },
+};
+
+const MACHINES = 300;
+const REQUESTS = 100;
+/** Writes after which the burst is well under way, and far from its end. */
+const UNDER_WAY = 60;
+/** A lease that nobody waits for. */
+const LONG = { leaseMs: 600_000, renewMs: 540_000, retryMs: 2000 };
+const SHORT = { leaseMs: 6000, renewMs: 4000, retryMs: 1000 };
+
+/** A cluster with demand, a leader in the middle of a burst, and a standby. */
+const inBurst = async (stage: Stage): Promise<void> => {
+  stage.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
+  stage.house.start();
+  await untilSession(stage);
+  stage.house.start();
+  await untilAcknowledged(stage, REQUESTS);
+  stage.is('the first one leads', holderOf(stage), 'process-1');
+  const before = writesBy(stage, 'process-1').length;
+  burst(stage, MACHINES, ['CONFIGURING', 'CONFIGURED']);
+  await stage.until(
+    'the burst is under way',
+    () => writesBy(stage, 'process-1').length > before + UNDER_WAY,
+  );
+  stage.is('the standby writes nothing', writesBy(stage, 'process-2'), []);
+};
+
+/** The standby has taken over and finished what was begun. */
+const sayFinished = async (stage: Stage): Promise<void> => {
+  await untilSession(stage, 1);
+  await untilAll(stage, COLLECTIONS.upcomingNodes, {
+    what: 'every machine is Ready',
+    count: MACHINES,
+    each: (one) => phaseOf(one) === 'Ready',
+  });
+  stage.is('the standby leads', holderOf(stage), 'process-2');
+  const [old, own] = [writesBy(stage, 'process-1'), writesBy(stage, 'process-2')];
+  const lastMs = old.at(-1)?.receivedMs ?? 0;
+  const firstMs = own[0]?.receivedMs ?? 0;
+  stage.is('one writes after the other', [own.length > 0, lastMs <= firstMs], [true, true]);
+  stage.is('no two writes of one object at once', overlapping([...old, ...own]), []);
+};
+
+const twoOperators = (
+  { name, shows, seed, lease }: {
+    readonly name: string;
+    readonly shows: string;
+    readonly seed: number;
+    readonly lease: ProcessFlags['lease'];
+  },
+  play: (stage: Stage) => Promise<void>,
+): Scenario => ({
+  name,
+  shows,
+  setting: setting(seed),
+  flags: { ...ORDINARY_FLAGS, qps: 60, burst: 20, lease },
+  play: async (stage) => {
+    await inBurst(stage);
+    await play(stage);
+  },
+});
+
+export const twoOperatorsStopped = twoOperators({
+  name: 'two-operators-stopped',
+  shows:
+    'DR-15: a standby writes nothing before the leader is told to stop, and takes over at once',
+  seed: 37,
+  lease: LONG,
+}, async (stage) => {
+  await leave(stage);
+  await sayFinished(stage);
+  stage.is('sessions one after the other', stage.site.fleet.sessions(), [
+    'connected',
+    'ended: The cluster closed the stream',
+    'connected',
+  ]);
+});
+
+export const twoOperatorsKilled = twoOperators({
+  name: 'two-operators-killed',
+  shows: 'DR-15: a standby takes over from a killed leader when the lease has run out',
+  seed: 38,
+  lease: SHORT,
+}, async (stage) => {
+  stage.house.crash();
+  await sayFinished(stage);
+});
+
+const TOO_LONG_MS = 20_000;
+
+export const twoOperatorsAsleep = twoOperators({
+  name: 'two-operators-asleep',
+  shows: 'DR-15: a leader that wakes up too late writes nothing more, and stands by',
+  seed: 39,
+  lease: SHORT,
+}, async (stage) => {
+  stage.house.freeze(TOO_LONG_MS);
+  await stage.until('the standby has the lease', () => holderOf(stage) === 'process-2');
+  await stage.until(
+    'the other one knows that it leads no more',
+    () =>
+      stage.said().some(({ process, message }) =>
+        process === 'process-1' && message === 'This process leads no more'
+      ),
+  );
+  await sayFinished(stage);
+});
