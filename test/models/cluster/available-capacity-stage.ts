@@ -92,20 +92,20 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   return { spec, asked, stale };
 };
 
-const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Scene => {
+const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Scene<World> => {
   const { names, services } = place;
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(Layer.provide(services)),
   );
   let uid = 'u1';
-  const arrange = async (cue: Cue): Promise<Mover> => {
+  const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
     if (outcome?._tag === 'Fault') return await loseRequest(place);
     if (outcome?._tag === 'Refused') return refuseRequest(place);
     if (outcome?._tag === 'Absent' && cue.event.type.endsWith('patchObject')) await object.remove();
     return 'server';
   };
-  const observe: Scene['observe'] = async (cue) => {
+  const observe: Scene<World>['observe'] = async (cue) => {
     const { event } = cue;
     const drawn = observing(cue);
     if (drawn !== undefined) {

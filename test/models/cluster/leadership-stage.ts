@@ -87,7 +87,7 @@ const heldBy = (holderIdentity: string) => ({
   },
 });
 
-const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene => {
+const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> => {
   const { line, names } = place;
   const runtime = ManagedRuntime.make(timed(place.services));
   const claim = {
@@ -98,17 +98,15 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene => {
     timeoutMs: 5000,
   };
   /** The holder takes the lease, or writes it anew. */
-  const hold = async (holder: string): Promise<LeaseRecord> => {
-    if (object.now() !== undefined) await object.touch();
-    return (await object.put(heldBy(holder))).lease;
-  };
-  const isTakeable = ({ before }: Cue): boolean => {
+  const hold = async (holder: string): Promise<LeaseRecord> =>
+    (await object.put(heldBy(holder), { anew: true })).lease;
+  const isTakeable = ({ before }: Cue<null>): boolean => {
     const lease = object.now()?.lease;
     if (lease === undefined || lease.holder === '' || lease.holder === US) return true;
     const { expiredRevision } = before.context;
     return expiredRevision !== null && names.translate(lease.revision) === expiredRevision;
   };
-  const byServer = async (cue: Cue, outcome: Outcome): Promise<void> => {
+  const byServer = async (cue: Cue<null>, outcome: Outcome): Promise<void> => {
     switch (outcome._tag) {
       case 'Acquired':
         if (!isTakeable(cue)) await object.put(heldBy(''));
@@ -118,8 +116,7 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene => {
         return;
       case 'HeldByOther':
       case 'Taken':
-        await object.put(heldBy('other'));
-        await object.touch();
+        await hold('other');
         return;
       case 'Overtaken':
         if (!isTakeable(cue)) await object.put(heldBy(''));
@@ -138,7 +135,7 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene => {
         throw new Error('Nobody arranges a fault');
     }
   };
-  const observe: Scene['observe'] = async ({ event, before }) => {
+  const observe: Scene<null>['observe'] = async ({ event, before }) => {
     if (event.type !== 'lease.observed') return { event, by: 'word' };
     const drawn = event['lease'] as LeaseRecord | null;
     if (drawn === null) {

@@ -31,7 +31,7 @@ const hindrance = (_world: null, moment: Moment): string | undefined => {
   return tag === 'Refused' ? 'a watch that has begun is refused no more' : undefined;
 };
 
-const sceneOf = (place: Place): Scene => {
+const sceneOf = (place: Place): Scene<null> => {
   const { site, number, hand, line, gate, services } = place;
   const label = `models-${number}`;
   const runtime = ManagedRuntime.make(services);
@@ -53,7 +53,7 @@ const sceneOf = (place: Place): Scene => {
     await begun;
     gate.close();
   };
-  const arrange = async (cue: Cue): Promise<Mover> => {
+  const arrange = async (cue: Cue<null>): Promise<Mover> => {
     const ending = endingIn(cue);
     switch (ending?._tag) {
       case 'Listed':

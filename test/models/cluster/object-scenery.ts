@@ -6,6 +6,7 @@
  */
 import type { Identity } from '../../../src/domain/facts.ts';
 import { textAt } from '../../../src/domain/json.ts';
+import { mergePatched } from '../../../src/embedded/cluster/merge-patch.ts';
 import type { Sight } from './sight.ts';
 import type { Hand } from './site.ts';
 
@@ -21,8 +22,8 @@ export interface ObjectScenery<T extends Identity> {
   readonly name: string;
   /** The object as the operator sees it. */
   readonly now: () => T | undefined;
-  /** Makes it say this, also when it was not there. */
-  readonly put: (wanted: Wanted) => Promise<T>;
+  /** Makes it say this, also when it was not there; `anew` writes it also when it says so. */
+  readonly put: (wanted: Wanted, how?: { readonly anew: boolean }) => Promise<T>;
   /** Deletes it; gives it as it was when it went. */
   readonly remove: () => Promise<T | undefined>;
   /** Changes it without a word about anything that matters. */
@@ -30,6 +31,10 @@ export interface ObjectScenery<T extends Identity> {
 }
 
 const MISSING = 404;
+
+/** True when a patch would change nothing. */
+const isLike = (shown: unknown, wanted: object): boolean =>
+  JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
 
 /** The object `name` at the collection's `path`. */
 export const objectScenery = <T extends Identity>(
@@ -45,15 +50,21 @@ export const objectScenery = <T extends Identity>(
       const seen = now();
       return seen?.revision === revision ? seen : undefined;
     });
+  const touch = async (): Promise<void> => {
+    touches += 1;
+    const annotations = { 'tidegate.dev/touched': `${touches}` };
+    const made = await hand.must('PATCH', at, { metadata: { annotations } });
+    await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
+  };
   return {
     name,
     now,
-    put: async ({ metadata = {}, spec, status }) => {
+    put: async ({ metadata = {}, spec, status }, how) => {
       const body = { metadata, ...(spec === undefined ? {} : { spec }) };
-      const patched = await hand.call('PATCH', at, body);
-      let made = patched.status === MISSING
-        ? await hand.must('POST', path, { ...body, metadata: { ...metadata, name } })
-        : patched.body;
+      if (how?.anew === true && now() !== undefined) await touch();
+      const { status: found, body: shown } = await hand.call('GET', at);
+      if (found === MISSING) await hand.must('POST', path, { ...body, metadata: { name } });
+      let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
       if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
       return await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
     },
@@ -63,11 +74,6 @@ export const objectScenery = <T extends Identity>(
       await sight.until(() => now() === undefined ? true : undefined);
       return last;
     },
-    touch: async () => {
-      touches += 1;
-      const annotations = { 'tidegate.dev/touched': `${touches}` };
-      const made = await hand.must('PATCH', at, { metadata: { annotations } });
-      await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
-    },
+    touch,
   };
 };

@@ -28,11 +28,13 @@ export interface Performance {
 }
 
 /** All that is needed to play a way. */
-export interface Play {
+export interface Play<World> {
   readonly path: Path;
+  /** What is so before each step. */
+  readonly worlds: readonly World[];
   readonly project: Rig['project'];
   readonly invariant: Rig['invariant'];
-  readonly scene: Scene;
+  readonly scene: Scene<World>;
   readonly gate: ActGate;
   readonly line: FaultLine;
   readonly names: DrawnNames;
@@ -54,7 +56,7 @@ const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Re
 const ANSWER = /^xstate\.done\.actor\.(.+)$/;
 
 /** The live actor of a way, with an ear for what it is sent. */
-const liveActor = ({ path, scene, gate }: Play) => {
+const liveActor = <World>({ path, scene, gate }: Play<World>) => {
   const timers = namedTimers();
   const listeners = new Map<string, (event: unknown) => void>();
   const defects: unknown[] = [];
@@ -86,14 +88,14 @@ const liveActor = ({ path, scene, gate }: Play) => {
 };
 
 /** Plays the way to its end; rejects with the story so far when the live actor is elsewhere. */
-export const perform = async (play: Play): Promise<Performance> => {
-  const { path, project, invariant, scene, gate, line, names } = play;
+export const perform = async <World>(play: Play<World>): Promise<Performance> => {
+  const { path, worlds, project, invariant, scene, gate, line, names } = play;
   const { actor, timers, defects, hears } = liveActor(play);
   const { settle } = simulatedTime();
   const story: string[] = [];
   const moves: Performance['moves'][number][] = [];
 
-  const answer = async (act: string, cue: Cue): Promise<Mover> => {
+  const answer = async (act: string, cue: Cue<World>): Promise<Mover> => {
     const answered = hears(cue.event.type);
     const by = await inTime(`"${act}" to be arranged`, scene.arrange(cue));
     if (by !== 'word') {
@@ -113,7 +115,7 @@ export const perform = async (play: Play): Promise<Performance> => {
     }
     return by;
   };
-  const take = async (cue: Cue): Promise<Mover> => {
+  const take = async (cue: Cue<World>): Promise<Mover> => {
     const { type } = cue.event;
     const act = ANSWER.exec(type)?.[1];
     if (act !== undefined) return await answer(act, cue);
@@ -138,7 +140,9 @@ export const perform = async (play: Play): Promise<Performance> => {
     for (const [at, step] of path.steps.entries()) {
       story.push(tell(step.event));
       const { before, event } = step;
-      const by = await take({ before, event, rest: path.steps.slice(at + 1) });
+      const world = worlds[at];
+      if (world === undefined) throw new Error('There are more steps than worlds');
+      const by = await take({ before, event, world, rest: path.steps.slice(at + 1) });
       await settle();
       compare(step, actor.getSnapshot());
       invariant?.(actor.getSnapshot(), step.acts);

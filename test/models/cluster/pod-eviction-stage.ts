@@ -155,7 +155,7 @@ const sceneOf = (
   { site, line, services, names }: Place,
   { pods, budgets, nodes }: Sights,
   { scenery, drawn }: { readonly scenery: PodScenery; readonly drawn: PodEvictionInput },
-): Scene => {
+): Scene<World> => {
   const { namespace, uid } = scenery;
   for (const name of ['db', 'other']) names.note(`${namespace}/${name}`, `ns/${name}`);
   const runtime = ManagedRuntime.make(
@@ -211,7 +211,7 @@ const sceneOf = (
     }
     return true;
   };
-  const arrange = async (cue: Cue): Promise<Mover> => {
+  const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
     if (outcome === undefined) throw new Error(`Nobody arranges "${cue.event.type}"`);
     if (outcome._tag === 'NotSent') {
@@ -230,13 +230,13 @@ const sceneOf = (
   };
 
   /** The next answer needs a pod that is there. */
-  const needsPod = ({ before, rest }: Cue, end: 'terminating' | 'gone'): boolean => {
+  const needsPod = ({ before, rest }: Cue<World>, end: 'terminating' | 'gone'): boolean => {
     if (!before.matches('calling')) return false;
     const next = rest.map(outcomeIn).find((outcome) => outcome !== undefined)?._tag;
     if (next === undefined) return false;
     return end === 'gone' ? !WITHOUT_POD.has(next) : NEEDS_LIVING.has(next);
   };
-  const canShow = (facts: PodFacts, cue: Cue): boolean => {
+  const canShow = (facts: PodFacts, cue: Cue<World>): boolean => {
     if (pod === 'gone' || ending) return false;
     if (!facts.terminating) return pod === 'living' && !facts.finalizers;
     return !needsPod(cue, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
@@ -257,7 +257,7 @@ const sceneOf = (
     };
     return await Promise.race([pods.until(look), budgets.until(look), nodes.until(look)]);
   };
-  const observe = async (cue: Cue): ReturnType<Scene['observe']> => {
+  const observe = async (cue: Cue<World>): ReturnType<Scene<World>['observe']> => {
     const { event } = cue;
     if (event.type === 'pod.vanished') {
       if (pod === 'gone' || needsPod(cue, 'gone')) return { event, by: 'hand' };

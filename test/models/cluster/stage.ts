@@ -18,8 +18,10 @@ import type { Hand, SiteAddress } from './site.ts';
 export type Moment = Pick<Step, 'before' | 'event'>;
 
 /** A step of a way that is played, and those that come after it. */
-export interface Cue extends Moment {
+export interface Cue<World = unknown> extends Moment {
   readonly rest: readonly Step[];
+  /** What is so before the step. */
+  readonly world: World;
 }
 
 /** Who made the actor move. `word` is what another actor of this process says. */
@@ -41,19 +43,21 @@ export interface Place {
 }
 
 /** One way that is being played. */
-export interface Scene {
+export interface Scene<World = unknown> {
   /** The statechart as it lives. */
   readonly machine: AnyStateMachine;
   /** With what it begins, when that is not what is drawn. */
   readonly input?: unknown;
   /** Brings the cluster, or the wire, to answer the act that waits as the way says. */
-  readonly arrange: (cue: Cue) => Promise<Mover>;
+  readonly arrange: (cue: Cue<World>) => Promise<Mover>;
   /** True when the act that is to be answered has left the gate already. */
-  readonly underWay?: (cue: Cue) => boolean;
+  readonly underWay?: (cue: Cue<World>) => boolean;
   /** What is done once the act has left the gate. */
-  readonly afterwards?: (cue: Cue) => Promise<void>;
+  readonly afterwards?: (cue: Cue<World>) => Promise<void>;
   /** The event as it is seen in the cluster, or said by hand. */
-  readonly observe: (cue: Cue) => Promise<{ readonly event: Cue['event']; readonly by: Mover }>;
+  readonly observe: (
+    cue: Cue<World>,
+  ) => Promise<{ readonly event: Cue['event']; readonly by: Mover }>;
   readonly stop: () => Promise<void>;
 }
 
@@ -66,17 +70,21 @@ export interface House {
 }
 
 /** What all ways of one statechart share. */
-export interface Theatre {
-  readonly begin: (place: Place, input: unknown) => Promise<Scene>;
+export interface Theatre<World = unknown> {
+  readonly begin: (place: Place, input: unknown) => Promise<Scene<World>>;
   readonly close: () => Promise<void>;
 }
 
 /** How a statechart is played on a cluster. `World` is what of the cluster decides what can be. */
 export interface Stage<World> {
   readonly world: World;
+  /** Answers of a server for which the model has another that leads to the same. */
+  readonly events?: Readonly<Record<string, readonly object[]>>;
+  /** How many configurations are looked at for ways; by default all of them. */
+  readonly limit?: number;
   /** Why no cluster can do this now; `undefined` when it can. */
   readonly hindrance: (world: World, moment: Moment) => string | undefined;
   /** What is so after a step. */
   readonly follows: (world: World, step: Step) => World;
-  readonly open: (house: House) => Promise<Theatre>;
+  readonly open: (house: House) => Promise<Theatre<World>>;
 }

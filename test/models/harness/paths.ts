@@ -49,7 +49,7 @@ const pathTo = <World>(edge: Edge<World>): Path => ({
 });
 
 /** Shortest ways that together take every kind of edge: source state, event, target state. */
-export const edgeCover = <World>(explored: Explored<World>): readonly Path[] => {
+export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): readonly Path[] => {
   const covered = new Set<string>();
   const kind = ({ before, event, after }: Step): string =>
     JSON.stringify([before.value, tell(event), after.value]);
@@ -64,7 +64,9 @@ export const edgeCover = <World>(explored: Explored<World>): readonly Path[] => 
 };
 
 /** Shortest ways that together take every drawn transition: few enough to be read. */
-export const transitionCover = <World>(explored: Explored<World>): readonly Path[] => {
+export const transitionCover = <World>(
+  explored: Pick<Explored<World>, 'edges'>,
+): readonly Path[] => {
   const first = new Map<AnyTransitionDefinition, Edge<World>>();
   for (const edge of explored.edges) {
     for (const transition of edge.step.transitions) {

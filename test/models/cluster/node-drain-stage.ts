@@ -1,0 +1,237 @@
+/** `nodeDrain` on a cluster: one Node, on which others write, too. */
+import { Layer, ManagedRuntime } from 'effect';
+import { provideNodeDrain } from '../../../src/actors/node-drain-acts.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { printCordon } from '../../../src/domain/drain/cordon.ts';
+import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
+import type { NodeWriteOutcome } from '../../../src/domain/drain/node-write.ts';
+import { textAt, valueAt } from '../../../src/domain/json.ts';
+import { isOlder } from '../../../src/domain/revisions.ts';
+import { cordonsLayer } from '../../../src/effects/cordons.ts';
+import { mergePatched } from '../../../src/embedded/cluster/merge-patch.ts';
+import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
+import { liveWorld } from '../../support/live-world.ts';
+import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
+import { watchSight } from './sight.ts';
+import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { loseRequest, refuseRequest } from './troubles.ts';
+
+/** What the cluster shows, and the patch under way. */
+interface World {
+  readonly node: DrainedNode | null;
+  /** Somebody wrote it since, and nobody told. */
+  readonly touched: boolean;
+  readonly asked: object | null;
+  /** It was decided on something that is no more. */
+  readonly doomed: boolean;
+}
+
+const PATH = '/api/v1/nodes';
+const PREFIX = 'cordon.tidegate.dev/';
+const PAUSE = 'tidegate.dev/pause';
+const ANSWER = /^xstate\.done\.actor\.(cordonNode|markEnded)$/;
+
+const outcomeIn = ({ event }: Moment): NodeWriteOutcome | undefined =>
+  ANSWER.test(event.type) ? event['output'] as NodeWriteOutcome : undefined;
+
+const observing = ({ event }: Moment): DrainedNode | undefined =>
+  event.type === 'node.observed' ? event['node'] as DrainedNode : undefined;
+
+/** All that a Node says of drains; null for a key takes it away. */
+const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
+  metadata: {
+    annotations: {
+      [`${PREFIX}reclaim`]: cordons['reclaim'] ?? null,
+      [`${PREFIX}person`]: cordons['person'] ?? null,
+      [PAUSE]: paused ? 'true' : null,
+    },
+  },
+  spec: { unschedulable },
+});
+
+const saysTheSame = (left: DrainedNode, right: DrainedNode): boolean =>
+  JSON.stringify(saying(left)) === JSON.stringify(saying(right));
+
+/** The Node after the patch under way; `undefined` when the server would not take it. */
+const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
+  if (node === null || asked === null || touched || doomed) return undefined;
+  if (textAt(asked, 'metadata', 'resourceVersion') !== node.revision) return undefined;
+  const { name, uid, revision } = node;
+  const raw = mergePatched(
+    mergePatched({ metadata: { name, uid } }, saying(node)),
+    { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion: revision } },
+  );
+  return projectDrainedNode(raw);
+};
+
+const hindranceOfAnswer = (world: World, outcome: NodeWriteOutcome): string | undefined => {
+  if (outcome._tag === 'Conflict' && world.node === null) {
+    return 'there is no Node to fall out over';
+  }
+  if (outcome._tag !== 'Written') return undefined;
+  const result = patched(world);
+  if (result === undefined) return 'a patch of what has changed since is refused';
+  if (!saysTheSame(result, outcome.node)) return 'a server answers with what was written';
+  return world.node !== null && isOlder(outcome.node.revision, world.node.revision)
+    ? 'what is written last has the newest revision'
+    : undefined;
+};
+
+const hindrance = (world: World, moment: Moment): string | undefined => {
+  const outcome = outcomeIn(moment);
+  if (outcome !== undefined) return hindranceOfAnswer(world, outcome);
+  const seen = observing(moment);
+  const known: DrainedNode | null = moment.before.context.node;
+  if (seen === undefined || known === null) return undefined;
+  if (isOlder(seen.revision, known.revision)) {
+    return 'news of a cluster are newer than what is known';
+  }
+  if (seen.revision !== known.revision) return undefined;
+  const isOther = world.node?.revision !== seen.revision ||
+    (world.touched && world.asked !== null);
+  return isOther ? 'what is shown again after a change has another revision' : undefined;
+};
+
+const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+  const { event, invokes, after } = step;
+  let { node, touched, asked, doomed } = world;
+  if (event.type === 'xstate.init') node = after.context.node;
+  const outcome = outcomeIn(step);
+  if (outcome?._tag === 'Written') node = outcome.node;
+  if (outcome?._tag === 'Gone' || event.type === 'node.vanished') node = null;
+  if (outcome?._tag === 'Conflict' && patched(world) !== undefined) touched = true;
+  const seen = observing(step);
+  if (seen !== undefined) {
+    // One that comes back is another one, whatever it says.
+    doomed ||= node === null || touched;
+    touched = false;
+    node = seen;
+  }
+  const begun = invokes.find(({ id }) => id !== 'showEnd');
+  if (begun !== undefined) asked = valueAt(begun.input, 'body') as object;
+  else if (outcome !== undefined) asked = null;
+  if (begun !== undefined || asked === null) doomed = false;
+  return { node, touched, asked, doomed };
+};
+
+const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode => {
+  const node = projectDrainedNode({
+    metadata: {
+      name: 'n1',
+      uid: 'u1',
+      resourceVersion: revision,
+      annotations: { [`${PREFIX}reclaim`]: key },
+    },
+    spec: { unschedulable },
+  });
+  if (node === undefined) throw new Error('No projection');
+  return node;
+};
+
+const mark = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+  printCordon({ deadlineMs: 100_000, graceSeconds: 100, sinceMs: 0, ids, ended });
+const BOTH = ['i1', 'i2'];
+
+/** What a server answers where the drawing has one answer for several. */
+const TRUE_ANSWERS = {
+  'xstate.done.actor.cordonNode': [
+    { output: { _tag: 'Written', node: raw('20', mark(['i1'], null), true) } },
+  ],
+  'xstate.done.actor.markEnded': [
+    { output: { _tag: 'Written', node: raw('50', mark(BOTH, 'Drained'), true) } },
+    { output: { _tag: 'Written', node: raw('51', mark(BOTH, 'Cancelled'), false) } },
+    { output: { _tag: 'Written', node: raw('52', mark(BOTH, 'Failed'), true) } },
+  ],
+};
+
+const sceneOf = async (
+  place: Place,
+  object: ObjectScenery<DrainedNode>,
+  drawn: NodeDrainInput,
+): Promise<Scene<World>> => {
+  const { names } = place;
+  const runtime = ManagedRuntime.make(
+    cordonsLayer(silentTelemetry).pipe(Layer.provide(place.services)),
+  );
+  const node = await object.put(saying(drawn.node));
+  names.match(node, drawn.node);
+  const asked = Promise.withResolvers<() => void>();
+  const deaf = (): void => {};
+  const machine = provideNodeDrain(runtime, {
+    askForTurn: deaf,
+    tellStarted: deaf,
+    tellDraining: deaf,
+    tellCordonFailing: deaf,
+    tellLeftAlone: deaf,
+    askPodsToLeave: deaf,
+    releasePods: deaf,
+    showEnd: () => new Promise((shown) => asked.resolve(shown)),
+  });
+  const arrange = async (cue: Cue<World>): Promise<Mover> => {
+    const outcome = outcomeIn(cue);
+    switch (outcome?._tag) {
+      case undefined:
+        (await asked.promise)();
+        return 'word';
+      case 'Fault':
+        return await loseRequest(place);
+      case 'Refused':
+        return refuseRequest(place);
+      case 'Gone':
+        await object.remove();
+        return 'server';
+      case 'Conflict':
+        if (patched(cue.world) !== undefined) await object.touch();
+        return 'server';
+      case 'Written':
+        return 'server';
+    }
+  };
+  const observe: Scene<World>['observe'] = async (cue) => {
+    const { event } = cue;
+    const seen = observing(cue);
+    if (seen !== undefined) {
+      const anew = cue.before.context.node?.revision !== seen.revision;
+      const known = await object.put(saying(seen), { anew });
+      names.match(known, seen);
+      return { event: { ...event, node: known }, by: 'watch' };
+    }
+    if (event.type !== 'node.vanished') return { event, by: 'word' };
+    await object.remove();
+    return { event, by: 'watch' };
+  };
+  return {
+    machine,
+    input: { ...drawn, node },
+    arrange,
+    observe,
+    stop: async () => {
+      await runtime.dispose();
+      await object.remove();
+    },
+  };
+};
+
+/** The stage of `nodeDrain`. */
+export const nodeDrainStage: Stage<World> = {
+  world: { node: null, touched: false, asked: null, doomed: false },
+  events: TRUE_ANSWERS,
+  limit: 1500,
+  hindrance,
+  follows,
+  open: async ({ hand, source }) => {
+    const { world, dispose } = liveWorld(source);
+    const sight = await watchSight(world, PATH, projectDrainedNode);
+    return {
+      begin: (place, input) => {
+        const name = `models-drain-${place.number}`;
+        const object = objectScenery(hand, sight, { path: PATH, name });
+        return sceneOf(place, object, input as NodeDrainInput);
+      },
+      close: async () => {
+        sight.stop();
+        await dispose();
+      },
+    };
+  },
+};
