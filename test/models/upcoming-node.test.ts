@@ -26,6 +26,7 @@ import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import { Writes } from '../../src/effects/writes.ts';
 import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
+import { upcomingNodeStage } from './cluster/upcoming-node-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -162,6 +163,7 @@ const WRITTEN_TWICE = 'two writes of one machine were in flight at a time';
 describeModel('upcomingNode', {
   machine: upcomingNode,
   wire,
+  stage: upcomingNodeStage,
   inputs: [inputOf(null)],
   events: {
     'machine.observed': [

@@ -5,7 +5,7 @@
  * resolves.
  */
 import type { Identity } from '../../../src/domain/facts.ts';
-import { textAt } from '../../../src/domain/json.ts';
+import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import { mergePatched } from '../../../src/embedded/cluster/merge-patch.ts';
 import type { Sight } from './sight.ts';
 import type { Hand } from './site.ts';
@@ -32,6 +32,8 @@ export interface ObjectScenery<T extends Identity> {
 
 const MISSING = 404;
 
+const revisionOf = (raw: unknown): string => textAt(raw, 'metadata', 'resourceVersion') ?? '';
+
 /** True when a patch would change nothing. */
 const isLike = (shown: unknown, wanted: object): boolean =>
   JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
@@ -50,29 +52,38 @@ export const objectScenery = <T extends Identity>(
       const seen = now();
       return seen?.revision === revision ? seen : undefined;
     });
+  /** The object as it is, whatever the watch has shown of it. */
+  const look = async (): Promise<JsonRecord | undefined> => {
+    const { status, body } = await hand.call('GET', at);
+    return status === MISSING ? undefined : body;
+  };
   const touch = async (): Promise<void> => {
     touches += 1;
     const annotations = { 'tidegate.dev/touched': `${touches}` };
     const made = await hand.must('PATCH', at, { metadata: { annotations } });
-    await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
+    await until(revisionOf(made));
   };
   return {
     name,
     now,
     put: async ({ metadata = {}, spec, status }, how) => {
       const body = { metadata, ...(spec === undefined ? {} : { spec }) };
-      if (how?.anew === true && now() !== undefined) await touch();
-      const { status: found, body: shown } = await hand.call('GET', at);
-      if (found === MISSING) await hand.must('POST', path, { ...body, metadata: { name } });
+      const known = await look();
+      if (known === undefined) await hand.must('POST', path, { ...body, metadata: { name } });
+      else if (how?.anew === true) await touch();
+      const shown = await look();
       let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
       if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
-      return await until(textAt(made, 'metadata', 'resourceVersion') ?? '');
+      return await until(revisionOf(made));
     },
     remove: async () => {
-      const last = now();
+      const shown = await look();
+      if (shown === undefined) return undefined;
+      // The watch may be behind what an act of the way has just written.
+      const { key } = await until(revisionOf(shown));
+      const absence = sight.absence(key);
       await hand.remove(at);
-      await sight.until(() => now() === undefined ? true : undefined);
-      return last;
+      return await absence;
     },
     touch,
   };

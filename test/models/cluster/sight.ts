@@ -10,6 +10,8 @@ export interface Sight<T extends Identity> {
   readonly values: Reflector<T>['values'];
   /** Resolves with what `look` gives, as soon as it gives something. */
   readonly until: <Seen>(look: () => Seen | undefined) => Promise<Seen>;
+  /** Resolves with the object of that key as it is when it goes. */
+  readonly absence: (key: T['key']) => Promise<T>;
   readonly stop: () => void;
 }
 
@@ -34,6 +36,17 @@ export const watchSight = async <T extends Identity>(
           queueMicrotask(() => subscription.unsubscribe());
         }
         again();
+      }),
+    absence: (key) =>
+      new Promise((resolve, reject) => {
+        const subscription = reflector.facts.subscribe({
+          next: (fact) => {
+            if (fact._tag !== 'Absent' || fact.key !== key) return;
+            resolve(fact.last);
+            queueMicrotask(() => subscription.unsubscribe());
+          },
+          error: reject,
+        });
       }),
     stop: reflector.stop,
   };
