@@ -29,10 +29,8 @@ const freeOf = (budget: unknown): number =>
   isObserved(budget) ? numberAt(budget, 'status', 'disruptionsAllowed') ?? 0 : 0;
 
 const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[] =>
-  [...site.cluster.store.collection(RESOURCE).objects()].filter((budget) =>
-    textAt(budget, 'metadata', 'namespace') === textAt(pod, 'metadata', 'namespace') &&
-    selects(budget, labelsOf(pod))
-  );
+  [...site.cluster.store.collection(RESOURCE).objects(textAt(pod, 'metadata', 'namespace'))]
+    .filter((budget) => selects(budget, labelsOf(pod)));
 
 /** One eviction of a process under a budget, of a pod that takes a slot. */
 interface Charge {
@@ -48,6 +46,41 @@ interface Charge {
 }
 
 const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, sightedMs: Infinity };
+
+/** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
+const makeCharges = () => {
+  const byPod = new Map<string, Charge>();
+  const byBudget = new Map<string, Set<Charge>>();
+  const unsighted = new Map<string, Set<Charge>>();
+  const add = (sets: Map<string, Set<Charge>>, key: string, charge: Charge): void => {
+    sets.set(key, (sets.get(key) ?? new Set()).add(charge));
+  };
+  const find = (process: string, uid: string): Charge | undefined => byPod.get(`${process} ${uid}`);
+  return {
+    find,
+    of: (process: string, budget: string): Iterable<Charge> =>
+      byBudget.get(`${process} ${budget}`) ?? [],
+    /** Of pods that their process has not been shown ending. */
+    unsighted: (process: string): Iterable<Charge> => unsighted.get(process) ?? [],
+    /** Notes a call that leaves. */
+    open: (charge: Charge): void => {
+      charge.answeredMs = Infinity;
+      charge.sightedMs = Infinity;
+      byPod.set(`${charge.process} ${charge.uid}`, charge);
+      add(byBudget, `${charge.process} ${charge.budget}`, charge);
+      add(unsighted, charge.process, charge);
+    },
+    sight: (charge: Charge, atMs: number): void => {
+      charge.sightedMs = atMs;
+      unsighted.get(charge.process)?.delete(charge);
+    },
+    drop: (charge: Charge): void => {
+      byPod.delete(`${charge.process} ${charge.uid}`);
+      byBudget.get(`${charge.process} ${charge.budget}`)?.delete(charge);
+      unsighted.get(charge.process)?.delete(charge);
+    },
+  };
+};
 
 const needsSlot = (pod: JsonRecord, nowMs: number): boolean => {
   if (!isReady(pod) || isTerminating(pod) || isFinished(pod)) return false;
@@ -67,14 +100,13 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
   const { time, broken, site } = bench;
   const views = viewsOf(time, BUDGETS);
   const nodes = site.cluster.store.collection('nodes');
-  const charges = new Set<Charge>();
+  const charges = makeCharges();
   const heardMs = new Map<string, number>();
   const keyOf = (budget: unknown): string =>
     `${textAt(budget, 'metadata', 'namespace') ?? ''}/${nameOf(budget)}`;
 
   const left = (view: View, charge: Charge): number => {
-    const outstanding = [...charges].filter((other) =>
-      other.process === charge.process && other.budget === charge.budget &&
+    const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
       other.uid !== charge.uid && other.countedAt > revisionOf(view.object) &&
       time.monotonic() < Math.max(other.answeredMs, other.sightedMs) + OVERTIME_MS
     );
@@ -90,17 +122,16 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
       `${charge.process} asks for a slot of "${charge.budget}", which has none`,
     );
   };
-  const find = (process: string, uid: string): Charge | undefined =>
-    [...charges].find((charge) => charge.process === process && charge.uid === uid);
   /** The process hears of pods: of those that have ended as well. */
   const sight = (process: string): void => {
-    for (const charge of charges) {
-      if (charge.process !== process || charge.sightedMs !== Infinity) continue;
+    for (const charge of [...charges.unsighted(process)]) {
       const pod = podAt(bench, charge.path);
       const node = nodes.get({ namespace: '', name: nodeOf(pod) });
       const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
       // Nobody asks again for a pod whose drain is over: its process has let go of it.
-      if (!stays || node === undefined || !mayEmpty(node)) charge.sightedMs = time.monotonic();
+      if (!stays || node === undefined || !mayEmpty(node)) {
+        charges.sight(charge, time.monotonic());
+      }
     }
   };
   return {
@@ -116,19 +147,17 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
       const [budget, ...others] = budgetsOver(site, pod);
       if (budget === undefined || others.length > 0) return;
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
-      const charge = find(process, uid) ??
+      const charge = charges.find(process, uid) ??
         { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
       const silent = time.monotonic() - (heardMs.get(process) ?? 0) > SILENCE_MS;
       if (view !== undefined && !silent) judge(charge, view);
-      charge.answeredMs = Infinity;
-      charge.sightedMs = Infinity;
-      charges.add(charge);
+      charges.open(charge);
     },
     done: ({ process, call }, { status }) => {
       if (!call.path.endsWith('/eviction') || status >= 300) return;
       const pod = podAt(bench, call.path);
-      const charge = find(process, textAt(pod, 'metadata', 'uid') ?? '');
+      const charge = charges.find(process, textAt(pod, 'metadata', 'uid') ?? '');
       if (charge === undefined) return;
       const [namespace = '', name = ''] = charge.budget.split('/');
       const now = site.cluster.store.collection(RESOURCE).get({ namespace, name });
@@ -139,9 +168,9 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
       if (sent.call.path === PODS) sight(sent.process);
       if (!sent.call.path.endsWith('/eviction')) return;
       const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
-      const charge = find(sent.process, uid);
+      const charge = charges.find(sent.process, uid);
       if (charge === undefined) return;
-      if (answer !== undefined && answer.status >= 300) charges.delete(charge);
+      if (answer !== undefined && answer.status >= 300) charges.drop(charge);
       else charge.answeredMs = time.monotonic();
     },
   };
@@ -164,10 +193,9 @@ export const drainsGoOn = (bench: Bench): Law => {
   const isDaemon = (pod: JsonRecord): boolean =>
     listOrEmptyAt(pod, 'metadata', 'ownerReferences')
       .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
-  /** Pods of the lowest tier that must still leave the node. */
-  const next = (node: string): readonly JsonRecord[] => {
-    const leaving = [...site.cluster.store.collection('pods').objects()]
-      .filter((pod) => nodeOf(pod) === node && !isFinished(pod) && !isDaemon(pod));
+  /** Pods of the lowest tier that must still leave a node, of those that are on it. */
+  const next = (pods: readonly JsonRecord[]): readonly JsonRecord[] => {
+    const leaving = pods.filter((pod) => !isFinished(pod) && !isDaemon(pod));
     const priority = (pod: JsonRecord): number => numberAt(pod, 'spec', 'priority') ?? 0;
     const lowest = Math.min(...leaving.map(priority));
     return leaving.filter((pod) => priority(pod) === lowest && !isTerminating(pod));
@@ -179,15 +207,15 @@ export const drainsGoOn = (bench: Bench): Law => {
       else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
     }
   };
-  const judge = (node: JsonRecord): void => {
+  const judge = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
     const mark = reclaimMark(node);
-    if (!isDraining(node) || mark === undefined || mark.deadlineMs < time.now()) return;
-    for (const pod of next(nameOf(node))) {
+    if (mark === undefined || mark.deadlineMs < time.now()) return;
+    for (const pod of next(pods)) {
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
       const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
       waitingSinceMs.set(uid, sinceMs);
-      const waitedMs = Math.min(time.monotonic() - sinceMs, openFor(pod), calmMs());
-      if (waitedMs > UNUSED_MS) {
+      const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
+      if (waitedMs > UNUSED_MS && openFor(pod) > UNUSED_MS) {
         broken('drains go on', `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`);
       }
     }
@@ -195,7 +223,11 @@ export const drainsGoOn = (bench: Bench): Law => {
   return {
     tick: () => {
       noteBudgets();
-      for (const node of site.cluster.store.collection('nodes').objects()) judge(node);
+      const draining = [...site.cluster.store.collection('nodes').objects()].filter(isDraining);
+      if (draining.length === 0) return;
+      const { store } = site.cluster;
+      const pods = Map.groupBy(store.collection('pods').objects(), nodeOf);
+      for (const node of draining) judge(node, pods.get(nameOf(node)) ?? []);
     },
   };
 };

@@ -142,11 +142,14 @@ export const budgetIndex = (): BudgetIndex => {
       place(known, 'remove');
       return [...covered.get(key)].filter((uid) => coverBy(key, uid, false));
     },
-    budgetsOf: (uid) =>
-      [...(covering.get(uid) ?? NO_BUDGETS)].toSorted(compareText).flatMap((key) => {
+    budgetsOf: (uid) => {
+      const found: Budget[] = [];
+      for (const key of covering.get(uid) ?? NO_BUDGETS) {
         const budget = budgets.get(key);
-        return budget === undefined ? [] : [budget];
-      }),
+        if (budget !== undefined) found.push(budget);
+      }
+      return found.length < 2 ? found : found.sort((one, other) => compareText(one.key, other.key));
+    },
     podsOf: (key) =>
       [...covered.get(key)].flatMap((uid) => {
         const pod = pods.get(uid);
