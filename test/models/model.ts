@@ -218,12 +218,9 @@ const describeMutants = <Machine extends AnyStateMachine, World>(
 /** Plays the ways on a cluster. */
 const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
   name: string,
-  { machine, stage, inputs, events = {}, project, invariant, limit }: StagedModel<
-    Machine,
-    World,
-    Cluster
-  >,
+  model: StagedModel<Machine, World, Cluster>,
 ): void => {
+  const { machine, stage, inputs, events = {}, project, invariant, limit } = model;
   if (stage === undefined) {
     describeNoPlay(name, machine);
     return;
@@ -234,7 +231,11 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
     project: project ?? ((context: unknown) => context),
     limit: limit ?? CONFIGURATIONS_MAX,
   };
-  describePlay({ name, machine, exploration, invariant, stage });
+  const generated = () => {
+    const { told, further } = waysOf(model, exploreModel(model));
+    return [...told, ...further];
+  };
+  describePlay({ name, machine, exploration, invariant, stage, generated });
 };
 
 /** Registers the tests of one statechart. */

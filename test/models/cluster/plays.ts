@@ -25,7 +25,7 @@ import {
   firstStep,
   stillInterpreter,
 } from '../harness/explorer.ts';
-import { edgeCover, type Path, transitionCover } from '../harness/paths.ts';
+import { edgeCover, kindOf, type Path, transitionCover } from '../harness/paths.ts';
 import { type ActGate, behindGate, makeActGate } from './act-gate.ts';
 import { drawnNames } from './drawn-names.ts';
 import { type FaultLine, startFaultLine } from './fault-line.ts';
@@ -61,6 +61,8 @@ export interface Playable<World> {
   >;
   readonly invariant: Rig['invariant'];
   readonly stage: Stage<World>;
+  /** The ways that are driven over fakes. */
+  readonly generated: () => readonly Path[];
 }
 
 const WAYS_TIMEOUT_MS = 280_000;
@@ -107,11 +109,37 @@ const explored = <World>(playable: Playable<World>, all: boolean): Ground<World>
   };
 };
 
-/** The ways that a cluster can go. */
-const waysOf = (ground: Ground<unknown>): readonly Path[] => [
-  ...transitionCover(ground),
-  ...edgeCover(ground),
-];
+/** What is so before each step of a way. */
+const worldsOf = <World>({ machine, stage }: Playable<World>, path: Path): readonly World[] => {
+  const begun = firstStep(stillInterpreter(machine, path.input).begin());
+  const worlds = [stage.follows(stage.world, begun)];
+  for (const step of path.steps) {
+    const world = worlds.at(-1);
+    if (world !== undefined) worlds.push(stage.follows(world, step));
+  }
+  return worlds;
+};
+
+/** True when a cluster can go the whole way. */
+const canGo = <World>(playable: Playable<World>, path: Path): boolean => {
+  const worlds = worldsOf(playable, path);
+  return path.steps.every((step, at) => {
+    const world = worlds[at];
+    return world !== undefined && hindranceOf(playable, world, step) === undefined;
+  });
+};
+
+/** The generated ways that a cluster can go, and shortest ones to the rest of what it can do. */
+const waysOf = <World>(playable: Playable<World>, ground: Ground<World>): readonly Path[] => {
+  const ways = [...transitionCover(ground), ...edgeCover(ground)];
+  const known = new Set(ways.flatMap(({ steps }) => steps.map(kindOf)));
+  for (const way of playable.generated()) {
+    if (way.steps.every((step) => known.has(kindOf(step))) || !canGo(playable, way)) continue;
+    for (const step of way.steps) known.add(kindOf(step));
+    ways.push(way);
+  }
+  return ways;
+};
 
 const WAY_THERE = 'nothing that a cluster can do leads there';
 
@@ -146,17 +174,6 @@ const servicesOf = (line: FaultLine, gate: ActGate): Services => {
     writeBudget({ qps: 1000, burst: 1000, telemetry }),
     Layer.merge(api, open),
   );
-};
-
-/** What is so before each step of a way. */
-const worldsOf = <World>({ machine, stage }: Playable<World>, path: Path): readonly World[] => {
-  const begun = firstStep(stillInterpreter(machine, path.input).begin());
-  const worlds = [stage.follows(stage.world, begun)];
-  for (const step of path.steps) {
-    const world = worlds.at(-1);
-    if (world !== undefined) worlds.push(stage.follows(world, step));
-  }
-  return worlds;
 };
 
 let played = 0;
@@ -246,7 +263,7 @@ export const describePlay = <World>(playable: Playable<World>): void => {
     const ground = explored(playable, false);
     const cutShort = playable.stage.limit === undefined && ground.truncated;
     expect(cutShort, 'there are more configurations than are looked at').toBe(false);
-    const performances = await playAll(playable, site, waysOf(ground));
+    const performances = await playAll(playable, site, waysOf(playable, ground));
     task.meta.play = resultOf(playable, site, performances);
   }, WAYS_TIMEOUT_MS);
 };

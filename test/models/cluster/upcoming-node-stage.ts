@@ -164,6 +164,37 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   return { shown, keyed, asked, stale };
 };
 
+/** What a status may come to; the drawing has one answer for several. */
+const statusAnswer = (phase: string, nodeName: string, lastError: string): object => {
+  const name = 'un-m1';
+  const shown = projectUpcomingNode({
+    metadata: {
+      name,
+      uid: 'u1',
+      resourceVersion: [phase, nodeName, lastError].join(' '),
+      annotations: { [MACHINE_ID_KEY]: MACHINE },
+    },
+    spec: { resources: { cpu: '1' } },
+    status: {
+      phase,
+      providerID: 'host-1',
+      provisioningStartTime: BEGAN,
+      ...(lastError === '' ? {} : { lastError }),
+      ...(nodeName === '' ? {} : { nodeRef: { name: nodeName, uid: 'nu1' } }),
+    },
+  });
+  return { output: { _tag: 'Written', shown } };
+};
+
+const TRUE_ANSWERS = {
+  'xstate.done.actor.patchStatus': [
+    statusAnswer('Ready', 'n1', ''),
+    statusAnswer('Drained', 'n1', ''),
+    statusAnswer('Failed', '', '1 pod remains'),
+    statusAnswer('Failed', 'n1', '1 pod remains'),
+  ],
+};
+
 const ENDED_KEY = printCordon({
   ids: ['i1'],
   deadlineMs: null,
@@ -270,7 +301,8 @@ const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): 
 /** The stage of `upcomingNode`. */
 export const upcomingNodeStage: Stage<World> = {
   world: { shown: null, keyed: false, asked: null, stale: false },
-  limit: 4000,
+  events: TRUE_ANSWERS,
+  limit: 3000,
   hindrance,
   follows,
   open: async ({ hand, source }) => {
@@ -282,7 +314,7 @@ export const upcomingNodeStage: Stage<World> = {
         const name = `models-machine-${place.number}`;
         const sceneries = {
           object: objectScenery(hand, objects, { path: UPCOMING_NODES_PATH, name }),
-          node: objectScenery(hand, nodes, { path: NODES, name }),
+          node: objectScenery(hand, nodes, { path: NODES, name: `${name}-node` }),
         };
         return Promise.resolve(sceneOf(place, sceneries, input as UpcomingNodeInput));
       },

@@ -48,16 +48,18 @@ const pathTo = <World>(edge: Edge<World>): Path => ({
   steps: [...wayTo(edge.from), edge].map(({ step }) => step),
 });
 
+/** Two steps are of one kind when the same leads from the same state to the same state. */
+export const kindOf = ({ before, event, after }: Step): string =>
+  JSON.stringify([before.value, tell(event), after.value]);
+
 /** Shortest ways that together take every kind of edge: source state, event, target state. */
 export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): readonly Path[] => {
   const covered = new Set<string>();
-  const kind = ({ before, event, after }: Step): string =>
-    JSON.stringify([before.value, tell(event), after.value]);
   const paths: Path[] = [];
   for (const edge of explored.edges.toReversed()) {
-    if (covered.has(kind(edge.step))) continue;
+    if (covered.has(kindOf(edge.step))) continue;
     const path = pathTo(edge);
-    for (const step of path.steps) covered.add(kind(step));
+    for (const step of path.steps) covered.add(kindOf(step));
     paths.push(path);
   }
   return paths;
