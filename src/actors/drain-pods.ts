@@ -25,6 +25,7 @@ import type { PodEvictions } from './pod-evictions.ts';
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
   readonly standing: PodEvictions['standing'];
+  readonly progressOf: PodEvictions['progress'];
   readonly own: PlanTerms['own'];
   readonly now: () => number;
 }
@@ -67,7 +68,7 @@ const tallyOf = ({ tiers }: DrainPlan): DrainTally => ({
 });
 
 /** Nothing was looked at yet. */
-export const drainPods = ({ on, standing, own, now }: DrainPodsOptions): DrainPods => {
+export const drainPods = ({ on, standing, progressOf, own, now }: DrainPodsOptions): DrainPods => {
   const evictedOwners = new Set<Uid>();
   const asked = new Set<Uid>();
   let plan = NO_PLAN;
@@ -91,11 +92,11 @@ export const drainPods = ({ on, standing, own, now }: DrainPodsOptions): DrainPo
     const isStarted = (tier: TierKey): boolean => startedTo !== null && tier <= startedTo;
     for (const { key, pods } of plan.tiers) {
       for (const pod of pods) {
-        const stands = asked.has(pod.uid) ? standing(pod.uid) : undefined;
-        const leaving = pod.terminating || stands?.accepted === true;
+        const progress = asked.has(pod.uid) ? progressOf(pod.uid) : undefined;
+        const leaving = pod.terminating || progress?.accepted === true;
         next.set(pod.uid, { pod, tier: key, leaving });
         moved ||= leaving && isStarted(key) && seen.get(pod.uid)?.leaving === false;
-        if (stands?.reason === 'EvictionForbidden') refusal = stands.text;
+        if (progress !== undefined && progress.refusal !== '') refusal = progress.refusal;
       }
     }
     for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);

@@ -56,7 +56,7 @@ export interface DrainNews {
 /** What drains are made from. */
 export interface DrainPopulationOptions extends DrainDeedsOptions {
   readonly nodes: Pick<Reflector<DrainedNode>, 'get'>;
-  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'progress'>;
   readonly podsOn: (node: string) => Iterable<DrainPod>;
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -245,6 +245,7 @@ export const makeDrains = (
       pods: drainPods({
         on: () => options.podsOn(node.name),
         standing: evictions.standing,
+        progressOf: evictions.progress,
         own: options.own,
         now: time.now,
       }),

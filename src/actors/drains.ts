@@ -28,7 +28,7 @@ export type { DrainOrder } from './drain-record.ts';
 export interface DrainsOptions extends Omit<DrainPopulationOptions, 'onBegin' | 'podsOn'> {
   readonly nodes: Pick<Reflector<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Reflector<DrainPod>, 'facts'>;
-  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'changes'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'progress' | 'changes'>;
 }
 
 /** All drains. */

@@ -38,6 +38,13 @@ export interface PodStanding extends Blocker {
   readonly inFlight: boolean;
 }
 
+/** What a drain asks of each pod at every change, so that it must cost little. */
+export interface PodProgress {
+  readonly accepted: boolean;
+  /** What forbids its eviction for good (`EvictionForbidden`); empty when nothing does. */
+  readonly refusal: string;
+}
+
 /** What the actors need to know, and whom they speak to. */
 export interface EvictionPopulationOptions {
   readonly roster: LeavingPods;
@@ -58,6 +65,7 @@ export interface EvictionPopulation {
   /** The pod is not there any more. */
   readonly vanish: (leaving: LeavingPod) => void;
   readonly standing: (leaving: LeavingPod) => PodStanding;
+  readonly progress: (leaving: LeavingPod) => PodProgress;
   readonly counts: () => Readonly<Record<string, number>>;
   /** Resolves when every call that was sent has its answer. */
   readonly settled: () => Promise<void>;
@@ -282,6 +290,13 @@ export const makeEvictionPopulation = (
         accepted: leaving.pod.terminating || snapshot?.context.accepted === true,
         inFlight: leaving.state === 'calling',
       };
+    },
+    progress: (leaving: LeavingPod): PodProgress => {
+      const snapshot = leaving.actor?.getSnapshot();
+      const accepted = leaving.pod.terminating || snapshot?.context.accepted === true;
+      if (snapshot?.matches('heldUp') !== true) return { accepted, refusal: '' };
+      const { reason, text } = roster.blockerOf(leaving, snapshot.context.outcome);
+      return { accepted, refusal: reason === 'EvictionForbidden' ? text : '' };
     },
     counts: counts.all,
     settled: outside.empty,

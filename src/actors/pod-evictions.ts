@@ -15,7 +15,11 @@ import type { Evictions } from '../effects/evictions.ts';
 import { afterwards } from './afterwards.ts';
 import { type BudgetActor, startBudgets } from './budgets.ts';
 import { startEvictionPermits } from './eviction-permits.ts';
-import { makeEvictionPopulation, type PodStanding } from './pod-eviction-population.ts';
+import {
+  makeEvictionPopulation,
+  type PodProgress,
+  type PodStanding,
+} from './pod-eviction-population.ts';
 import {
   type EvictionTerms,
   type LeavingPod,
@@ -25,7 +29,7 @@ import {
 import type { Reflector } from './reflector.ts';
 import type { World } from './world.ts';
 
-export type { PodStanding } from './pod-eviction-population.ts';
+export type { PodProgress, PodStanding } from './pod-eviction-population.ts';
 export type { EvictionTerms } from './pod-eviction-roster.ts';
 
 /** Evictions as drains see them. */
@@ -36,6 +40,8 @@ export interface PodEvictions {
   readonly release: (node: string) => void;
   /** Where a pod stands; `undefined` when nobody wanted it, or it is gone. */
   readonly standing: (uid: Uid) => PodStanding | undefined;
+  /** How far a pod is; `undefined` when nobody wanted it, or it is gone. */
+  readonly progress: (uid: Uid) => PodProgress | undefined;
   /** Says the node of a pod whose standing changed. */
   readonly changes: Observable<string>;
   /** Resolves when every call that was sent has its answer. */
@@ -193,6 +199,10 @@ export const startPodEvictions = (
     standing: (uid) => {
       const leaving = roster.get(uid);
       return leaving === undefined ? undefined : population.standing(leaving);
+    },
+    progress: (uid) => {
+      const leaving = roster.get(uid);
+      return leaving === undefined ? undefined : population.progress(leaving);
     },
     changes,
     settled: population.settled,

@@ -73,7 +73,23 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     const afterMs = goesAfter.get(pod.name) ?? 1000;
     if (Number.isFinite(afterMs)) time.schedule(afterMs, () => remove(pod.key));
   };
-  const evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'changes'> = {
+  const standing: PodEvictions['standing'] = (uid) => {
+    const pod = [...pods.values()].find((candidate) => candidate.uid === uid);
+    if (pod === undefined) return undefined;
+    return {
+      reason: pod.terminating ? 'Terminating' : 'WaitingForTurn',
+      text: pod.terminating ? 'terminating for 1 s' : 'about to be asked to leave',
+      subject: '',
+      state: 'calling',
+      accepted: accepted.has(uid),
+      inFlight: false,
+      ...blocked.get(pod.name),
+    };
+  };
+  const evictions: Pick<
+    PodEvictions,
+    'want' | 'release' | 'standing' | 'progress' | 'changes'
+  > = {
     changes,
     want: (pod) => {
       if (wanted.has(pod.uid)) return;
@@ -88,18 +104,12 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       log.push(`release ${node}`);
       for (const pod of [...wanted.values()]) if (pod.node === node) wanted.delete(pod.uid);
     },
-    standing: (uid) => {
-      const pod = [...pods.values()].find((candidate) => candidate.uid === uid);
-      if (pod === undefined) return undefined;
-      return {
-        reason: pod.terminating ? 'Terminating' : 'WaitingForTurn',
-        text: pod.terminating ? 'terminating for 1 s' : 'about to be asked to leave',
-        subject: '',
-        state: 'calling',
-        accepted: accepted.has(uid),
-        inFlight: false,
-        ...blocked.get(pod.name),
-      };
+    standing,
+    progress: (uid) => {
+      const stands = standing(uid);
+      if (stands === undefined) return undefined;
+      const refusal = stands.reason === 'EvictionForbidden' ? stands.text : '';
+      return { accepted: stands.accepted, refusal };
     },
   };
   return {

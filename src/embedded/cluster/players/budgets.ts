@@ -162,10 +162,8 @@ export const startBudgets = (stage: Stage): Player => {
       for (const budget of budgetsOver(object)) doubt(keyOf(budget));
     } else if (Object.values(SCALED).some((scaled) => scaled === collection)) {
       doubts.hear(change);
-      const { namespace } = nameOf(object);
-      for (const budget of budgets.all.values()) {
-        if (nameOf(budget.object).namespace === namespace) wake(keyOf(budget.object));
-      }
+      const room = `${nameOf(object).namespace}/`;
+      for (const key of budgets.all.keys()) if (key.startsWith(room)) wake(key);
     }
   };
   const silence = stage.hear(hear);
