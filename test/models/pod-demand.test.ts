@@ -23,6 +23,7 @@ import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import { Writes } from '../../src/effects/writes.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
+import { podDemandStage } from './cluster/pod-demand-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const POD: RequestedPod = {
@@ -146,6 +147,7 @@ const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phas
 describeModel('podDemand', {
   machine: podDemand,
   wire,
+  stage: podDemandStage,
   inputs: [inputOf({ standing: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone'), pod('Overdue')],

@@ -33,6 +33,7 @@ interface World {
   readonly stale: boolean;
 }
 
+const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'AvailableCapacity' };
 const ANSWER = /^xstate\.done\.actor\.(createObject|patchObject|deleteObject)$/;
 
 const outcomeIn = ({ event }: Moment): WriteOutcome<Shown> | undefined =>
@@ -145,7 +146,8 @@ export const availableCapacityStage: Stage<World> = {
     const sight = await watchSight(world, path, projectAvailableCapacity);
     return {
       begin: (place, input) => {
-        const object = objectScenery(hand, sight, { path, name: `models-${place.number}` });
+        const name = `models-${place.number}`;
+        const object = objectScenery(hand, sight, { ...TYPE, path, name });
         return Promise.resolve(sceneOf(place, object, input as AvailableCapacityInput));
       },
       close: async () => {

@@ -29,6 +29,7 @@ interface SeenLease extends Identity {
 }
 
 const US = 'us';
+const TYPE = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const PATH = leasesPath('default');
 /** What is drawn of the time that a write takes. */
 const TIMES = { sentAtMs: 1000, answeredAtMs: 1100 };
@@ -177,7 +178,9 @@ export const leadershipStage: Stage<null> = {
     return {
       begin: (place) => {
         const name = `models-${place.number}`;
-        return Promise.resolve(sceneOf(place, objectScenery(hand, sight, { path: PATH, name })));
+        return Promise.resolve(
+          sceneOf(place, objectScenery(hand, sight, { ...TYPE, path: PATH, name })),
+        );
       },
       close: async () => {
         sight.stop();

@@ -6,13 +6,21 @@ import { ManagedRuntime } from 'effect';
 import { provideListWatch } from '../../../src/actors/reflector.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
+import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
 import type { WatchLine } from '../../../src/effects/kube-api.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
 import { loseRequest, refuseRequest } from './troubles.ts';
 
 const LISTED = 'xstate.done.actor.listPages';
 const FOLLOWED = 'xstate.done.actor.followChanges';
-const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const COLLECTION = AVAILABLE_CAPACITIES_PATH;
+/** Of a resource that is younger than the first revisions of its server. */
+const newObject = (metadata: object): object => ({
+  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  kind: 'AvailableCapacity',
+  metadata,
+  spec: { resources: { cpu: '1' }, availableCount: 1, availability: 'High', cost: '1' },
+});
 /** A revision that every server has forgotten. */
 const LONG_AGO = 1;
 
@@ -95,7 +103,7 @@ const sceneOf = (place: Place): Scene<null> => {
       });
       made += 1;
       const metadata = { name: `${label}-${made}`, labels: { way: label } };
-      await hand.must('POST', COLLECTION, { metadata });
+      await hand.must('POST', COLLECTION, newObject(metadata));
       const revision = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
       return { event: { ...event, revision }, by: 'watch' };
     },

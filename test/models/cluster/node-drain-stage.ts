@@ -26,6 +26,7 @@ interface World {
   readonly doomed: boolean;
 }
 
+const TYPE = { apiVersion: 'v1', kind: 'Node' };
 const PATH = '/api/v1/nodes';
 const PREFIX = 'cordon.tidegate.dev/';
 const PAUSE = 'tidegate.dev/pause';
@@ -225,7 +226,7 @@ export const nodeDrainStage: Stage<World> = {
     return {
       begin: (place, input) => {
         const name = `models-drain-${place.number}`;
-        const object = objectScenery(hand, sight, { path: PATH, name });
+        const object = objectScenery(hand, sight, { ...TYPE, path: PATH, name });
         return sceneOf(place, object, input as NodeDrainInput);
       },
       close: async () => {

@@ -30,6 +30,14 @@ export interface ObjectScenery<T extends Identity> {
   readonly touch: () => Promise<void>;
 }
 
+/** Where the object is, and what it is called. */
+export interface Address {
+  readonly path: string;
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 const MISSING = 404;
 
 const revisionOf = (raw: unknown): string => textAt(raw, 'metadata', 'resourceVersion') ?? '';
@@ -38,11 +46,11 @@ const revisionOf = (raw: unknown): string => textAt(raw, 'metadata', 'resourceVe
 const isLike = (shown: unknown, wanted: object): boolean =>
   JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
 
-/** The object `name` at the collection's `path`. */
+/** The object at an address. */
 export const objectScenery = <T extends Identity>(
   hand: Hand,
   sight: Sight<T>,
-  { path, name }: { readonly path: string; readonly name: string },
+  { path, name, ...type }: Address,
 ): ObjectScenery<T> => {
   const at = `${path}/${name}`;
   let touches = 0;
@@ -69,8 +77,9 @@ export const objectScenery = <T extends Identity>(
     put: async ({ metadata = {}, spec, status }, how) => {
       const body = { metadata, ...(spec === undefined ? {} : { spec }) };
       const known = await look();
-      if (known === undefined) await hand.must('POST', path, { ...body, metadata: { name } });
-      else if (how?.anew === true) await touch();
+      if (known === undefined) {
+        await hand.must('POST', path, { ...type, ...body, metadata: { name } });
+      } else if (how?.anew === true) await touch();
       const shown = await look();
       let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
       if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });

@@ -43,6 +43,8 @@ interface World {
 const MACHINE = 'm1';
 const OBJECT_ANSWER = /^xstate\.done\.actor\.(createObject|patchStatus|patchSpec|deleteObject)$/;
 const RELEASED = 'xstate.done.actor.releaseNode';
+const OBJECT_TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'UpcomingNode' };
+const NODE_TYPE = { apiVersion: 'v1', kind: 'Node' };
 const NODES = '/api/v1/nodes';
 const KEY = 'cordon.tidegate.dev/reclaim';
 
@@ -313,8 +315,8 @@ export const upcomingNodeStage: Stage<World> = {
       begin: (place, input) => {
         const name = `models-machine-${place.number}`;
         const sceneries = {
-          object: objectScenery(hand, objects, { path: UPCOMING_NODES_PATH, name }),
-          node: objectScenery(hand, nodes, { path: NODES, name: `${name}-node` }),
+          object: objectScenery(hand, objects, { ...OBJECT_TYPE, path: UPCOMING_NODES_PATH, name }),
+          node: objectScenery(hand, nodes, { ...NODE_TYPE, path: NODES, name: `${name}-node` }),
         };
         return Promise.resolve(sceneOf(place, sceneries, input as UpcomingNodeInput));
       },

@@ -1,0 +1,243 @@
+/** `podDemand` on a cluster: the CapacityRequests of one pod, ours and one of another controller. */
+import { Layer, ManagedRuntime } from 'effect';
+import { providePodDemand } from '../../../src/actors/pod-demand-acts.ts';
+import { writeDoor } from '../../../src/actors/write-door.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { asRecord, parseJson } from '../../../src/domain/json.ts';
+import type { WriteOutcome } from '../../../src/domain/object-write.ts';
+import {
+  type OwnedRequest,
+  podRequestPatch,
+  projectOwnedRequest,
+} from '../../../src/domain/pod-demand/owned-request.ts';
+import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
+import { isOlder } from '../../../src/domain/revisions.ts';
+import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
+import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
+import { liveWorld } from '../../support/live-world.ts';
+import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
+import { type Sight, watchSight } from './sight.ts';
+import type { Hand } from './site.ts';
+import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { loseRequest, refuseRequest } from './troubles.ts';
+
+/** What the cluster shows, in the words of the drawing, and the write under way. */
+interface World {
+  readonly requests: readonly OwnedRequest[];
+  readonly asked: PodRequestAct | null;
+  /** The request that was asked about is gone. */
+  readonly stale: boolean;
+}
+
+/** Of the drawing; ways are played one after the other. */
+const NAMESPACE = 'n';
+const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'CapacityRequest' };
+const PATH = `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${NAMESPACE}/capacityrequests`;
+const ANSWER = /^xstate\.done\.actor\.(\w+)Request$/;
+const COMES_BACK = 'what is gone comes back as another one';
+
+type Outcome = WriteOutcome<OwnedRequest>;
+
+const verbIn = ({ event }: Moment): string | undefined => ANSWER.exec(event.type)?.[1];
+
+const outcomeIn = (moment: Moment): Outcome | undefined =>
+  verbIn(moment) === undefined ? undefined : moment.event['output'] as Outcome;
+
+const observing = ({ event }: Moment): OwnedRequest | undefined =>
+  event.type === 'request.observed' ? event['request'] as OwnedRequest : undefined;
+
+const goneIn = ({ before }: Moment): PodDemandContext['gone'] => before.context.gone;
+
+const saying = ({ key, phase, text, marked }: OwnedRequest): string =>
+  JSON.stringify([key, phase, text, marked]);
+
+/** What is shown under the name that the write under way is about. */
+const target = ({ requests, asked }: World, key: string): OwnedRequest | undefined =>
+  requests.find((one) => one.key === (asked?.request?.key ?? key));
+
+/** What a write that lands leaves; `undefined` when there is nothing to write to. */
+const written = (world: World, verb: string, drawn: OwnedRequest): OwnedRequest | undefined => {
+  const { asked } = world;
+  const known = target(world, drawn.key);
+  if (asked === null) return undefined;
+  if (verb === 'create') return known ?? { ...drawn, phase: '', text: asked.text, marked: true };
+  if (known === undefined || asked.request === null) return undefined;
+  if (verb === 'stamp') {
+    return known.revision === asked.request.revision ? { ...known, phase: 'Pending' } : known;
+  }
+  return podRequestPatch(asked.pod, asked.request, asked.text) === undefined
+    ? undefined
+    : { ...known, text: asked.text, marked: true };
+};
+
+const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => {
+  const outcome = outcomeIn(moment);
+  const verb = verbIn(moment) ?? '';
+  const isOther = world.stale && target(world, '') !== undefined;
+  if (verb === 'delete' && isOther) return 'another object of that name is not deleted';
+  if (outcome?._tag !== 'Written') return undefined;
+  if (goneIn(moment).includes(outcome.shown.uid)) return COMES_BACK;
+  const result = written(world, verb, outcome.shown);
+  if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
+  return saying(result) === saying(outcome.shown)
+    ? undefined
+    : 'a server answers with what was written';
+};
+
+const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
+  const seen = observing(moment);
+  if (seen === undefined) return undefined;
+  if (goneIn(moment).includes(seen.uid)) return COMES_BACK;
+  const context: PodDemandContext = moment.before.context;
+  const known = context.facts.requests.find(({ uid }) => uid === seen.uid);
+  const shown = world.requests.find(({ key }) => key === seen.key);
+  const isStale = [known, shown].some((one) =>
+    one !== undefined && isOlder(seen.revision, one.revision)
+  );
+  if (isStale) return 'news of a cluster are newer than what is known';
+  return known?.revision === seen.revision && shown?.revision !== seen.revision
+    ? 'what is shown again after a change has another revision'
+    : undefined;
+};
+
+const without = (requests: readonly OwnedRequest[], key: string): readonly OwnedRequest[] =>
+  requests.filter((one) => one.key !== key);
+
+const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+  const { event, invokes, after } = step;
+  let { requests, asked, stale } = world;
+  const outcome = outcomeIn(step);
+  const put = (one: OwnedRequest): void => {
+    requests = [...without(requests, one.key), one];
+  };
+  if (outcome?._tag === 'Written') put(outcome.shown);
+  if (outcome?._tag === 'Absent') requests = without(requests, asked?.request?.key ?? '');
+  if (event.type === 'request.vanished') {
+    const gone = requests.find(({ uid }) => uid === event['uid']);
+    if (gone !== undefined) requests = without(requests, gone.key);
+    if (asked?.request?.uid === event['uid']) stale = true;
+  }
+  const seen = observing(step);
+  if (seen !== undefined) put(seen);
+  const begun = invokes.at(-1)?.input;
+  if (begun !== undefined) {
+    asked = begun as PodRequestAct;
+    stale = false;
+  } else if (!after.hasTag('acting')) {
+    asked = null;
+    stale = false;
+  }
+  return { requests, asked, stale };
+};
+
+const POD_UID = '00000000-0000-4000-8000-000000000001';
+
+const rawOf = ({ text, phase, marked }: OwnedRequest): Wanted => ({
+  metadata: {
+    labels: { [OWNED_BY_POD]: POD_UID },
+    ownerReferences: marked
+      ? [{ apiVersion: 'v1', kind: 'Pod', name: 'web', uid: POD_UID, controller: true }]
+      : null,
+  },
+  spec: asRecord(parseJson(text)) ?? {},
+  ...(phase === '' ? {} : { status: { phase } }),
+});
+
+/** The requests of one way, by the names that they have in the drawing. */
+const requestScenery = (hand: Hand, sight: Sight<OwnedRequest>) => {
+  const objects = new Map<string, ObjectScenery<OwnedRequest>>();
+  return {
+    of: (key: string): ObjectScenery<OwnedRequest> => {
+      const name = key.slice(key.indexOf('/') + 1);
+      const known = objects.get(name) ?? objectScenery(hand, sight, { ...TYPE, path: PATH, name });
+      objects.set(name, known);
+      return known;
+    },
+    removeAll: async (keys: readonly string[]): Promise<void> => {
+      for (const name of [...objects.keys(), ...keys]) {
+        await objectScenery(hand, sight, { ...TYPE, path: PATH, name }).remove();
+      }
+    },
+  };
+};
+
+const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<World> => {
+  const { names } = place;
+  const runtime = ManagedRuntime.make(
+    podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
+      Layer.provide(place.services),
+    ),
+  );
+  const scenery = requestScenery(hand, sight);
+  /** Live UIDs by drawn ones. */
+  const uids = new Map<string, string>();
+  const deaf = (): void => {};
+  const machine = providePodDemand(
+    runtime,
+    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    writeDoor().through,
+  );
+  const arrange = async (cue: Cue<World>): Promise<Mover> => {
+    const outcome = outcomeIn(cue);
+    if (outcome?._tag === 'Fault') return await loseRequest(place);
+    if (outcome?._tag === 'Refused') return refuseRequest(place);
+    const key = cue.world.asked?.request?.key;
+    const isDeletion = verbIn(cue) === 'delete';
+    if (outcome?._tag === 'Absent' && !isDeletion && key !== undefined) {
+      await scenery.of(key).remove();
+    }
+    return 'server';
+  };
+  const observe: Scene<World>['observe'] = async (cue) => {
+    const { event, world } = cue;
+    const drawn = observing(cue);
+    if (drawn !== undefined) {
+      const shown = world.requests.find(({ key }) => key === drawn.key);
+      const anew = shown?.revision !== drawn.revision;
+      const request = await scenery.of(drawn.key).put(rawOf(drawn), { anew });
+      names.match(request, drawn);
+      uids.set(drawn.uid, request.uid);
+      return { event: { ...event, request }, by: 'watch' };
+    }
+    if (event.type !== 'request.vanished') return { event, by: 'word' };
+    const drawnUid = `${event['uid']}`;
+    const shown = world.requests.find(({ uid }) => uid === drawnUid);
+    if (shown === undefined) {
+      return { event: { ...event, uid: uids.get(drawnUid) ?? drawnUid }, by: 'hand' };
+    }
+    const gone = await scenery.of(shown.key).remove();
+    if (gone === undefined) throw new Error(`There is no "${shown.key}" to be removed`);
+    uids.set(drawnUid, gone.uid);
+    return { event: { ...event, uid: gone.uid }, by: 'watch' };
+  };
+  return {
+    machine,
+    arrange,
+    observe,
+    stop: async () => {
+      await runtime.dispose();
+      const left = [...sight.values()].map(({ key }) => key.slice(key.indexOf('/') + 1));
+      await scenery.removeAll(left);
+    },
+  };
+};
+
+/** The stage of `podDemand`. */
+export const podDemandStage: Stage<World> = {
+  world: { requests: [], asked: null, stale: false },
+  limit: 3000,
+  hindrance: (world, moment) => hindranceOfAnswer(world, moment) ?? hindranceOfNews(world, moment),
+  follows,
+  open: async ({ hand, source }) => {
+    await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
+    const { world, dispose } = liveWorld(source);
+    const sight = await watchSight(world, PATH, (raw) => projectOwnedRequest(raw));
+    return {
+      begin: (place) => Promise.resolve(sceneOf(place, hand, sight)),
+      close: async () => {
+        sight.stop();
+        await dispose();
+      },
+    };
+  },
+};
