@@ -118,6 +118,8 @@ const watchers = new Set<ServerResponse>();
 const podWatchers = new Set<ServerResponse>();
 /** How many of the pods are there. */
 let shown = process.argv.includes('--later') ? 0 : count;
+/** How many were there when they were listed last: the others are news to a watch. */
+let listed = 0;
 const seen = { created: 0, stamped: 0, other: 0 };
 let revision = 1_000_000;
 const lease = new ServedLease();
@@ -180,6 +182,9 @@ const keepAlive = (response: ServerResponse): void => {
   });
 };
 
+const newsOf = (coming: readonly string[]): string =>
+  coming.map((text) => `{"type":"ADDED","object":${text}}\n`).join('');
+
 const watch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
@@ -187,6 +192,7 @@ const watch = (response: ServerResponse, path: string): void => {
   if (path.endsWith('/leases')) lease.tell(response);
   const followers = path === REQUESTS ? watchers : path === PODS ? podWatchers : undefined;
   followers?.add(response);
+  if (path === PODS) response.write(newsOf(pods.slice(listed, shown)));
   response.on('close', () => followers?.delete(response));
 };
 
@@ -194,8 +200,7 @@ const watch = (response: ServerResponse, path: string): void => {
 const burst = (more: number): void => {
   const coming = pods.slice(shown, shown + more);
   shown += coming.length;
-  const news = coming.map((text) => `{"type":"ADDED","object":${text}}\n`).join('');
-  for (const watcher of podWatchers) watcher.write(news);
+  for (const watcher of podWatchers) watcher.write(newsOf(coming));
 };
 
 const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
@@ -211,6 +216,7 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
   }
   const body = asRecord(parseJson(text)) ?? {};
   if (method === 'GET' && path === PODS) {
+    listed = shown;
     return servePage(response, pods.slice(0, shown), searchParams);
   }
   if (method === 'GET' && path === REQUESTS) {
