@@ -23,6 +23,7 @@ const HELP = `npm run simulate -- [options]: plays worlds and scenarios on simul
   --until-broken      stops at the first world that breaks a law
   --scenario NAME     plays a named scenario; an unknown name lists them
   --scenarios         plays all of them, and prints a table
+  --small             leaves out those with thousands of pods
   --log               prints all that happened, in place of a summary
   --digests           prints the digest of each scenario's log, and nothing else
   --planted           seeks planted bugs, each in up to N worlds (50)
@@ -40,6 +41,7 @@ const { values } = parseArgs({
     'until-broken': { type: 'boolean', default: false },
     scenario: { type: 'string' },
     scenarios: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
     digests: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -104,7 +106,8 @@ const seekAll = (seeds: number): number => {
 /** Loaded when asked for: a copy of the tree with a planted bug is without what they stand on. */
 const tell = async (): Promise<number> => {
   const { tellScenarios } = await import('./scenarios/telling.ts');
-  return await tellScenarios(values.scenario, { log: values.log, digests: values.digests, say });
+  const { scenario, log, small, digests } = values;
+  return await tellScenarios(scenario, { log, small, digests, say });
 };
 
 const perform = async (): Promise<number> => {

@@ -14,6 +14,7 @@ import {
   drainUnanswered,
   drainWithoutRights,
 } from './drain-hostile.ts';
+import { drainHundredInstructions, drainHundredNodes } from './drain-hundred-nodes.ts';
 import { drainClockJump, drainFaults, drainOutage } from './drain-network.ts';
 import { drainKilled, drainKilledStandby, drainStopped } from './drain-stopped.ts';
 import { drainTiers, drainTwentyNodes } from './drain-tiers.ts';
@@ -47,6 +48,8 @@ export const SCENARIOS: readonly Scenario[] = [
   drainFaults,
   drainOutage,
   drainClockJump,
+  drainHundredNodes,
+  drainHundredInstructions,
   machinesCome,
   machineBought,
   demandRemoved,

@@ -231,7 +231,9 @@ export const deadlineCounts = (
 
 /** Reasons of the Events about a Node. */
 export const reasonsOf = (stage: Stage, node: string): readonly string[] =>
-  stage.list(COLLECTIONS.events).filter((event) => textAt(event, 'regarding', 'name') === node)
+  // Served, because Events are stored in another shape.
+  listOrEmptyAt(stage.get(COLLECTIONS.events), 'items')
+    .filter((event) => textAt(event, 'regarding', 'name') === node)
     .map((event) => textAt(event, 'reason') ?? '');
 
 /** Nodes whose evictions came before their cordon. */

@@ -19,6 +19,8 @@ export interface Scenario {
   readonly shows: string;
   readonly setting: Setting;
   readonly flags?: Partial<ProcessFlags>;
+  /** Thousands of pods: it takes a while to play. */
+  readonly crowd?: true;
   readonly play: (stage: Stage) => Promise<void>;
 }
 

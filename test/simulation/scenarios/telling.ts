@@ -8,6 +8,8 @@ import { runScenario, type Scenario, type ScenarioReport, wentWell } from './sce
 /** What is said besides the table. */
 export interface Telling {
   readonly log: boolean;
+  /** Leaves the crowds out. */
+  readonly small: boolean;
   /** Name and digest of each, and nothing else: for whoever compares. */
   readonly digests: boolean;
   readonly say: (text: string) => void;
@@ -42,17 +44,19 @@ const sayProblems = ({ name, breach, findings }: ScenarioReport, say: Telling['s
   if (breach !== undefined || wrong.length > 0) say(`  npm run simulate -- --scenario ${name}`);
 };
 
-/** The scenario of a name; all of them without one. */
-const asked = (name: string | undefined): readonly Scenario[] =>
-  SCENARIOS.filter((scenario) => name === undefined || scenario.name === name);
+/** The scenario of a name; without one all of them, or all small ones. */
+const asked = (name: string | undefined, small: boolean): readonly Scenario[] =>
+  SCENARIOS.filter((scenario) =>
+    name === undefined ? !small || scenario.crowd !== true : scenario.name === name
+  );
 
 /** Tells the scenario of a name, or all; gives how many did not come as they must. */
 export const tellScenarios = async (
   name: string | undefined,
   telling: Telling,
 ): Promise<number> => {
-  const { log, digests, say } = telling;
-  const scenarios = asked(name);
+  const { log, small, digests, say } = telling;
+  const scenarios = asked(name, small);
   if (scenarios.length === 0) {
     say(`There is no scenario "${name ?? ''}". There are:`);
     for (const one of SCENARIOS) say(`  ${one.name.padEnd(24)}  ${one.shows}`);

@@ -18,7 +18,7 @@ import {
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const BIN = `${ROOT}node_modules/.bin/`;
-const PATIENT_MS = 300_000;
+const PATIENT_MS = 600_000;
 const run = promisify(execFile);
 
 const reports = new Map<string, Promise<ScenarioReport>>();
@@ -30,10 +30,18 @@ const reportOf = (scenario: Scenario): Promise<ScenarioReport> => {
   return known;
 };
 
+/**
+ * Crowds take half a minute each, and are played on both runtimes where this runs on Node: not
+ * twice where the same suite runs on Deno.
+ */
+const IS_NODE = process.versions['deno'] === undefined;
+const PLAYED = SCENARIOS.filter(({ crowd }) => IS_NODE || crowd !== true);
+
 /** Name and digest of every scenario, by the runtime that this process is not. */
 const digestsElsewhere = async (): Promise<string> => {
   const main = ['test/simulation/main.ts', '--scenarios', '--digests'];
-  const { stdout } = process.versions['deno'] === undefined
+  if (!IS_NODE) main.push('--small');
+  const { stdout } = IS_NODE
     ? await run(`${BIN}deno`, ['run', '-A', ...main], { cwd: ROOT })
     : await run(`${BIN}node`, main, { cwd: ROOT });
   return stdout;
@@ -48,7 +56,7 @@ const wrong = (play: Scenario['play']): Scenario => ({
 });
 
 describe('scenarios', () => {
-  test.each(SCENARIOS)('$name: $shows', async (scenario) => {
+  test.each(PLAYED)('$name: $shows', async (scenario) => {
     const report = await reportOf(scenario);
     expect(report.breach).toBeUndefined();
     expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
@@ -58,7 +66,7 @@ describe('scenarios', () => {
   test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {
     const elsewhere = digestsElsewhere();
     const here: string[] = [];
-    for (const scenario of SCENARIOS) {
+    for (const scenario of PLAYED) {
       here.push(`${scenario.name} ${(await reportOf(scenario)).digest}\n`);
     }
     expect(await elsewhere).toBe(here.join(''));

@@ -1,0 +1,123 @@
+/**
+ * A hundred nodes are taken back at once, under the budgets of a hundred and fifty workloads. What
+ * is told are orders and counts: "half of the nodes by so much" is said in pods that were gone.
+ */
+import { auditCounts, budgetExcess, cordonTimes, total } from '../../support/audited-drains.ts';
+import { brokenBudgets, emptiedNodes, nodesOfPods } from '../../support/pod-history.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import { reclaimMark } from '../node-marks.ts';
+import { ORDINARY_FLAGS } from '../simulated-process.ts';
+import {
+  acksOf,
+  codesOf,
+  drainSetting,
+  each,
+  evictedBeforeCordon,
+  evictionsOf,
+  nodeAt,
+  reclaimEach,
+  reclaimTogether,
+  requestsOf,
+  setDrainScene,
+  stepsOf,
+  untilEnded,
+} from './drain-scene.ts';
+import type { DrainScene } from './drain-scene.ts';
+import type { Scenario } from './scenario.ts';
+import type { Stage } from './stage.ts';
+
+const NODES = 100;
+const PODS_OF_NODE = 30;
+const PODS = NODES * PODS_OF_NODE;
+const WORKLOADS = 150;
+const REPLICAS = PODS / WORKLOADS;
+/** A quarter of the replicas, as the budgets say. */
+const UNAVAILABLE = REPLICAS / 4;
+const GRACE_SECONDS = 3600;
+/** By how many requests the API server may see a burst closer together than it was sent. */
+const SEEN_TOGETHER = 20;
+/** How many of the pods have gone at most when half of the nodes are empty. */
+const HALF_EMPTY_BY = 0.8;
+/** Large images and caches to be filled: as long as services of this size take. */
+const PACE = { readyMs: [20_000, 60_000], stopMs: [5000, 30_000] } as const;
+const FLAGS = { rollupIntervalMs: 60_000 };
+
+const apps = Array.from({ length: WORKLOADS }, (_, at) => `app-${at}`);
+
+const hundredNodes = (prefix: string) => ({
+  machines: { count: NODES, prefix, pods: PODS_OF_NODE },
+  objects: () =>
+    [
+      [DRAIN_COLLECTIONS.budgets, apps.map((app) => budget(app, { maxUnavailable: '25%' }))],
+      [DRAIN_COLLECTIONS.deployments, apps.map((app) => deployment(app, REPLICAS))],
+    ] as const,
+  pods: PODS,
+  spares: { count: 10, pods: 1000 },
+});
+
+const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
+  verb !== 'get' && verb !== 'list' && resource !== 'leases';
+
+/** What holds of every drain of a hundred nodes, however it was asked for. */
+const sayRightDrain = async (stage: Stage, scene: DrainScene): Promise<void> => {
+  const { machines } = scene;
+  stage.is('all are Drained', await untilEnded(stage, machines), each(machines, 'Drained'));
+  const steps = stepsOf(stage);
+  const nodeOf = nodesOfPods(steps);
+  const requests = requestsOf(stage, scene);
+  const calls = evictionsOf(stage, scene);
+  stage.is('every node is cordoned', cordonTimes(requests).size, NODES);
+  stage.is('no eviction before its cordon', evictedBeforeCordon(stage, scene, nodeOf), []);
+  stage.is('no call is refused', codesOf(calls), { 201: PODS });
+  stage.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
+  stage.is('the cost', total(auditCounts(requests)), PODS + 4 * NODES);
+  const { qps: perSecond, burst } = ORDINARY_FLAGS;
+  const writes = stage.audit().filter(isWrite).map(({ receivedMs }) => receivedMs);
+  const excess = budgetExcess(writes, { perSecond, burst });
+  stage.is('the write budget is kept', excess <= SEEN_TOGETHER, true);
+  const demands = apps.map((app) => ({ app, healthy: REPLICAS - UNAVAILABLE }));
+  stage.is('every budget is kept at every change', brokenBudgets(steps, demands), []);
+  const emptied = emptiedNodes(steps, machines);
+  const half = emptied[NODES / 2 - 1];
+  const share = (half?.gone ?? 0) / (half?.of ?? 1);
+  stage.note(`half of the nodes are empty when ${Math.round(share * 100)} % of the pods are gone`);
+  stage.is('one node after another', [emptied.length, share <= HALF_EMPTY_BY], [NODES, true]);
+};
+
+export const drainHundredNodes: Scenario = {
+  name: 'drain-hundred-nodes',
+  shows: 'DR-34: one instruction empties one node after another and breaks no budget',
+  setting: drainSetting(18, PACE),
+  crowd: true,
+  flags: FLAGS,
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, hundredNodes('once-'));
+    const instructionId = 'all-at-once';
+    reclaimTogether(stage, scene.machines, { instructionId, graceSeconds: GRACE_SECONDS });
+    await sayRightDrain(stage, scene);
+    stage.is('one ack of all', acksOf(stage), [{ instructionId, nodesStarted: NODES }]);
+  },
+};
+
+export const drainHundredInstructions: Scenario = {
+  name: 'drain-hundred-orders',
+  shows: 'DR-34: a hundred instructions empty one node after another and break no budget',
+  setting: drainSetting(19, PACE),
+  crowd: true,
+  flags: FLAGS,
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, hundredNodes('each-'));
+    const instructions = reclaimEach(stage, scene.machines, GRACE_SECONDS);
+    await sayRightDrain(stage, scene);
+    const acks = acksOf(stage).toSorted((one, other) =>
+      one.instructionId < other.instructionId ? -1 : 1
+    );
+    const wanted = instructions.toSorted().map((instructionId) => ({
+      instructionId,
+      nodesStarted: 1,
+    }));
+    stage.is('an ack of each', acks, wanted);
+    const marks = scene.machines.flatMap((node) => reclaimMark(nodeAt(stage, node))?.ids ?? []);
+    stage.is('each stands on its Node', marks.toSorted(), instructions.toSorted());
+  },
+};
