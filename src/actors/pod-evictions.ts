@@ -84,6 +84,11 @@ const nodeChanges = () => {
   };
 };
 
+const ofLeaving = <T>(
+  leaving: LeavingPod | undefined,
+  look: (leaving: LeavingPod) => T,
+): T | undefined => leaving === undefined ? undefined : look(leaving);
+
 /** Starts with nobody to evict. */
 export const startPodEvictions = (
   world: World<Evictions>,
@@ -196,20 +201,11 @@ export const startPodEvictions = (
       known.actor?.send({ type: 'eviction.wanted' });
     },
     release: (node) => roster.ofNode(node).forEach(release),
-    standing: (uid) => {
-      const leaving = roster.get(uid);
-      return leaving === undefined ? undefined : population.standing(leaving);
-    },
-    progress: (uid) => {
-      const leaving = roster.get(uid);
-      return leaving === undefined ? undefined : population.progress(leaving);
-    },
+    standing: (uid) => ofLeaving(roster.get(uid), population.standing),
+    progress: (uid) => ofLeaving(roster.get(uid), population.progress),
     changes,
     settled: population.settled,
-    actors: () => [
-      ...[...roster.all()].flatMap(({ actor }) => actor ?? []),
-      ...budgets.actors(),
-    ],
+    actors: () => [...[...roster.all()].flatMap(({ actor }) => actor ?? []), ...budgets.actors()],
     counts: population.counts,
     stop: async () => {
       stopped = true;

@@ -1,9 +1,9 @@
 /**
  * Timers in the order in which they fire.
  *
- * Promises: the earliest first, and of those that are due at one moment the one that was made first;
- * adding, firing and cancelling cost little however many there are, because simulated worlds arm
- * tens of thousands and cancel most. Those that were cancelled stay until they come up or are swept.
+ * Promises: the earliest first, and of those that are due at one moment the one that was made
+ * first; adding, firing and cancelling cost little however many there are, because simulated worlds
+ * arm tens of thousands and cancel most. What was cancelled stays until it comes up or is swept.
  */
 
 /** Something that is to happen. */

@@ -20,6 +20,8 @@ import { CLUSTER } from '../simulated-process.ts';
 import type { Stage } from './stage.ts';
 
 const MANY_PODS = 500;
+/** Looking at thousands takes a while. */
+const SELDOM = { everyMs: 500 };
 const NEVER_MS = 24 * 3_600_000;
 
 /** A setting in which the fleet does only what the story says. */
@@ -114,7 +116,7 @@ export const untilShownReady = async (stage: Stage, ids: readonly string[]): Pro
       ).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
-  });
+  }, SELDOM);
 };
 
 /** Sets the scene up to the moment before machines are taken back. */
@@ -125,7 +127,7 @@ export const setDrainScene = async (stage: Stage, scenery: Scenery): Promise<Dra
   await stage.until(`${count} pods are ready`, () => {
     const pods = podsOf(stage);
     return pods.length === count + otherPods && pods.filter(({ ready }) => ready).length >= count;
-  });
+  }, SELDOM);
   await untilBudgetsCurrent(stage, otherPods);
   if (spares !== undefined) await spareNodes(stage, spares);
   stage.house.start();

@@ -78,7 +78,7 @@ const makeDoubts = () => {
     holds: (key: string): boolean => !settled.has(key),
     raise: (key: string): void => void settled.delete(key),
     settle: (key: string): void => void settled.add(key),
-    /** A workload has changed: most often in what it says of itself, which is nothing to budgets. */
+    /** A workload has changed: most often in its status, which is nothing to budgets. */
     hear: ({ type, collection, object }: StageChange): void => {
       const name = `${collection} ${keyOf(object)}`;
       const wish = type === 'DELETED' ? '' : wishOf(object);
