@@ -97,10 +97,19 @@ const fieldPolicy = ({ query, warnings }: RoutedRequest): FieldPolicy => {
   return { isStrict: asked === 'Strict', warn: (text) => isTold && warnings.push(text) };
 };
 
-/** The body as an object of `kind`; its type may be left out where the path says it. */
+/**
+ * The body as an object of `kind`; its type may be left out where the path says it, but for custom
+ * resources, whose decoder wants the kind.
+ */
 const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
   const body = bodyOf(routed);
   const [apiVersion, kind] = [textAt(body, 'apiVersion') ?? '', textAt(body, 'kind') ?? ''];
+  if (expected.custom && kind === '') {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ` +
+        `Object 'Kind' is missing in '${JSON.stringify(body)}'`,
+    );
+  }
   const wanted = apiVersionOf(expected);
   if (apiVersion !== '' && apiVersion !== wanted) {
     throw badRequest(

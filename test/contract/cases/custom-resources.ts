@@ -61,6 +61,13 @@ const OARS = { rule: '!has(self.oars) || self.oars <= self.length * 10' };
 export const customResources: Area = {
   title: 'Custom resources',
   cases: {
+    'a custom resource says its kind': [
+      post(
+        'boats',
+        { apiVersion: 'contract.tidegate.dev/v1', metadata: { name: 'a' }, spec: { length: 3 } },
+        refused(400, 'BadRequest', { message: containing("Object 'Kind' is missing in") }),
+      ),
+    ],
     'one is made and read': [
       post('boats', spec({}), made({ kind: 'Boat', apiVersion: 'contract.tidegate.dev/v1' })),
       get('boats/a', ok({ kind: 'Boat', metadata: { name: 'a', namespace: '{ns}' } })),

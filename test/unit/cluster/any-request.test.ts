@@ -7,7 +7,7 @@ import { asRecord, type JsonRecord, parseJson } from '../../../src/domain/json.t
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import type { ClusterRequest } from '../../../src/embedded/cluster/api.ts';
 import { type Cluster, makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import type { Kind } from '../../../src/embedded/cluster/kind.ts';
+import { apiVersionOf, type Kind } from '../../../src/embedded/cluster/kind.ts';
 import { anything, objectOf } from '../../support/kubernetes-objects.ts';
 
 const RUNS = 2000;
@@ -49,7 +49,8 @@ const SPECS: Readonly<Record<string, JsonRecord>> = {
 /** Makes sure that there is an `a` to write over, and no `b`. */
 const furnish = ({ answer }: Cluster, kind: Kind): void => {
   const spec = SPECS[kind.plural];
-  const body = { metadata: { name: 'a' }, ...(spec === undefined ? {} : { spec }) };
+  const type = { apiVersion: apiVersionOf(kind), kind: kind.kind };
+  const body = { ...type, metadata: { name: 'a' }, ...(spec === undefined ? {} : { spec }) };
   answer({ method: 'POST', path: pathOf(kind), body });
   answer({ method: 'DELETE', path: `${pathOf(kind)}/b?gracePeriodSeconds=0` });
 };
