@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { SCENARIOS } from '../../simulation/scenarios/catalogue.ts';
 import {
   runScenario,
@@ -56,6 +56,12 @@ const wrong = (play: Scenario['play']): Scenario => ({
 });
 
 describe('scenarios', () => {
+  let elsewhere: Promise<string> = Promise.resolve('');
+  // It plays while this process does.
+  beforeAll(() => {
+    elsewhere = digestsElsewhere();
+  });
+
   test.each(PLAYED)('$name: $shows', async (scenario) => {
     const report = await reportOf(scenario);
     expect(report.breach).toBeUndefined();
@@ -64,7 +70,6 @@ describe('scenarios', () => {
   }, PATIENT_MS);
 
   test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {
-    const elsewhere = digestsElsewhere();
     const here: string[] = [];
     for (const scenario of PLAYED) {
       here.push(`${scenario.name} ${(await reportOf(scenario)).digest}\n`);
