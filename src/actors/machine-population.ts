@@ -67,29 +67,30 @@ export interface Population {
 }
 
 /** Takes the `reclaim` key off a Node, as far as that is still owed on what it shows by then. */
-const releasing = (roster: Roster<MachineActor>): ReleaseNode => (name) =>
-  Effect.gen(function* (): Effect.fn.Return<WriteOutcome<NodeLink>, never, Cordons> {
-    const { patch } = yield* Cordons;
-    const node = roster.nodeNamed(name);
-    if (node === undefined) return { _tag: 'Absent' };
-    const body = configuredPatch(node);
-    if (body === undefined) return { _tag: 'Written', shown: nodeLinkOf(node) };
-    const outcome = yield* patch({ node: name, purpose: 'release', body });
-    switch (outcome._tag) {
-      case 'Written': {
-        const released = { ...node, ...outcome.node };
-        roster.nodeSeen(released);
-        return { _tag: 'Written', shown: nodeLinkOf(released) };
+export const releasing =
+  (roster: Pick<Roster<MachineActor>, 'nodeNamed' | 'nodeSeen'>): ReleaseNode => (name) =>
+    Effect.gen(function* (): Effect.fn.Return<WriteOutcome<NodeLink>, never, Cordons> {
+      const { patch } = yield* Cordons;
+      const node = roster.nodeNamed(name);
+      if (node === undefined) return { _tag: 'Absent' };
+      const body = configuredPatch(node);
+      if (body === undefined) return { _tag: 'Written', shown: nodeLinkOf(node) };
+      const outcome = yield* patch({ node: name, purpose: 'release', body });
+      switch (outcome._tag) {
+        case 'Written': {
+          const released = { ...node, ...outcome.node };
+          roster.nodeSeen(released);
+          return { _tag: 'Written', shown: nodeLinkOf(released) };
+        }
+        case 'Gone':
+          return { _tag: 'Absent' };
+        case 'Conflict':
+          return { _tag: 'Fault', why: 'the Node changed meanwhile' };
+        case 'Refused':
+        case 'Fault':
+          return outcome;
       }
-      case 'Gone':
-        return { _tag: 'Absent' };
-      case 'Conflict':
-        return { _tag: 'Fault', why: 'the Node changed meanwhile' };
-      case 'Refused':
-      case 'Fault':
-        return outcome;
-    }
-  });
+    });
 
 /** Nobody is awake at first. */
 export const makePopulation = (

@@ -76,7 +76,7 @@ const liveActor = <World>({ path, scene, gate }: Play<World>) => {
     actor,
     timers,
     defects,
-    /** The next event of this type that reaches the actor; the act that follows finds no gate open. */
+    /** The next event of this type that reaches the actor; the next act finds the gate closed. */
     hears: (type: string) =>
       new Promise<Cue['event']>((resolve) => {
         listeners.set(type, (event) => {

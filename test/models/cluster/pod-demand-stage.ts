@@ -1,4 +1,4 @@
-/** `podDemand` on a cluster: the CapacityRequests of one pod, ours and one of another controller. */
+/** `podDemand` on a cluster: the CapacityRequests of one pod, ours and another controller's. */
 import { Layer, ManagedRuntime } from 'effect';
 import { providePodDemand } from '../../../src/actors/pod-demand-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';

@@ -1,10 +1,10 @@
-/** `upcomingNode` on a cluster: one UpcomingNode and its Node, which others may change or delete. */
-import { Effect, Layer, ManagedRuntime } from 'effect';
+/** `upcomingNode` on a cluster: its UpcomingNode and its Node, which others may change. */
+import { Layer, ManagedRuntime } from 'effect';
+import { releasing } from '../../../src/actors/machine-population.ts';
 import { provideUpcomingNode } from '../../../src/actors/upcoming-node-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
-import { configuredPatch } from '../../../src/domain/drain/cordon-patch.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { MACHINE_ID_KEY } from '../../../src/domain/ids.ts';
 import { asRecord, parseJson, valueAt } from '../../../src/domain/json.ts';
@@ -18,7 +18,7 @@ import {
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../../../src/domain/upcoming-node.ts';
-import { Cordons, cordonsLayer } from '../../../src/effects/cordons.ts';
+import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../src/embedded/cluster/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
@@ -210,31 +210,11 @@ const RELEASABLE: Wanted = {
   status: { conditions: [{ type: 'Ready', status: 'True' }] },
 };
 
-/** What somebody took away from the object, or from the Node. */
+/** What others may change. */
 interface Sceneries {
   readonly object: ObjectScenery<Shown>;
   readonly node: ObjectScenery<NodeProjection>;
 }
-
-/** As the registry of machines takes a key off, over what is seen of the Node. */
-const releasing = ({ node }: Sceneries): Effect.Effect<WriteOutcome<NodeLink>, never, Cordons> =>
-  Effect.gen(function* (): Effect.fn.Return<WriteOutcome<NodeLink>, never, Cordons> {
-    const { patch } = yield* Cordons;
-    const known = node.now();
-    const body = known === undefined ? undefined : configuredPatch(known);
-    if (known === undefined || body === undefined) return { _tag: 'Absent' };
-    const outcome = yield* patch({ node: known.name, purpose: 'release', body });
-    switch (outcome._tag) {
-      case 'Written':
-        return { _tag: 'Written', shown: nodeLinkOf({ ...known, ...outcome.node }) };
-      case 'Gone':
-        return { _tag: 'Absent' };
-      case 'Conflict':
-        return { _tag: 'Fault', why: 'the Node changed meanwhile' };
-      default:
-        return outcome;
-    }
-  });
 
 const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): Scene<World> => {
   const { names, services } = place;
@@ -246,12 +226,13 @@ const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): 
       cordonsLayer(telemetry),
     ).pipe(Layer.provide(services)),
   );
+  const release = releasing({ nodeNamed: () => node.now(), nodeSeen: () => [] });
   let uid = 'u1';
   const deaf = (): void => {};
   const machine = provideUpcomingNode(
     runtime,
     { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
-    { through: writeDoor().through, releaseNode: () => releasing(sceneries) },
+    { through: writeDoor().through, releaseNode: release },
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue) ?? releaseIn(cue);
