@@ -48,17 +48,62 @@ const EVENTS_KEPT = 50;
 /** Actors that have ended and can still be looked at; the oldest is forgotten first. */
 const ENDED_KEPT = 500;
 
+/** What happened to an actor last: a list for each column, so that no event leaves an object. */
+interface Past {
+  readonly times: number[];
+  readonly events: string[];
+  readonly states: (string | null)[];
+  /** Where the oldest is, once as many are kept as may be. */
+  oldest: number;
+}
+
 interface Entry {
-  row: ActorRow;
-  readonly path: ActorStep[];
-  readonly log: ActorHappening[];
+  readonly id: string;
+  readonly kind: string;
+  state: string;
+  reason: ReasonName | null;
+  status: ActorStatus;
+  sinceMs: number;
+  bornMs: number;
+  readonly path: Past;
+  readonly log: Past;
   context: unknown;
 }
 
-const keep = <Item>(list: Item[], item: Item, most: number): void => {
-  list.push(item);
-  if (list.length > most) list.shift();
+const noPast = (): Past => ({ times: [], events: [], states: [], oldest: 0 });
+
+const keep = (past: Past, { atMs, event, state }: ActorHappening, most: number): void => {
+  const isFull = past.times.length === most;
+  const place = isFull ? past.oldest : past.times.length;
+  if (isFull) past.oldest = (place + 1) % most;
+  past.times[place] = atMs;
+  past.events[place] = event;
+  past.states[place] = state;
 };
+
+/** Oldest first. */
+const happenings = ({ times, events, states, oldest }: Past): readonly ActorHappening[] =>
+  times.map((_, at) => {
+    const place = (oldest + at) % times.length;
+    return { atMs: times[place] ?? 0, event: events[place] ?? '', state: states[place] ?? null };
+  });
+
+const steps = (path: Past): readonly ActorStep[] =>
+  happenings(path).map(({ state, ...step }) => ({ ...step, state: state ?? '' }));
+
+const rowOf = ({ id, kind, state, reason, status, sinceMs, bornMs }: Entry): ActorRow => ({
+  id,
+  kind,
+  state,
+  reason,
+  status,
+  sinceMs,
+  bornMs,
+});
+
+/** Most machines have one state at a time. */
+const stateText = (value: unknown): string =>
+  typeof value === 'string' ? value : statePaths(value).join(' ');
 
 const isReason = (text: unknown): text is ReasonName =>
   typeof text === 'string' && Object.hasOwn(REASONS, text);
@@ -105,7 +150,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     const [kind = ''] = id.split('/', 1);
     if (!kinds.has(kind)) return undefined;
     const nowMs = time.now();
-    const row: ActorRow = {
+    const entry: Entry = {
       id,
       kind,
       state: '',
@@ -113,12 +158,20 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       status: 'active',
       sinceMs: nowMs,
       bornMs: nowMs,
+      path: noPast(),
+      log: noPast(),
+      context: undefined,
     };
-    const entry: Entry = { row, path: [], log: [], context: undefined };
     entries.set(id, entry);
     return entry;
   };
-  /** What a state means does not change while a process runs, so it is looked up once. */
+  /** Texts of states are few and kept once; so is what they mean. */
+  const texts = new Map<string, string>();
+  const kept = (text: string): string => {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
   const reasons = new Map<string, ReasonName | null>();
   const reasonIn = (kind: string, state: string, snapshot: object): ReasonName | null => {
     const place = `${kind} ${state}`;
@@ -130,26 +183,20 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   };
   const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
     const nowMs = time.now();
-    const value = 'value' in snapshot ? snapshot.value : undefined;
-    const state = statePaths(value).join(' ');
+    const state = kept(stateText('value' in snapshot ? snapshot.value : undefined));
     const status = isStatus(snapshot.status) ? snapshot.status : 'active';
-    const { row } = entry;
-    const moved = state !== row.state;
-    const revived = row.status !== 'active' && status === 'active';
+    const moved = state !== entry.state;
     entry.context = 'context' in snapshot ? snapshot.context : undefined;
     keep(entry.log, { atMs: nowMs, event: event.type, state: moved ? state : null }, EVENTS_KEPT);
-    if (moved) keep(entry.path, { atMs: nowMs, state, event: event.type }, STEPS_KEPT);
-    if (!moved && status === row.status) return;
-    entry.row = {
-      ...row,
-      state,
-      status,
-      reason: status === 'active' ? reasonIn(row.kind, state, snapshot) : null,
-      sinceMs: nowMs,
-      bornMs: revived ? nowMs : row.bornMs,
-    };
-    if (status === 'active') ended.delete(row.id);
-    else retire(row.id);
+    if (moved) keep(entry.path, { atMs: nowMs, event: event.type, state }, STEPS_KEPT);
+    if (!moved && status === entry.status) return;
+    if (entry.status !== 'active' && status === 'active') entry.bornMs = nowMs;
+    entry.state = state;
+    entry.status = status;
+    entry.reason = status === 'active' ? reasonIn(entry.kind, state, snapshot) : null;
+    entry.sinceMs = nowMs;
+    if (status === 'active') ended.delete(entry.id);
+    else retire(entry.id);
   };
 
   const observe = (sight: ActorSight): void => {
@@ -165,14 +212,17 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       if (event.type !== '@xstate.snapshot') return;
       observe({ id: idOf(event), event: event.event, snapshot: event.snapshot });
     },
-    rows: () => Array.from(entries.values(), ({ row }) => row),
-    row: (id) => entries.get(id)?.row,
+    rows: () => Array.from(entries.values(), rowOf),
+    row: (id) => {
+      const entry = entries.get(id);
+      return entry === undefined ? undefined : rowOf(entry);
+    },
     context: (id) => entries.get(id)?.context,
     detail: (id): ActorDetail | undefined => {
       const entry = entries.get(id);
       if (entry === undefined) return undefined;
-      const { row, path, log, context } = entry;
-      return { row, path: [...path], log: [...log], context };
+      const { path, log, context } = entry;
+      return { row: rowOf(entry), path: steps(path), log: happenings(log), context };
     },
     subscribe: (changed) => {
       listeners.add(changed);
