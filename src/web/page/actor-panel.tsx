@@ -1,4 +1,5 @@
 /** Everything about one actor: why it waits, whom it has to do with, its way, its log, its data. */
+import { Fragment } from 'preact';
 import type { ActorLink } from '../../view/actor-links.ts';
 import { duration } from '../../view/duration.ts';
 import type { SentActor } from '../live-feed.ts';
@@ -63,6 +64,20 @@ const Links = ({ links, actor }: {
   );
 };
 
+const WORD_ENDS = /(?<=\.)/;
+
+/** A long name breaks at its dots. */
+const EventName = ({ name }: { readonly name: string }) => (
+  <>
+    {name.split(WORD_ENDS).map((word, at) => (
+      <Fragment key={at}>
+        {word}
+        <wbr />
+      </Fragment>
+    ))}
+  </>
+);
+
 const Path = ({ path }: { readonly path: SentActor['path'] }) => (
   <section aria-label='The way here'>
     <h3>The way here</h3>
@@ -71,7 +86,9 @@ const Path = ({ path }: { readonly path: SentActor['path'] }) => (
         const until = path[at + 1]?.atMs ?? nowMs.value;
         return (
           <li key={`${step.atMs}/${at}`} aria-current={at === path.length - 1 ? 'step' : undefined}>
-            <span class='event'>{step.event}</span>
+            <span class='event'>
+              <EventName name={step.event} />
+            </span>
             <b>{statesInWords(step.state.split(' '))}</b>
             <span class='age'>{span(until - step.atMs, duration)}</span>
           </li>
@@ -96,7 +113,9 @@ const Log = ({ log }: { readonly log: SentActor['log'] }) => (
         {log.map(({ atMs, event, state }, at) => (
           <tr key={`${atMs}/${at}`}>
             <td>{timeOfDay(atMs)}</td>
-            <td>{event}</td>
+            <td>
+              <EventName name={event} />
+            </td>
             <td>{state === null ? '' : statesInWords(state.split(' '))}</td>
           </tr>
         )).toReversed()}
@@ -127,7 +146,7 @@ export const ActorPanel = () => {
     <aside class='panel' aria-label={id}>
       <header>
         <h2>
-          <span class='of'>{spoken(kind)}</span> {id.slice(kind.length + 1)}
+          <span class='of'>{spoken(kind)}</span> {id.slice(kind.length + 1) || id}
         </h2>
         <a class='close' href={addressWith({ actor: '' })} aria-label='Close'>×</a>
       </header>

@@ -125,13 +125,14 @@ const zoomBy = (factor: number): void => {
 
 const stateOf = (group: Element): string => group.getAttribute('data-state') ?? '';
 
-/** Brings what is lit into sight, or where most actors are; of nested states the innermost. */
+/** Brings what is lit into sight, the innermost of several; or where most actors are. */
 const showLit = (holder: Element, { counts }: Marks): void => {
   const marked = [...holder.querySelectorAll('.lit, .peopled')];
   const peopled = (group: Element): number => counts?.get(stateOf(group)) ?? 0;
+  const depth = (group: Element): number => withOuter(stateOf(group)).length;
   const [lit] = marked
     .filter((group) => !marked.some((inner) => stateOf(inner).startsWith(`${stateOf(group)}.`)))
-    .toSorted((left, right) => peopled(right) - peopled(left));
+    .toSorted((left, right) => peopled(right) - peopled(left) || depth(right) - depth(left));
   if (lit === undefined) return;
   const inside = holder.getBoundingClientRect();
   const box = lit.getBoundingClientRect();
