@@ -27,17 +27,17 @@ const floor = (name: string, testTimeout: number, more: object = {}) => ({
 /** When a floor is run, after the groups of lower order, and how many of its files at once. */
 const turn = (groupOrder: number, maxWorkers: number) => ({ maxWorkers, sequence: { groupOrder } });
 
-/** The same models, played on a cluster that the whole project shares. */
-const onCluster = (site: 'embedded' | 'kube-apiserver') => ({
+/** The same models, played on one cluster for all of them: all ways, or the shortest. */
+const onCluster = (site: 'embedded' | 'kube-apiserver', ways: 'all' | 'shortest' = 'all') => ({
   test: {
-    name: `models-${site}`,
+    name: ways === 'all' ? `models-${site}` : `models-${site}-${ways}`,
     include: ['test/models/*.test.ts'],
     exclude: ['test/models/harness.test.ts'],
     globalSetup: [`test/models/cluster/on-${site}.ts`],
     testTimeout: 300_000,
     hookTimeout: 600_000,
     pool: 'forks' as const,
-    provide: { purpose: 'cluster' as const },
+    provide: { purpose: 'cluster' as const, ways },
   },
 });
 
@@ -62,6 +62,7 @@ export default defineConfig({
       },
       onCluster('embedded'),
       onCluster('kube-apiserver'),
+      onCluster('kube-apiserver', 'shortest'),
       floor('integration', 120_000, turn(1, BEDS_AT_ONCE)),
       floor('e2e', 1_200_000, { ...turn(2, BEDS_AT_ONCE), exclude: CROWDS }),
       floor('e2e', 1_200_000, { ...turn(3, ALONE), name: 'e2e-crowds', include: CROWDS }),

@@ -42,6 +42,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Why the models are run; tests of the machines unless something else is said. */
     readonly purpose?: 'mutants' | 'cluster';
+    /** Which ways are played: all, or those that together take every transition. */
+    readonly ways?: 'all' | 'shortest';
     /** The cluster on which ways are played. */
     readonly site?: SiteAddress;
     /** Why there is none. */

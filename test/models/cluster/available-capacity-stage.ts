@@ -20,7 +20,7 @@ import { liveWorld } from '../../support/live-world.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseRequest, refuseRequest } from './troubles.ts';
+import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
 
 type Shown = AvailableCapacityProjection;
 
@@ -101,7 +101,9 @@ const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Sce
   let uid = 'u1';
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
-    if (outcome?._tag === 'Fault') return await loseRequest(place);
+    if (outcome?._tag === 'Fault') {
+      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
+    }
     if (outcome?._tag === 'Refused') return refuseRequest(place);
     if (outcome?._tag === 'Absent' && cue.event.type.endsWith('patchObject')) await object.remove();
     return 'server';

@@ -96,6 +96,9 @@ const canGo = <World>(playable: Playable<World>, path: Path): boolean => {
   });
 };
 
+/** Ways that together take every transition that was found. */
+export const shortestWays = (ground: Ground<unknown>): readonly Path[] => transitionCover(ground);
+
 /**
  * Shortest ways to everything that a cluster can do; where not all of it was looked at, also those
  * of the generated ways that a cluster can go.

@@ -22,7 +22,7 @@ import { type ActGate, behindGate, makeActGate } from './act-gate.ts';
 import { drawnNames } from './drawn-names.ts';
 import { type FaultLine, startFaultLine } from './fault-line.ts';
 import { perform, type Performance } from './performance.ts';
-import { explored, type Playable, reasonsOf, waysOf, worldsOf } from './playable.ts';
+import { explored, type Playable, reasonsOf, shortestWays, waysOf, worldsOf } from './playable.ts';
 import { handAt, type SiteAddress } from './site.ts';
 import type { Mover, Services } from './stage.ts';
 
@@ -150,7 +150,8 @@ export const describePlay = <World>(playable: Playable<World>): void => {
     const ground = explored(playable, false);
     const cutShort = playable.stage.limit === undefined && ground.truncated;
     expect(cutShort, 'there are more configurations than are looked at').toBe(false);
-    const performances = await playAll(playable, site, waysOf(playable, ground));
+    const ways = inject('ways') === 'shortest' ? shortestWays(ground) : waysOf(playable, ground);
+    const performances = await playAll(playable, site, ways);
     task.meta.play = resultOf(playable, site, performances);
   }, WAYS_TIMEOUT_MS);
 };

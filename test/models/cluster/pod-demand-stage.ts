@@ -19,7 +19,7 @@ import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery
 import { type Sight, watchSight } from './sight.ts';
 import type { Hand } from './site.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseRequest, refuseRequest } from './troubles.ts';
+import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
 
 /** What the cluster shows, in the words of the drawing, and the write under way. */
 interface World {
@@ -179,7 +179,9 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
-    if (outcome?._tag === 'Fault') return await loseRequest(place);
+    if (outcome?._tag === 'Fault') {
+      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
+    }
     if (outcome?._tag === 'Refused') return refuseRequest(place);
     const key = cue.world.asked?.request?.key;
     const isDeletion = verbIn(cue) === 'delete';

@@ -20,6 +20,7 @@ import { type Budgets, GUARD_LABEL, type PodScenery, podScenery } from './pod-sc
 import { type Sight, watchSight } from './sight.ts';
 import type { Hand } from './site.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { loseAnswer } from './troubles.ts';
 
 type Tag = EvictionOutcome['_tag'];
 
@@ -218,6 +219,11 @@ const sceneOf = (
       await line.leave();
       return 'line';
     }
+    if (outcome._tag === 'Unknown' && mayBeDone(cue)) {
+      await scenery.budgets('open');
+      pod = 'terminating';
+      return loseAnswer({ line });
+    }
     const order = ORDERS[outcome._tag];
     if (order !== undefined) {
       line.order(order);
@@ -229,6 +235,12 @@ const sceneOf = (
     return 'line';
   };
 
+  /** What is heard next of the pod is that it leaves: it may be due to the call. */
+  const mayBeDone = ({ rest }: Cue<World>): boolean => {
+    const next = rest.find(({ event }) => /^pod\.|^xstate\.done\./.test(event.type))?.event;
+    const facts = next?.type === 'pod.observed' ? next['facts'] as PodFacts : undefined;
+    return pod === 'living' && !ending && facts?.terminating === true && !facts.finalizers;
+  };
   /** The next answer needs a pod that is there. */
   const needsPod = ({ before, rest }: Cue<World>, end: 'terminating' | 'gone'): boolean => {
     if (!before.matches('calling')) return false;

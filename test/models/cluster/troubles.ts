@@ -1,5 +1,8 @@
 /** Answers that statecharts of one write share: what fails on the way, and what is refused. */
-import type { Mover, Place } from './stage.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import type { Cue, Mover, Place } from './stage.ts';
+
+const tagIn = (event: Cue['event']): string | undefined => textAt(event, 'output', '_tag');
 
 type Way = Pick<Place, 'site' | 'line' | 'number'>;
 
@@ -13,6 +16,22 @@ export const loseRequest = async ({ line, number }: Way): Promise<Mover> => {
   if (number % AWAY_EVERY === 0) await line.leave();
   else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);
   return 'line';
+};
+
+/** Loses the answer to the next request; what it asks for is done. */
+export const loseAnswer = ({ line }: Pick<Place, 'line'>): Mover => {
+  line.order({ kind: 'cut', done: true });
+  return 'line';
+};
+
+/**
+ * True when a creation fails and the next that is heard of the object is that a creation succeeded:
+ * then the first may as well have been done, and only its answer lost.
+ */
+export const mayBeDone = ({ event, rest }: Cue): boolean => {
+  if (!/^xstate\.done\.actor\.create/.test(event.type)) return false;
+  const next = rest.find((step) => /^(object|request)\.|^xstate\.done\./.test(step.event.type));
+  return next?.event.type === event.type && tagIn(next.event) === 'Written';
 };
 
 /** Has the next request refused for good: as somebody else's, where the server knows users. */

@@ -26,7 +26,7 @@ import { liveWorld } from '../../support/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseRequest, refuseRequest } from './troubles.ts';
+import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
 
 type Shown = UpcomingNodeProjection;
 
@@ -236,7 +236,9 @@ const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): 
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue) ?? releaseIn(cue);
-    if (outcome?._tag === 'Fault') return await loseRequest(place);
+    if (outcome?._tag === 'Fault') {
+      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
+    }
     if (outcome?._tag === 'Refused') return refuseRequest(place);
     const isPatch = cue.event.type.includes('.patch');
     if (outcome?._tag === 'Absent' && isPatch) await object.remove();
