@@ -14,8 +14,7 @@ import type {
   EventObject,
   InputFrom,
 } from 'xstate';
-import { describeNoPlay, describePlay, type PlayResult } from './cluster/plays.ts';
-import type { SiteAddress } from './cluster/site.ts';
+import { describeNoPlay, describePlay } from './cluster/plays.ts';
 import type { Stage } from './cluster/stage.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
@@ -42,18 +41,11 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Why the models are run; tests of the machines unless something else is said. */
     readonly purpose?: 'mutants' | 'cluster';
-    /** Which ways are played: all, or those that together take every transition. */
-    readonly ways?: 'all' | 'shortest';
-    /** The cluster on which ways are played. */
-    readonly site?: SiteAddress;
-    /** Why there is none. */
-    readonly siteProblem?: string;
   }
   interface TaskMeta {
     /** What the reporter of models prints. */
     coverage?: ModelCoverage;
     mutation?: MutationResult;
-    play?: PlayResult;
   }
 }
 

@@ -96,6 +96,10 @@ const canGo = <World>(playable: Playable<World>, path: Path): boolean => {
   });
 };
 
+/** Ways of one name are the same. */
+const nameOf = ({ input, steps }: Path): string =>
+  JSON.stringify([input, steps.map(({ event }) => event)]);
+
 /** Ways that together take every transition that was found. */
 export const shortestWays = (ground: Ground<unknown>): readonly Path[] => transitionCover(ground);
 
@@ -107,7 +111,9 @@ export const waysOf = <World>(
   playable: Playable<World>,
   ground: Ground<World>,
 ): readonly Path[] => {
-  const ways = [...transitionCover(ground), ...edgeCover(ground)];
+  const named = [...shortestWays(ground), ...edgeCover(ground)]
+    .map((way) => [nameOf(way), way] as const);
+  const ways = [...new Map(named).values()];
   const known = new Set(ways.flatMap(({ steps }) => steps.map(kindOf)));
   for (const way of ground.truncated ? playable.generated() : []) {
     if (way.steps.every((step) => known.has(kindOf(step))) || !canGo(playable, way)) continue;

@@ -26,6 +26,21 @@ import { explored, type Playable, reasonsOf, shortestWays, waysOf, worldsOf } fr
 import { handAt, type SiteAddress } from './site.ts';
 import type { Mover, Services } from './stage.ts';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Which ways are played: all, or those that together take every transition. */
+    readonly ways?: 'all' | 'shortest';
+    /** The cluster on which ways are played. */
+    readonly site?: SiteAddress;
+    /** Why there is none. */
+    readonly siteProblem?: string;
+  }
+  interface TaskMeta {
+    /** What the reporter of models prints. */
+    play?: PlayResult;
+  }
+}
+
 /** What was played of one statechart on one cluster. */
 export interface PlayResult {
   readonly machine: string;
@@ -66,7 +81,7 @@ const servicesOf = (line: FaultLine, gate: ActGate): Services => {
 let played = 0;
 
 /** Plays all ways, one after the other. */
-const playAll = async <World>(
+export const playAll = async <World>(
   playable: Playable<World>,
   site: SiteAddress,
   ways: readonly Path[],

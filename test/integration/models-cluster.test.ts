@@ -1,0 +1,135 @@
+/** What plays ways on clusters is tried itself: on a door that asks for a namespace. */
+import { Effect, ManagedRuntime } from 'effect';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { setup } from 'xstate';
+import { fromEffect } from '../../src/actors/seams.ts';
+import { KubeApi } from '../../src/effects/kube-api.ts';
+import { required } from '../../src/machines/required.ts';
+import { explored, type Playable, waysOf } from '../models/cluster/playable.ts';
+import { playAll } from '../models/cluster/plays.ts';
+import type { SiteAddress } from '../models/cluster/site.ts';
+import type { Cue, Place, Scene, Stage } from '../models/cluster/stage.ts';
+import { loseAnswer } from '../models/cluster/troubles.ts';
+import { embeddedHttp } from '../support/embedded-http.ts';
+
+type Found = { readonly _tag: 'Made' } | { readonly _tag: 'There' } | { readonly _tag: 'Lost' };
+
+const door = setup({
+  types: { input: {} as object },
+  actors: { makeIt: required<Found, undefined>('makeIt') },
+}).createMachine({
+  id: 'door',
+  initial: 'making',
+  states: {
+    making: {
+      invoke: {
+        id: 'makeIt',
+        src: 'makeIt',
+        onDone: [
+          { guard: ({ event }) => event.output._tag === 'Lost', target: 'making', reenter: true },
+          { guard: ({ event }) => event.output._tag === 'There', target: 'there' },
+          { target: 'made' },
+        ],
+      },
+    },
+    there: { type: 'final' },
+    made: { type: 'final' },
+  },
+});
+
+const PATH = '/api/v1/namespaces';
+
+const tagIn = ({ event }: Pick<Cue, 'event'>): Found['_tag'] => (event['output'] as Found)._tag;
+
+/** Creates the namespace of the way; a conflict means that it is there. */
+const makeIt = (name: string): Effect.Effect<Found, never, KubeApi> =>
+  KubeApi.use((api) => api.call({ method: 'POST', path: PATH, body: { metadata: { name } } })).pipe(
+    Effect.match({
+      onSuccess: ({ status }): Found => ({ _tag: status === 409 ? 'There' : 'Made' }),
+      onFailure: (): Found => ({ _tag: 'Lost' }),
+    }),
+  );
+
+/** Whether an answer was lost, and what was asked for done. */
+interface World {
+  readonly lost: boolean;
+}
+
+type Hindrance = Stage<World>['hindrance'];
+
+const sceneAt = ({ number, line, services }: Place): Scene<World> => {
+  const runtime = ManagedRuntime.make(services);
+  return {
+    machine: door.provide({
+      actors: { makeIt: fromEffect(runtime, () => makeIt(`door-${number}`)) },
+    }),
+    arrange: (cue) => Promise.resolve(tagIn(cue) === 'Lost' ? loseAnswer({ line }) : 'server'),
+    observe: ({ event }) => Promise.resolve({ event, by: 'word' }),
+    stop: () => runtime.dispose(),
+  };
+};
+
+const stageOf = (hindrance: Hindrance): Stage<World> => ({
+  world: { lost: false },
+  hindrance,
+  follows: (world, { event }) =>
+    event.type === 'xstate.init' ? world : { lost: world.lost || tagIn({ event }) === 'Lost' },
+  open: () =>
+    Promise.resolve({
+      begin: (place) => Promise.resolve(sceneAt(place)),
+      close: () => Promise.resolve(),
+    }),
+});
+
+const doorPlayed = (hindrance: Hindrance): Playable<World> => ({
+  name: 'door',
+  machine: door,
+  exploration: {
+    inputs: [{}],
+    events: {
+      'xstate.done.actor.makeIt': [
+        { output: { _tag: 'Made' } },
+        { output: { _tag: 'There' } },
+        { output: { _tag: 'Lost' } },
+      ],
+    },
+    project: () => ({}),
+    limit: 100,
+  },
+  invariant: undefined,
+  stage: stageOf(hindrance),
+  generated: () => [],
+});
+
+/** Plays all that the stage says can be on an embedded cluster. */
+const play = async (hindrance: Hindrance) => {
+  const { server, stop } = await embeddedHttp();
+  onTestFinished(stop);
+  const site: SiteAddress = {
+    name: 'embedded',
+    server,
+    authority: '',
+    operatorToken: '',
+    strangerToken: '',
+  };
+  const playable = doorPlayed(hindrance);
+  return await playAll(playable, site, waysOf(playable, explored(playable, false)));
+};
+
+describe('ways on a cluster', () => {
+  it('are gone when a cluster does what the stage says: what was lost is done', async () => {
+    const performances = await play(({ lost }, moment) =>
+      tagIn(moment) !== 'Lost' && lost !== (tagIn(moment) === 'There')
+        ? 'it is there when an answer was lost'
+        : undefined
+    );
+    const moves = performances.map((one) => one.moves.map(({ by }) => by).join(' '));
+    expect(moves.toSorted()).toEqual(['line line', 'line server', 'server']);
+  });
+
+  it('end with both answers when a server answers otherwise than is drawn', async () => {
+    await expect(play(() => undefined)).rejects.toThrow(
+      /"makeIt" was answered otherwise: the answer._tag is "(Made|There)", drawn is "(Made|There)"/,
+    );
+  });
+});
