@@ -16,7 +16,12 @@ import {
 } from './drain-hostile.ts';
 import { drainHundredInstructions, drainHundredNodes } from './drain-hundred-nodes.ts';
 import { drainClockJump, drainFaults, drainOutage } from './drain-network.ts';
-import { drainKilled, drainKilledStandby, drainStopped } from './drain-stopped.ts';
+import {
+  drainKilled,
+  drainKilledBlocked,
+  drainKilledStandby,
+  drainStopped,
+} from './drain-stopped.ts';
 import { drainTiers, drainTwentyNodes } from './drain-tiers.ts';
 import { drainTightBudget, drainTwoBudgets, drainUnreadyPods } from './drain-tight-budget.ts';
 import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
@@ -45,6 +50,7 @@ export const SCENARIOS: readonly Scenario[] = [
   drainStopped,
   drainKilled,
   drainKilledStandby,
+  drainKilledBlocked,
   drainFaults,
   drainOutage,
   drainClockJump,

@@ -176,3 +176,36 @@ const killed = (name: string, seed: number, comesMs: number | undefined): Scenar
 
 export const drainKilled = killed('drain-killed', 13, 2000);
 export const drainKilledStandby = killed('drain-killed-standby', 14, undefined);
+
+const SHORT_GRACE_SECONDS = 120;
+/** The end is written within so much of the deadline. */
+const ENDING_MS = 2000;
+
+export const drainKilledBlocked: Scenario = {
+  name: 'drain-killed-blocked',
+  shows: 'DR-13: a drain that is taken up after a kill ends by the deadline that it had',
+  setting: drainSetting(20),
+  play: async (stage) => {
+    const scene = await setDrainScene(stage, {
+      machines: { count: 1, prefix: 'blocked-' },
+      objects: () => [
+        [DRAIN_COLLECTIONS.budgets, [budget('web', { maxUnavailable: 0 })]],
+        [DRAIN_COLLECTIONS.deployments, [deployment('web', PODS)]],
+      ],
+      pods: PODS,
+      spares: { count: 1 },
+    });
+    const { machines } = scene;
+    const [node = ''] = machines;
+    reclaimEach(stage, machines, SHORT_GRACE_SECONDS);
+    await stage.until('the key stands', () => reclaimMark(nodeAt(stage, node))?.ended === '');
+    const deadlineMs = reclaimMark(nodeAt(stage, node))?.deadlineMs ?? 0;
+    await stage.wait(SHORT_GRACE_SECONDS * 1000 / 2);
+    stage.house.crash(2000);
+    stage.is('the drain fails', await untilEnded(stage, machines), { [node]: 'Failed' });
+    const lateMs = stage.time.now() - deadlineMs;
+    stage.is('at its deadline', lateMs >= 0 && lateMs < ENDING_MS, true);
+    stage.is('one deadline', deadlineCounts(stage, scene), { [node]: 1 });
+    stage.is('nobody is asked', evictionsOf(stage, scene), []);
+  },
+};
