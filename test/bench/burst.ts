@@ -2,7 +2,8 @@
  * What looking on costs the operator at work: ten thousand pods that come in two bursts and become
  * demand in a real `tidegate pods`; alone, alone once more, with `--record`, and with its live page
  * open. Each round tries all of them on the same machine, in another order, and pairs are compared
- * within a round: what two runs of the same differ by is the noise of the rest.
+ * within a round: what two runs of the same differ by is the noise of the rest. Where the machine
+ * is too busy for that, the cost of an event, measured in slices of milliseconds, is finer.
  *
  * The page is open as a browser holds it open, by its two event streams, in the process of the
  * bench: a browser on the same cores would be measured instead of the page's cost to the operator.
@@ -17,6 +18,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { endChild, processorMs } from './bench-process.ts';
+import { type EventCosts, eventCosts } from './event-cost.ts';
 import { duration, mebibytes, median, say, sayFigure } from './measurement.ts';
 import {
   type PodCluster,
@@ -99,6 +101,8 @@ const recordingIn = async (file: string) => {
 interface Tried extends Burst {
   /** What there is to say of how it was looked on. */
   readonly note: string;
+  /** Events in the recording. */
+  readonly events: number;
 }
 
 const tried = async (way: Way): Promise<Tried> => {
@@ -116,10 +120,13 @@ const tried = async (way: Way): Promise<Tried> => {
     const page = way === 'shown' ? await openedPage(port) : undefined;
     const burst = await measuredBurst(cluster, role);
     page?.close();
-    if (page !== undefined) return { ...burst, note: `${mebibytes(page.bytes())} told to it` };
-    if (way !== 'recorded') return { ...burst, note: '' };
+    if (page !== undefined) {
+      return { ...burst, note: `${mebibytes(page.bytes())} told to it`, events: 0 };
+    }
+    if (way !== 'recorded') return { ...burst, note: '', events: 0 };
     const { lines, lost, bytes } = await recordingIn(join(role.folder, RECORDING));
-    return { ...burst, note: `${lines} lines, ${mebibytes(bytes)}, ${lost} left out` };
+    const note = `${lines} lines, ${mebibytes(bytes)}, ${lost} left out`;
+    return { ...burst, note, events: lines };
   } finally {
     await role.end();
     endChild(cluster.child);
@@ -142,7 +149,7 @@ const round = async (turn: number): Promise<Round> => {
     const way = WAYS[(turn + at) % WAYS.length] ?? 'alone';
     told.set(way, await tried(way));
   }
-  const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '' };
+  const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '', events: 0 };
   return {
     alone: of('alone'),
     'alone again': of('alone again'),
@@ -170,6 +177,21 @@ const sayWay = (rounds: readonly Round[], way: Way): void => {
   }
 };
 
+/** A share of the burst that is finer than its rounds: events a pod, by what looking on adds. */
+const sayEventCosts = (costs: EventCosts, rounds: readonly Round[]): void => {
+  const podUs = median(rounds.map(({ alone }) => alone.processorMs)) * 1000 /
+    (PODS - WARMING_PODS);
+  const events = median(rounds.map(({ recorded }) => recorded.events)) / PODS;
+  say(`  an event of an actor, of which a pod has ${events.toFixed(1)}`);
+  sayFigure('  alone', `${costs.alone.toFixed(1)} µs`);
+  for (const way of ['recorded', 'shown'] as const) {
+    const more = costs[way] - costs.alone;
+    const share = more * events / podUs * 100;
+    sayFigure(`  more when it is ${way}`, `${more.toFixed(1)} µs`);
+    sayFigure('    of what a pod costs the operator', `${share.toFixed(1)} %`, 'aim: below 5 %');
+  }
+};
+
 /** Measures and prints. */
 export const benchBurst = async (): Promise<void> => {
   say();
@@ -179,4 +201,5 @@ export const benchBurst = async (): Promise<void> => {
   const rounds: Round[] = [];
   for (let turn = 0; turn < ROUNDS; turn += 1) rounds.push(await round(turn));
   for (const way of WAYS) sayWay(rounds, way);
+  sayEventCosts(await eventCosts(), rounds);
 };

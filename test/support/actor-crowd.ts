@@ -9,7 +9,7 @@ import { MACHINE_LEVELS } from '../../src/cli/machine-levels.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
 import { podEviction } from '../../src/machines/pod-eviction.ts';
 import { inspectionTap } from '../../src/observability/inspect.ts';
-import { seenBy } from '../../src/observability/observability.ts';
+import { type Observability, seenBy } from '../../src/observability/observability.ts';
 
 const NEEDS: readonly EvictionNeed[] = [
   { _tag: 'One', budget: 'default/db' },
@@ -42,10 +42,17 @@ const tap = inspectionTap({
   levels: MACHINE_LEVELS,
 });
 
-/** Makes `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page. */
-export const actorCrowd = async (count: number, isWatched = true): Promise<ActorCrowd> => {
+/**
+ * Makes `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page.
+ * Others may look on as well.
+ */
+export const actorCrowd = async (
+  count: number,
+  isWatched = true,
+  others: readonly Observability['inspect'][] = [],
+): Promise<ActorCrowd> => {
   const board = liveBoard();
-  const inspect = seenBy(tap, isWatched ? [board.inspect] : []);
+  const inspect = seenBy(tap, isWatched ? [board.inspect, ...others] : others);
   const actors = Array.from({ length: count }, (_, at) => {
     const input = {
       uid: `u${at}`,

@@ -1,0 +1,80 @@
+/**
+ * What an event of an actor costs, looked on at in different ways: slices of a few milliseconds in
+ * turn, so that whatever else the machine does falls on all of them alike.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { KINDS } from '../../src/cli/live-page.ts';
+import { realTime } from '../../src/effects/real-time.ts';
+import { startActorRecorder } from '../../src/observability/actor-recorder.ts';
+import { actorCrowd } from '../support/actor-crowd.ts';
+import { endChild } from './bench-process.ts';
+
+const ACTORS = 2_000;
+const EVENTS = 500;
+const SLICES = 300;
+const WARMING_SLICES = 60;
+
+/** Microseconds of processor time, of all threads, for each event. */
+export interface EventCosts {
+  /** Metrics and logs alone, as in every process. */
+  readonly alone: number;
+  readonly recorded: number;
+  /** With a page open. */
+  readonly shown: number;
+}
+
+const READER = "process.argv.slice(1).forEach((url) => require('node:http').get(url, (page) => " +
+  "page.once('data', () => console.log('open')).resume()))";
+
+/** Holds a page open as a browser does, in a process of its own. */
+const openPage = async (url: string): Promise<ChildProcess> => {
+  const streams = [`${url}live`, `${url}live?actor=podEviction/default/db-7`];
+  const reader = spawn(process.execPath, ['-e', READER, ...streams], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(reader.stdout, 'data');
+  return reader;
+};
+
+const processorUs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+/** Measures them. */
+export const eventCosts = async (): Promise<EventCosts> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
+  const file = join(folder, 'recording.jsonl');
+  const recorder = await startActorRecorder({ file, title: 'bench', time: realTime, kinds: KINDS });
+  const crowds = {
+    alone: await actorCrowd(ACTORS, false),
+    recorded: await actorCrowd(ACTORS, false, [recorder.inspect]),
+    shown: await actorCrowd(ACTORS),
+  };
+  const page = await openPage(crowds.shown.url);
+  const costs: Record<keyof EventCosts, number[]> = { alone: [], recorded: [], shown: [] };
+  for (let slice = 0; slice < SLICES; slice += 1) {
+    for (const way of ['alone', 'recorded', 'shown'] as const) {
+      const before = processorUs();
+      crowds[way].move(EVENTS);
+      // What was begun for the disk and for pages belongs to the slice, too.
+      await new Promise<void>((resolve) => void realTime.schedule(0, resolve));
+      if (slice >= WARMING_SLICES) costs[way].push((processorUs() - before) / EVENTS);
+    }
+  }
+  endChild(page);
+  await Promise.all(Object.values(crowds).map(({ close }) => close()));
+  await recorder.close();
+  await rm(folder, { recursive: true, force: true });
+  const mean = (figures: readonly number[]): number => {
+    // Means keep what the garbage collector takes now and then; the worst tenth is somebody else's.
+    const kept = figures.toSorted((left, right) => left - right).slice(0, -figures.length / 10);
+    return kept.reduce((sum, figure) => sum + figure, 0) / kept.length;
+  };
+  return { alone: mean(costs.alone), recorded: mean(costs.recorded), shown: mean(costs.shown) };
+};
