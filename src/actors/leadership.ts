@@ -21,7 +21,7 @@ import {
 } from '../effects/leases.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { leadership } from '../machines/leadership.ts';
-import { startReflector } from './reflector.ts';
+import { startReflector } from './caches/reflector.ts';
 import { fromEffect } from './seams.ts';
 import type { World } from './world.ts';
 

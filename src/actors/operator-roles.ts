@@ -31,24 +31,24 @@ import type { PodRequests } from '../effects/pod-requests.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import type { WriteGate } from '../effects/write-gate.ts';
-import { startAvailableCapacities } from './available-capacities.ts';
-import type { BootstrapTemplate } from './bootstrap-template.ts';
-import { type DrainPolicy, startDrainRole } from './drain-role.ts';
+import { startAvailableCapacities } from './machines/available-capacities.ts';
+import type { BootstrapTemplate } from './session/bootstrap-template.ts';
+import { type DrainPolicy, startDrainRole } from './drains/drain-role.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { type FleetSession, startFleetSession } from './fleet-session.ts';
+import { type FleetSession, startFleetSession } from './session/fleet-session.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
-import type { PenaltyDefaultsInUse } from './penalty-defaults.ts';
+import type { PenaltyDefaultsInUse } from './pods/penalty-defaults.ts';
 import {
   bothOf,
   ownedRequestProjector,
   type PodPolicy,
   startNamespaces,
   startPodRole,
-} from './pod-caches.ts';
-import type { PodDemandRegistry } from './pod-demands.ts';
-import { startReflector } from './reflector.ts';
-import { startRollups } from './rollups.ts';
-import { startUpcomingNodes } from './upcoming-nodes.ts';
+} from './pods/pod-caches.ts';
+import type { PodDemandRegistry } from './pods/pod-demands.ts';
+import { startReflector } from './caches/reflector.ts';
+import { startRollups } from './demand/rollups.ts';
+import { startUpcomingNodes } from './machines/upcoming-nodes.ts';
 import type { World } from './world.ts';
 
 /** Everything that the operator does to the world. */

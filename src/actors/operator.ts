@@ -10,7 +10,7 @@ import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
 import { WriteGate } from '../effects/write-gate.ts';
 import { operator, type OperatorEnding } from '../machines/operator.ts';
-import { type BootstrapTemplate, startBootstrapTemplate } from './bootstrap-template.ts';
+import { type BootstrapTemplate, startBootstrapTemplate } from './session/bootstrap-template.ts';
 import { lookAtCluster } from './cluster-fitness.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
@@ -21,7 +21,7 @@ import {
   startCaches,
   startRoles,
 } from './operator-roles.ts';
-import { type PenaltyDefaultsInUse, startPenaltyDefaults } from './penalty-defaults.ts';
+import { type PenaltyDefaultsInUse, startPenaltyDefaults } from './pods/penalty-defaults.ts';
 import { fromEffect } from './seams.ts';
 
 /** Something that readiness waits for. */

@@ -6,7 +6,7 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
-import { startDrainWatch } from '../actors/drain-watch.ts';
+import { startDrainWatch } from '../actors/drains/drain-watch.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { DrainReading } from '../effects/drain-reads.ts';

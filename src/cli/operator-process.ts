@@ -6,7 +6,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
 import type { OperatorOptions } from '../actors/operator-roles.ts';
 import { operatorServices } from '../actors/operator-services.ts';
-import { sayStreamDefects } from '../actors/stream-defects.ts';
+import { sayStreamDefects } from '../actors/session/stream-defects.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';

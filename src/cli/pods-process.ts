@@ -5,8 +5,8 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
 import type { Operator } from '../actors/operator.ts';
-import { startPodsOperator } from '../actors/pods-operator.ts';
-import { sayStreamDefects } from '../actors/stream-defects.ts';
+import { startPodsOperator } from '../actors/pods/pods-operator.ts';
+import { sayStreamDefects } from '../actors/session/stream-defects.ts';
 import { makeWorld } from '../actors/world.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { textPool } from '../domain/text-pool.ts';

@@ -96,7 +96,7 @@ const broke = {
   },
 } as const;
 
-/** The statechart of a profile's object; `src/actors/available-capacities.ts` provides its acts. */
+/** The statechart of a profile's object; `src/actors/machines` provides its acts. */
 export const availableCapacity = setup({
   types: {
     context: {} as AvailableCapacityContext,

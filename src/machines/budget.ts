@@ -143,7 +143,7 @@ const taken = {
 
 const declined = { target: 'counting', actions: 'forgetQueue' } as const;
 
-/** The statechart of a budget's slots; `src/actors/budgets.ts` provides its acts. */
+/** The statechart of a budget's slots; `src/actors/evictions` provides its acts. */
 export const budget = setup({
   types: {
     context: {} as BudgetContext,

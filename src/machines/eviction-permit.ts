@@ -69,7 +69,7 @@ const trouble = {
   },
 } as const;
 
-/** The statechart of the permit; `src/actors/eviction-permits.ts` provides its acts. */
+/** The statechart of the permit; `src/actors/evictions` provides its acts. */
 export const evictionPermit = setup({
   types: {
     context: {} as EvictionPermitContext,

@@ -63,7 +63,7 @@ const overdue = (why: SessionEnding['why'], detail: string) => ({
   params: { why, detail },
 });
 
-/** The statechart of the session; `src/actors/fleet-session.ts` provides its act and actions. */
+/** The statechart of the session; `src/actors/session` provides its act and actions. */
 export const fleetSession = setup({
   types: {
     context: {} as FleetSessionContext,

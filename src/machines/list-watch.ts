@@ -59,7 +59,7 @@ const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
 const failing = ({ event }: { event: { output: ListOutcome | WatchEnding } }): Failure =>
   failureOf(event.output);
 
-/** The statechart of a cache's source; `src/actors/reflector.ts` provides its acts. */
+/** The statechart of a cache's source; `src/actors/caches` provides its acts. */
 export const listWatch = setup({
   types: {
     context: {} as ListWatchContext,

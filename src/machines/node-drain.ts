@@ -51,7 +51,7 @@ import {
 } from './node-drain-terms.ts';
 import { required } from './required.ts';
 
-/** The statechart of a drain; `src/actors/drains.ts` provides its acts. */
+/** The statechart of a drain; `src/actors/drains` provides its acts. */
 export const nodeDrain = setup({
   types: {
     context: {} as NodeDrainContext,

@@ -105,7 +105,7 @@ const another = {
   },
 } as const;
 
-/** The statechart of a pod's request; `src/actors/pod-demands.ts` provides its acts. */
+/** The statechart of a pod's request; `src/actors/pods` provides its acts. */
 export const podDemand = setup({
   types: {
     context: {} as PodDemandContext,

@@ -109,7 +109,7 @@ const reconsidered = [
   { actions: TAKE_FACTS },
 ] as const;
 
-/** The statechart of a pod's eviction; `src/actors/pod-evictions.ts` provides its acts. */
+/** The statechart of a pod's eviction; `src/actors/evictions` provides its acts. */
 export const podEviction = setup({
   types: {
     context: {} as PodEvictionContext,

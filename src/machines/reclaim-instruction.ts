@@ -51,7 +51,7 @@ export interface ReclaimAck {
 
 const stepMs = ({ leftMs }: ReclaimInstructionContext): number => timerStepMs(leftMs);
 
-/** The statechart of an instruction; `src/actors/reclaims.ts` provides its acts. */
+/** The statechart of an instruction; `src/actors/drains` provides its acts. */
 export const reclaimInstruction = setup({
   types: {
     context: {} as ReclaimInstructionContext,

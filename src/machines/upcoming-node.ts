@@ -117,7 +117,7 @@ const broke = {
   },
 } as const;
 
-/** The statechart of a machine's object; `src/actors/upcoming-nodes.ts` provides its acts. */
+/** The statechart of a machine's object; `src/actors/machines` provides its acts. */
 export const upcomingNode = setup({
   types: {
     context: {} as UpcomingNodeContext,

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Effect } from 'effect';
-import { startReflector } from '../../src/actors/reflector.ts';
+import { startReflector } from '../../src/actors/caches/reflector.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';

@@ -7,7 +7,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom, skip, take } from 'rxjs';
-import { type FleetSession, startFleetSession } from '../../src/actors/fleet-session.ts';
+import { type FleetSession, startFleetSession } from '../../src/actors/session/fleet-session.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { bootstrapRenderer } from '../../src/domain/bootstrap.ts';

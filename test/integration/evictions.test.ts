@@ -5,8 +5,8 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
 import { clockLayer } from '../../src/actors/clocks.ts';
-import { startPodEvictions } from '../../src/actors/pod-evictions.ts';
-import { startReflector } from '../../src/actors/reflector.ts';
+import { startPodEvictions } from '../../src/actors/evictions/pod-evictions.ts';
+import { startReflector } from '../../src/actors/caches/reflector.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';

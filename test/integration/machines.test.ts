@@ -2,10 +2,10 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { startAvailableCapacities } from '../../src/actors/available-capacities.ts';
+import { startAvailableCapacities } from '../../src/actors/machines/available-capacities.ts';
 import { startEventRecorder } from '../../src/actors/event-recorder.ts';
-import { startReflector } from '../../src/actors/reflector.ts';
-import { startUpcomingNodes } from '../../src/actors/upcoming-nodes.ts';
+import { startReflector } from '../../src/actors/caches/reflector.ts';
+import { startUpcomingNodes } from '../../src/actors/machines/upcoming-nodes.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../src/domain/available-capacity.ts';

@@ -1,7 +1,7 @@
 /** Caches over real sockets to a scripted API server that does what a real one does rarely. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Reflector, startReflector } from '../../src/actors/reflector.ts';
+import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { eventually, pause } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 /** Caches over a real API server: pages, changes, forgotten revisions, a server that goes away. */
 import { Effect, Result } from 'effect';
 import { afterEach, expect, it } from 'vitest';
-import { type Reflector, startReflector } from '../../src/actors/reflector.ts';
+import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';

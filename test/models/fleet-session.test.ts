@@ -1,7 +1,7 @@
 /** The session with the shard, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { sessionParts, wiredSession } from '../../src/actors/session-wiring.ts';
+import { sessionParts, wiredSession } from '../../src/actors/session/session-wiring.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { clusterId } from '../../src/domain/ids.ts';

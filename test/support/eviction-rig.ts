@@ -1,7 +1,7 @@
 /** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../../src/actors/clocks.ts';
-import { startPodEvictions } from '../../src/actors/pod-evictions.ts';
+import { startPodEvictions } from '../../src/actors/evictions/pod-evictions.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry, type Telemetry } from '../../src/api/telemetry.ts';
 import type { DrainPod } from '../../src/domain/drain/pod.ts';

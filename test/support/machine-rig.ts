@@ -6,7 +6,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach } from 'vitest';
 import { clockLayer } from '../../src/actors/clocks.ts';
-import { startUpcomingNodes } from '../../src/actors/upcoming-nodes.ts';
+import { startUpcomingNodes } from '../../src/actors/machines/upcoming-nodes.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import type { EventNote } from '../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../src/api/telemetry.ts';

@@ -6,7 +6,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject } from 'rxjs';
 import { afterEach } from 'vitest';
 import { clockLayer } from '../../src/actors/clocks.ts';
-import { startPodDemands } from '../../src/actors/pod-demands.ts';
+import { startPodDemands } from '../../src/actors/pods/pod-demands.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import type { EventNote } from '../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../src/api/telemetry.ts';

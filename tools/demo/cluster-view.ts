@@ -1,7 +1,7 @@
 /** Follows the demo's cluster with the operator's own caches. */
 import { Layer, ManagedRuntime } from 'effect';
 import { merge, type Observable } from 'rxjs';
-import { type Reflector, startReflector } from '../../src/actors/reflector.ts';
+import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { clockLayer } from '../../src/actors/clocks.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';

@@ -3,7 +3,7 @@
  * the way says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/reflector.ts';
+import { provideListWatch } from '../../../src/actors/caches/reflector.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';

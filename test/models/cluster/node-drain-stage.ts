@@ -1,6 +1,6 @@
 /** `nodeDrain` on a cluster: one Node, on which others write, too. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideNodeDrain } from '../../../src/actors/node-drain-acts.ts';
+import { provideNodeDrain } from '../../../src/actors/drains/node-drain-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';

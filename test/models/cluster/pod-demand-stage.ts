@@ -1,6 +1,6 @@
 /** `podDemand` on a cluster: the CapacityRequests of one pod, ours and another controller's. */
 import { Layer, ManagedRuntime } from 'effect';
-import { providePodDemand } from '../../../src/actors/pod-demand-acts.ts';
+import { providePodDemand } from '../../../src/actors/pods/pod-demand-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { asRecord, parseJson } from '../../../src/domain/json.ts';

@@ -3,7 +3,7 @@
  * the API server's own answer means what the way says.
  */
 import { ManagedRuntime } from 'effect';
-import { providePodEviction } from '../../../src/actors/pod-eviction-acts.ts';
+import { providePodEviction } from '../../../src/actors/evictions/pod-eviction-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
 import { budgetCovers, projectBudget } from '../../../src/domain/drain/budget.ts';

@@ -1,5 +1,5 @@
 /** Collections as the operator sees them, for stages that wait until it sees what was arranged. */
-import { type Reflector, startReflector } from '../../../src/actors/reflector.ts';
+import { type Reflector, startReflector } from '../../../src/actors/caches/reflector.ts';
 import type { World } from '../../../src/actors/world.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';

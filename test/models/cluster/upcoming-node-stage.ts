@@ -1,7 +1,7 @@
 /** `upcomingNode` on a cluster: its UpcomingNode and its Node, which others may change. */
 import { Layer, ManagedRuntime } from 'effect';
-import { releasing } from '../../../src/actors/machine-population.ts';
-import { provideUpcomingNode } from '../../../src/actors/upcoming-node-acts.ts';
+import { releasing } from '../../../src/actors/machines/machine-population.ts';
+import { provideUpcomingNode } from '../../../src/actors/machines/upcoming-node-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';

@@ -2,7 +2,7 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { startAvailableCapacities } from '../../../src/actors/available-capacities.ts';
+import { startAvailableCapacities } from '../../../src/actors/machines/available-capacities.ts';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startBootstrapTemplate } from '../../../src/actors/bootstrap-template.ts';
+import { startBootstrapTemplate } from '../../../src/actors/session/bootstrap-template.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';

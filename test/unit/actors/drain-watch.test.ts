@@ -2,7 +2,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startDrainWatch } from '../../../src/actors/drain-watch.ts';
+import { startDrainWatch } from '../../../src/actors/drains/drain-watch.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';

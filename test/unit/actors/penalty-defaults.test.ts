@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPenaltyDefaults } from '../../../src/actors/penalty-defaults.ts';
+import { startPenaltyDefaults } from '../../../src/actors/pods/penalty-defaults.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';

@@ -3,7 +3,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startReflector } from '../../../src/actors/reflector.ts';
+import { startReflector } from '../../../src/actors/caches/reflector.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';

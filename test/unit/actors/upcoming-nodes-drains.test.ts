@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes.ts';
+import { startUpcomingNodes } from '../../../src/actors/machines/upcoming-nodes.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';

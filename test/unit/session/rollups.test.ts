@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startRollups } from '../../../src/actors/rollups.ts';
+import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';

@@ -5,9 +5,9 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startFleetSession } from '../../../src/actors/fleet-session.ts';
-import { startRollups } from '../../../src/actors/rollups.ts';
-import { shownState } from '../../../src/actors/session-voice.ts';
+import { startFleetSession } from '../../../src/actors/session/fleet-session.ts';
+import { startRollups } from '../../../src/actors/demand/rollups.ts';
+import { shownState } from '../../../src/actors/session/session-voice.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';

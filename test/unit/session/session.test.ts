@@ -2,8 +2,8 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { type FleetSession, startFleetSession } from '../../../src/actors/fleet-session.ts';
-import { shownState } from '../../../src/actors/session-voice.ts';
+import { type FleetSession, startFleetSession } from '../../../src/actors/session/fleet-session.ts';
+import { shownState } from '../../../src/actors/session/session-voice.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';

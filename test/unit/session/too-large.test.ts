@@ -2,8 +2,8 @@
 import { ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { expect, onTestFinished, test } from 'vitest';
-import { tellTooLarge } from '../../../src/actors/session-voice.ts';
-import { shardStream } from '../../../src/actors/shard-stream.ts';
+import { tellTooLarge } from '../../../src/actors/session/session-voice.ts';
+import { shardStream } from '../../../src/actors/session/shard-stream.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { clusterId } from '../../../src/domain/ids.ts';

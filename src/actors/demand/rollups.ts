@@ -1,0 +1,175 @@
+/**
+ * Turns CapacityRequests into roll-ups: keeps the demand, offers it to the session on each new
+ * stream and every interval after that, and acknowledges requests when the shard has.
+ *
+ * Promises: the session may dial only when the first list of requests is complete (wire: rule 5);
+ * while the API server is away, the demand that was last known is offered on; a request that cannot
+ * be read costs nobody else anything and gets one Event that names the field.
+ */
+import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
+import type { EventNote, RecordEvent } from '../../api/event-note.ts';
+import { type Demand, makeDemand, type Observed } from '../../domain/demand/demand.ts';
+import { problemsInWords } from '../../domain/demand/reading.ts';
+import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
+import type { Fact } from '../../domain/facts.ts';
+import type { ObjectKey } from '../../domain/ids.ts';
+import type { Rollup } from '../../domain/session.ts';
+import type { CapacityRequests } from '../../effects/capacity-requests.ts';
+import { startAcknowledgements } from './acknowledgements.ts';
+import type { FleetSession } from '../session/fleet-session.ts';
+import type { Reflector } from '../caches/reflector.ts';
+import type { World } from '../world.ts';
+
+export interface RollupsOptions {
+  readonly session: Pick<
+    FleetSession,
+    'news' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
+  >;
+  readonly requests: Pick<Reflector<CapacityRequestProjection>, 'facts' | 'get'>;
+  /** `--rollup-interval`. */
+  readonly intervalMs: number;
+  /** `--ack-concurrency`. */
+  readonly ackConcurrency: number;
+  readonly record: RecordEvent;
+}
+
+export interface Rollups {
+  /** The demand as of now. */
+  readonly demand: Demand;
+  readonly stop: () => void;
+}
+
+const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote => {
+  const slash = key.indexOf('/');
+  return {
+    regarding: {
+      apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+      kind: 'CapacityRequest',
+      namespace: key.slice(0, slash),
+      name: key.slice(slash + 1),
+      uid,
+    },
+    reason: 'InvalidCapacityRequest',
+    note: reading._tag === 'Unreadable' ? problemsInWords(reading.problems) : '',
+  };
+};
+
+/** Requests that cannot be read and of which nobody was told; told once this process leads. */
+const complaints = (world: World<never>, options: RollupsOptions) => {
+  const untold = new Map<ObjectKey, CapacityRequestProjection>();
+  let leading = false;
+  const tell = (): void => {
+    if (!leading) return;
+    for (const request of untold.values()) {
+      const event = eventAbout(request);
+      world.telemetry.log('warn', 'CapacityRequest cannot be read', {
+        request: request.key,
+        problem: event.note,
+      });
+      options.record(event);
+    }
+    untold.clear();
+  };
+  return {
+    note: (request: CapacityRequestProjection, observed: Observed): void => {
+      if (observed._tag === 'Counted') untold.delete(request.key);
+      else if (observed.isNews) untold.set(request.key, request);
+    },
+    /** Of the others there is nothing to complain any more. */
+    retain: (unreadable: readonly CapacityRequestProjection[]): void => {
+      const still = new Set(unreadable.map(({ key }) => key));
+      for (const key of [...untold.keys()]) if (!still.has(key)) untold.delete(key);
+    },
+    forget: (key: ObjectKey): void => {
+      untold.delete(key);
+    },
+    tell,
+    follow: (): Subscription =>
+      options.session.leading.subscribe((now) => {
+        leading = now;
+        tell();
+      }),
+  };
+};
+
+/** Builds roll-ups of `demand` and measures how long that takes. */
+const rollupBuilder = ({ telemetry, time }: World<never>, demand: Demand) => {
+  let built = 0;
+  return (offer: (rollup: Rollup) => void): void => {
+    const startMs = time.monotonic();
+    const unacknowledged = demand.unacknowledged();
+    const listedMs = time.monotonic();
+    const needs = demand.needs();
+    const builtMs = time.monotonic();
+    built += 1;
+    offer({ number: built, builtAtMs: time.now(), needs, unacknowledged });
+    const endMs = time.monotonic();
+    const phases = [
+      ['list', listedMs - startMs],
+      ['build', builtMs - listedMs],
+      ['enqueue', endMs - builtMs],
+    ] as const;
+    for (const [phase, ms] of phases) {
+      telemetry.observe('bigfleet_operator_rollup_phase_duration_seconds', ms / 1000, { phase });
+    }
+    telemetry.observe('bigfleet_operator_rollup_duration_seconds', (endMs - startMs) / 1000);
+    telemetry.gauge('tidegate_rollup_needs', needs.length);
+    telemetry.gauge('tidegate_capacity_requests', demand.size);
+    telemetry.gauge('tidegate_capacity_requests_unreadable', demand.unreadable().length);
+  };
+};
+
+/** Starts to follow the requests and to feed the session. */
+export const startRollups = (
+  world: World<CapacityRequests>,
+  options: RollupsOptions,
+): Rollups => {
+  const { session, requests } = options;
+  const demand = makeDemand();
+  const acknowledgements = startAcknowledgements(world, {
+    requests,
+    concurrency: options.ackConcurrency,
+  });
+  const complaint = complaints(world, options);
+  const build = rollupBuilder(world, demand);
+
+  const take = (fact: Fact<CapacityRequestProjection>): void => {
+    if (fact._tag === 'Present') complaint.note(fact.object, demand.observe(fact.object));
+    else if (fact._tag === 'Absent') {
+      demand.forget(fact.key);
+      complaint.forget(fact.key);
+    } else {
+      for (const { request, observed } of demand.observeAll(fact.objects)) {
+        complaint.note(request, observed);
+      }
+      complaint.retain(demand.unreadable());
+      session.demandListed();
+    }
+    acknowledgements.observe(fact);
+    complaint.tell();
+  };
+
+  const subscription = new Subscription();
+  subscription.add(complaint.follow());
+  subscription.add(session.leading.subscribe({
+    next: acknowledgements.lead,
+    complete: () => acknowledgements.lead(false),
+  }));
+  // Before the facts: the first list may open a stream at once.
+  subscription.add(
+    session.news.pipe(
+      filter(({ _tag }) => _tag === 'StreamOpened' || _tag === 'StreamEnded'),
+      switchMap(({ _tag }) =>
+        _tag === 'StreamEnded'
+          ? EMPTY
+          : concat(of(0), interval(options.intervalMs, world.scheduler))
+      ),
+    ).subscribe(() => build(session.offerRollup)),
+  );
+  subscription.add(
+    session.acknowledged.subscribe((rollup) => acknowledgements.acknowledge(rollup.unacknowledged)),
+  );
+  subscription.add(requests.facts.subscribe(take));
+  subscription.add(acknowledgements.stop);
+  return { demand, stop: () => subscription.unsubscribe() };
+};

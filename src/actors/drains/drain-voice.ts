@@ -1,0 +1,114 @@
+/**
+ * What drains have to say to people: Events on the Node and log lines.
+ *
+ * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
+ * that has held a drain up for ten seconds, and none for a pod or a retry (drain rules: DR-42).
+ */
+import type { RecordEvent, Regarding } from '../../api/event-note.ts';
+import type { ReasonName } from '../../api/reasons.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
+import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
+import { CORDON_PREFIX, type CordonEnd } from '../../domain/drain/cordon.ts';
+import { rfc3339Seconds } from '../../domain/time.ts';
+import type { BlockedPods } from './drain-pods.ts';
+
+/** Pods and volumes that a note names. */
+const NAMED_MAX = 5;
+
+/** The node that is spoken of. */
+export interface DrainSubject {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** How a drain ended. */
+export interface EndedDrain {
+  readonly end: CordonEnd;
+  readonly seconds: number;
+  /** Why not all pods left; empty when they did. */
+  readonly lastError: string;
+  /** We lack a right. */
+  readonly forbidden: boolean;
+  /** Volumes that are still attached (DR-24). */
+  readonly volumes: readonly string[];
+}
+
+/** Says things. */
+export interface DrainVoice {
+  readonly started: (
+    subject: DrainSubject,
+    drain: { readonly ids: readonly string[]; readonly pods: number; readonly deadlineMs: number },
+  ) => void;
+  readonly ended: (subject: DrainSubject, drain: EndedDrain) => void;
+  readonly blocked: (subject: DrainSubject, blocked: BlockedPods) => void;
+  readonly cordonFailing: (subject: DrainSubject, problem: string) => void;
+  /** A cordon key is not ours to change (DR-01). */
+  readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
+  /** More time was asked for than a drain may take (DR-16). */
+  readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
+}
+
+const nodeOf = ({ name, uid }: DrainSubject): Regarding => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  name,
+  uid,
+});
+
+const listed = (names: readonly string[]): string => {
+  const more = names.length - NAMED_MAX;
+  return `${names.slice(0, NAMED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+};
+
+const REASON_OF = {
+  Drained: 'DrainFinished',
+  Failed: 'DeadlinePassed',
+  Cancelled: 'DrainCancelled',
+} as const satisfies Record<CordonEnd, ReasonName>;
+
+const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
+  const time = `${Math.round(seconds)} s`;
+  const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
+  switch (end) {
+    case 'Drained':
+      return `No pod that must leave is left after ${time}${attached}`;
+    case 'Failed':
+      return `Cannot empty the node within ${time}: ${lastError}${attached}`;
+    case 'Cancelled':
+      return `Cancelled after ${time}: the node is schedulable again, or the key was taken away`;
+  }
+};
+
+/** Speaks through Events and logs. */
+export const drainVoice = (telemetry: Telemetry, record: RecordEvent): DrainVoice => {
+  const tell = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+    record({ regarding: nodeOf(subject), reason, note });
+  return {
+    started: (subject, { ids, pods, deadlineMs }) => {
+      telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
+      const until = rfc3339Seconds(deadlineMs);
+      tell(subject, 'DrainStarted', `Cordoned for ${listed(ids)}: ${pods} pods to go by ${until}`);
+    },
+    ended: (subject, drain) => {
+      const { end, seconds, lastError } = drain;
+      const fields = { node: subject.name, outcome: end, seconds, problem: lastError };
+      telemetry.log(end === 'Failed' ? 'warn' : 'info', 'Drain ended', fields);
+      telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
+      telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
+      const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
+      tell(subject, reason, fittingSentence(endNote(drain)));
+    },
+    blocked: (subject, { blocker: { reason, text }, pods }) =>
+      tell(subject, reason, blockedSentence(text, pods)),
+    cordonFailing: (subject, problem) => {
+      telemetry.log('warn', 'Node could not be cordoned', { node: subject.name, problem });
+      tell(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
+    },
+    leftAlone: (subject, owner, why) => {
+      telemetry.log('warn', 'Cordon key left alone', { node: subject.name, owner, problem: why });
+      tell(subject, 'CordonLeftAlone', `Cannot use the key "${CORDON_PREFIX}${owner}": ${why}`);
+    },
+    clamped: (subject, askedSeconds, seconds) =>
+      tell(subject, 'GraceClamped', `Asked for ${askedSeconds} s, granted ${seconds} s`),
+  };
+};
