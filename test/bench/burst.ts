@@ -30,7 +30,7 @@ import {
 const PODS = 10_000;
 /** The first pods find a process that is not warm yet: they do not count. */
 const WARMING_PODS = 2_000;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const PATIENCE_MS = 120_000;
 const RECORDING = 'recording.jsonl';
 /** The first pod of the cluster, whose page is open. */
