@@ -26,6 +26,12 @@ export interface ActorRow {
   readonly bornMs: number;
 }
 
+/** The machine in an actor's id: what stands before the first slash, or all of it. */
+export const kindInId = (id: string): string => {
+  const end = id.indexOf('/');
+  return end < 0 ? id : id.slice(0, end);
+};
+
 /** A state that an actor came into. */
 export interface ActorStep {
   readonly atMs: number;

@@ -6,16 +6,18 @@
  * throws into the actor that is watched.
  */
 import type { InspectionEvent } from 'xstate';
-import type {
-  ActorBoard,
-  ActorDetail,
-  ActorHappening,
-  ActorRow,
-  ActorStatus,
-  ActorStep,
+import {
+  type ActorBoard,
+  type ActorDetail,
+  type ActorHappening,
+  type ActorRow,
+  type ActorStatus,
+  type ActorStep,
+  kindInId,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { statePaths } from '../domain/state-value.ts';
+import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
 
 type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
@@ -47,6 +49,8 @@ const STEPS_KEPT = 30;
 const EVENTS_KEPT = 50;
 /** Actors that have ended and can still be looked at; the oldest is forgotten first. */
 const ENDED_KEPT = 500;
+/** More texts of states than all machines together have. */
+const STATES_MAX = 10_000;
 
 /** What happened to an actor last: a list for each column, so that no event leaves an object. */
 interface Past {
@@ -147,7 +151,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   const entryOf = (id: string): Entry | undefined => {
     const known = entries.get(id);
     if (known !== undefined) return known;
-    const [kind = ''] = id.split('/', 1);
+    const kind = kindInId(id);
     if (!kinds.has(kind)) return undefined;
     const nowMs = time.now();
     const entry: Entry = {
@@ -166,12 +170,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     return entry;
   };
   /** Texts of states are few and kept once; so is what they mean. */
-  const texts = new Map<string, string>();
-  const kept = (text: string): string => {
-    const known = texts.get(text);
-    if (known === undefined) texts.set(text, text);
-    return known ?? text;
-  };
+  const kept = textPool(STATES_MAX);
   const reasons = new Map<string, ReasonName | null>();
   const reasonIn = (kind: string, state: string, snapshot: object): ReasonName | null => {
     const place = `${kind} ${state}`;

@@ -8,6 +8,7 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import type { InspectionEvent } from 'xstate';
+import { kindInId } from '../api/actor-board.ts';
 import {
   type RecordGap,
   type RecordHead,
@@ -49,11 +50,6 @@ const opened = async (file: string): Promise<WriteStream> => {
     throw new Error(`Cannot record to "${file}": ${why}; give --record a file that can be written`);
   });
   return stream;
-};
-
-const kindIn = (id: string): string => {
-  const end = id.indexOf('/');
-  return end < 0 ? id : id.slice(0, end);
 };
 
 const textOf = (said: RecordHead | RecordLine | RecordGap): string => {
@@ -102,7 +98,7 @@ export const startActorRecorder = async (options: RecorderOptions): Promise<Acto
       if (inspected.type !== '@xstate.snapshot') return;
       const { actorRef, snapshot, event } = inspected;
       const id = 'id' in actorRef ? String(actorRef.id) : '';
-      if (!kinds.has(kindIn(id))) return;
+      if (!kinds.has(kindInId(id))) return;
       const state = statePaths('value' in snapshot ? snapshot.value : undefined).join(' ');
       record({ atMs: time.now(), id, event, state, status: snapshot.status });
     },

@@ -12,6 +12,7 @@ import {
   transition,
 } from 'xstate';
 import type { RecordLine } from '../api/actor-record.ts';
+import { kindInId } from '../api/actor-board.ts';
 import { statePaths } from '../domain/state-value.ts';
 
 /** An actor that is played again. */
@@ -45,7 +46,7 @@ export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>):
   const actors = new Map<string, ReplayedActor>();
 
   const next = ({ id, event }: RecordLine): ReplayedActor | string => {
-    const kind = id.split('/', 1)[0] ?? '';
+    const kind = kindInId(id);
     const machine = Object.hasOwn(machines, kind) ? machines[kind] : undefined;
     if (machine === undefined) return `there is no machine "${kind}"`;
     try {

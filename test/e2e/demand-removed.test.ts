@@ -1,9 +1,10 @@
 /** Demand goes away, and machines go back. */
 import { expect, it } from 'vitest';
-import { textAt, valueAt } from '../../src/domain/json.ts';
+import { valueAt } from '../../src/domain/json.ts';
 import {
   type ClusterClient,
   COLLECTIONS,
+  isJoined,
   nameOf,
   phaseOf,
   phasesIn,
@@ -38,8 +39,7 @@ const settled = async (bed: Testbed): Promise<Scene> => {
   await untilAll(cluster, COLLECTIONS.upcomingNodes, {
     what: 'every machine to be Ready with its Node',
     count: ROWS,
-    each: (one) =>
-      phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined,
+    each: isJoined,
   });
   return { cluster, fleet, operator };
 };

@@ -6,11 +6,13 @@
  */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
+import type { KubeAnswer } from '../../src/effects/kube-api.ts';
 import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
 import { type ClusterClient, COLLECTIONS, uidOf } from '../support/cluster-client.ts';
 import { drainSite } from '../support/drain-test-site.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import { type CannedAnswer, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
+import { failure, REFUSED, TROUBLED } from '../support/hostile-answers.ts';
 import { seenPod } from '../support/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/reclaims.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
@@ -30,47 +32,14 @@ const LONG_GRACE_SECONDS = 3600;
 /** As long as a webhook may take. */
 const HANG_MS = 30_000;
 
-const status = (code: number, more: object): CannedAnswer => ({
-  status: code,
-  body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, ...more },
+/** An answer as the proxy writes it. */
+const canned = ({ status, body, retryAfterSeconds }: KubeAnswer): CannedAnswer => ({
+  status,
+  body,
+  ...(retryAfterSeconds === undefined
+    ? {}
+    : { headers: { 'retry-after': `${retryAfterSeconds}` } }),
 });
-const cause = (reason: string): object => ({ details: { causes: [{ reason }] } });
-
-/** Pods that the proxy answers for, for ever, and the reason that each must be shown with. */
-const REFUSED: Readonly<
-  Record<string, { readonly answer: CannedAnswer; readonly reason: string }>
-> = {
-  hook: {
-    answer: status(429, { message: 'admission webhook "keep.example.com" denied the request: no' }),
-    reason: 'PolicyRefused',
-  },
-  pair: {
-    answer: status(500, {
-      message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource ' +
-        'does not support.',
-    }),
-    reason: 'TwoBudgets',
-  },
-  broken: {
-    answer: status(403, { message: 'pod disruption budget disruptions allowed is negative' }),
-    reason: 'BudgetBroken',
-  },
-  odd: { answer: status(418, { message: 'I am a teapot' }), reason: 'EvictionRefused' },
-  failing: { answer: status(503, { message: 'not now' }), reason: 'EvictionFailing' },
-};
-
-/** Pods that the proxy answers for once; then they leave. */
-const TROUBLED: Readonly<Record<string, CannedAnswer>> = {
-  conflict: status(409, { message: 'the object has been modified' }),
-  internal: status(500, { message: 'something went wrong' }),
-  unknown: status(504, { message: 'Timeout: request did not complete' }),
-  throttled: { ...status(429, { message: 'too many' }), headers: { 'retry-after': '1' } },
-  unsettled: {
-    ...status(429, { message: 'Cannot evict pod', ...cause('DisruptionBudget') }),
-    headers: { 'retry-after': '1' },
-  },
-  stranger: status(401, { message: 'Unauthorized' }),
-};
 
 const evictionOf = (name: string) => (target: string): boolean =>
   target.startsWith(`${DRAIN_COLLECTIONS.pods}/${name}/eviction`);
@@ -78,12 +47,12 @@ const evictionOf = (name: string) => (target: string): boolean =>
 const answerFor = (
   proxy: FaultProxy,
   name: string,
-  { answer, times }: { readonly answer: CannedAnswer; readonly times?: number },
+  { answer, times }: { readonly answer: KubeAnswer; readonly times?: number },
 ): void =>
   proxy.answer({
     method: 'POST',
     matches: evictionOf(name),
-    answer,
+    answer: canned(answer),
     ...(times === undefined ? {} : { times }),
   });
 
@@ -214,11 +183,11 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     proxy.answer({
       method: 'POST',
       matches: (target) => target.includes('/eviction'),
-      answer: status(403, {
+      answer: canned(failure(403, {
         reason: 'Forbidden',
         message: 'pods "web" is forbidden: User "tidegate" cannot create resource ' +
           '"pods/eviction" in API group "" in the namespace "default"',
-      }),
+      })),
     });
     await reclaimEach(fleet, machines, LONG_GRACE_SECONDS);
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
 import { COLLECTIONS, nameOf, phaseOf } from '../support/cluster-client.ts';
 import { drainSite } from '../support/drain-test-site.ts';
-import { nodesOfPods, podSteps, seenPod } from '../support/pod-history.ts';
+import { departuresFrom, nodesOfPods, podSteps, seenPod } from '../support/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/reclaims.ts';
 import { describeWithTestbed } from '../support/testbed.ts';
 import { barePod, budget, deployment, DRAIN_COLLECTIONS, priority } from '../support/workloads.ts';
@@ -38,14 +38,8 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
 
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
-    const steps = podSteps(site.pods.changes());
     // A tier is gone before the next one is told to go; the lowest was never asked.
-    const story = steps.flatMap(({ before, after }) => {
-      const pod = after ?? before;
-      if (pod?.node !== node || !TIERS.some((name) => name === pod.app)) return [];
-      if (after === undefined) return [`${pod.app} gone`];
-      return after.terminating && before?.terminating === false ? [`${pod.app} leaves`] : [];
-    });
+    const story = departuresFrom(podSteps(site.pods.changes()), node, TIERS);
     const times = (text: string): readonly string[] =>
       Array.from({ length: PODS_OF_TIER }, () => text);
     expect(story.slice(0, 2 * PODS_OF_TIER).toSorted())

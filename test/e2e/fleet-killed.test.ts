@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parseJson, textAt } from '../../src/domain/json.ts';
-import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
+import {
+  COLLECTIONS,
+  isJoined,
+  nameOf,
+  phaseOf,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
 import { boundMachines, objectName, pullsAt, rollupsAt } from '../support/fleet-script.ts';
@@ -50,8 +57,7 @@ describeWithTestbed('operator, when the fleet is killed', { say: () => {} }, (be
     const before = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
       what: 'every machine to be Ready with its Node',
       count: MACHINES,
-      each: (one) =>
-        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined,
+      each: isJoined,
     });
     const vanished = before.map(nameOf).sort().slice(0, VANISHED);
     const seen = await cluster.history(COLLECTIONS.upcomingNodes);

@@ -5,6 +5,7 @@ import {
   type ClusterClient,
   COLLECTIONS,
   type History,
+  isJoined,
   nameOf,
   phaseOf,
   phasesIn,
@@ -35,9 +36,6 @@ const USER_DATA = `#cloud-config
 # joins test
 label: node.kubernetes.io/instance-type In standard-8
 `;
-
-const isReady = (one: JsonRecord): boolean =>
-  phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined;
 
 const isDated = (request: JsonRecord): boolean =>
   textAt(request, 'status', 'acknowledgedAt') !== undefined;
@@ -77,7 +75,7 @@ describeWithTestbed('operator, when demand goes up', { say: () => {} }, (bed) =>
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
       what: 'every machine to be Ready with its Node',
       count: MACHINES,
-      each: isReady,
+      each: isJoined,
     });
 
     await seen.machines.upTo(ready);

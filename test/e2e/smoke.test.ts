@@ -1,7 +1,14 @@
 /** The shortest story with everything real in it; runs under both runtimes. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
-import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
+import {
+  COLLECTIONS,
+  isJoined,
+  nameOf,
+  phaseOf,
+  uidOf,
+  untilAll,
+} from '../support/cluster-client.ts';
 import { startFleet } from '../support/fleet-process.ts';
 import { freshCluster } from '../support/fresh-cluster.ts';
 import { startOperator } from '../support/operator-process.ts';
@@ -21,8 +28,7 @@ describeWithTestbed(`operator under ${thisRuntime}`, { say: () => {} }, (bed) =>
     const ready = await untilAll(cluster, COLLECTIONS.upcomingNodes, {
       what: 'every machine to be Ready with its Node',
       count: MACHINES,
-      each: (one) =>
-        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined,
+      each: isJoined,
     });
     const nodes = await cluster.list(COLLECTIONS.nodes);
     expect(ready.map((one) => textAt(one, 'status', 'nodeRef', 'uid')).sort())

@@ -17,12 +17,6 @@ interface CannedAnswer {
   left: number;
 }
 
-/** An answer in the words of the API server. */
-export const failure = (status: number, more: object = {}): KubeAnswer => ({
-  status,
-  body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...more },
-});
-
 /** The door, open. */
 export const faultDoor = () => {
   const canned: CannedAnswer[] = [];

@@ -18,7 +18,14 @@ import { isDraining } from './node-marks.ts';
 import { processHouse } from './process-house.ts';
 import { runningMachines, sceneText, type Stagehand, storyOf } from './story.ts';
 import type { WorldPlan } from './world-plan.ts';
-import { type Breach, FAIR, type WorldState, worldState } from './world-state.ts';
+import {
+  type Breach,
+  FAIR,
+  QUIET_MS,
+  REST_MS_MAX,
+  type WorldState,
+  worldState,
+} from './world-state.ts';
 
 /** What became of a world. */
 export interface WorldReport {
@@ -32,9 +39,6 @@ export interface WorldReport {
 }
 
 const BOOT_MS_MAX = 240_000;
-const REST_MS_MAX = 1_800_000;
-/** Longer than any law of what is shown waits in calm. */
-const QUIET_MS = 130_000;
 const PRIORITY = 1000;
 const WAVES = 2;
 const WAVE_NODES = 2;
@@ -139,13 +143,11 @@ const epilogue = async (state: WorldState): Promise<void> => {
 };
 
 const rest = async (state: WorldState): Promise<void> => {
-  await state.pass(QUIET_MS);
-  const quiet = () => state.calmMs() > QUIET_MS && count(state, 'nodes', isDraining) === 0;
-  await state.pass(REST_MS_MAX, quiet);
+  await state.rest();
   state.log.note('EPILOGUE');
   await epilogue(state);
   await state.pass(QUIET_MS);
-  if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
+  state.judge();
 };
 
 /** Plays the world of a plan. */

@@ -4,6 +4,7 @@ import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
 import { embeddedSite, type Setting } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
 import type { Bench, Law } from './law.ts';
+import { isDraining } from './node-marks.ts';
 import { drainsGoOn, slotsAreUsedOnce } from './laws-of-budgets.ts';
 import {
   demandEqualsRequests,
@@ -58,6 +59,11 @@ export const FAIR: Weather = {
   slowList: '',
   slowListMs: 0,
 };
+
+/** Longer than any law of what is shown waits in calm. */
+export const QUIET_MS = 130_000;
+/** The longest that anything takes to come to rest. */
+export const REST_MS_MAX = 1_800_000;
 
 /** How often laws look by themselves. */
 const TICK_MS = 1000;
@@ -118,6 +124,22 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     tickedMs = time.monotonic();
     for (const law of laws) law.tick?.();
   };
+  /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
+  const pass = async (
+    mostMs: number,
+    holds: () => boolean = () => false,
+    stepMs: number = TICK_MS,
+  ): Promise<boolean> => {
+    const untilMs = time.monotonic() + mostMs;
+    while (breach === undefined && time.monotonic() < untilMs) {
+      if (holds()) return true;
+      await time.advance(stepMs);
+      tick();
+    }
+    return breach === undefined && holds();
+  };
+  const drains = (): boolean =>
+    [...site.cluster.store.collection('nodes').objects()].some(isDraining);
   return {
     setting,
     door,
@@ -134,21 +156,17 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     },
     calmMs: bench.calmMs,
     broken: bench.broken,
-    /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
-    pass: async (
-      mostMs: number,
-      holds: () => boolean = () => false,
-      stepMs: number = TICK_MS,
-    ): Promise<boolean> => {
-      const untilMs = time.monotonic() + mostMs;
-      while (breach === undefined && time.monotonic() < untilMs) {
-        if (holds()) return true;
-        await time.advance(stepMs);
-        tick();
-      }
-      return breach === undefined && holds();
-    },
+    pass,
     breach: () => breach,
+    /** Lets all come to rest: calm for long, and nobody drains. */
+    rest: async (): Promise<void> => {
+      await pass(QUIET_MS);
+      await pass(REST_MS_MAX, () => bench.calmMs() > QUIET_MS && !drains());
+    },
+    /** Asks the laws for their last word, unless one is broken. */
+    judge: (): void => {
+      if (breach === undefined) { for (const law of laws) law.end?.(); }
+    },
   };
 };
 

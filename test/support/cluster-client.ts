@@ -9,6 +9,7 @@ export type { Answer, Change, ClusterClient, History } from './cluster-connectio
 export {
   adminAccess,
   COLLECTIONS,
+  isJoined,
   nameOf,
   phaseOf,
   phasesIn,

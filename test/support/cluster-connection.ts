@@ -89,6 +89,10 @@ export const uidOf = (object: unknown): string => textAt(object, 'metadata', 'ui
 /** `status.phase`; empty before there is one. */
 export const phaseOf = (object: unknown): string => textAt(object, 'status', 'phase') ?? '';
 
+/** True for an UpcomingNode that is shown Ready, with its Node. */
+export const isJoined = (upcoming: unknown): boolean =>
+  phaseOf(upcoming) === 'Ready' && textAt(upcoming, 'status', 'nodeRef', 'uid') !== undefined;
+
 /** The phases that an object went through, each once as long as it lasted. */
 export const phasesIn = (versions: readonly JsonRecord[]): readonly string[] =>
   versions.map(phaseOf).filter((phase, at, all) => phase !== '' && phase !== all[at - 1]);

@@ -140,3 +140,16 @@ export const brokenBudgets = (
   }
   return broken;
 };
+
+/** Who of these workloads is told to leave a Node and who has gone, in order. */
+export const departuresFrom = (
+  steps: readonly PodStep[],
+  node: string,
+  apps: readonly string[],
+): readonly string[] =>
+  steps.flatMap(({ before, after }) => {
+    const pod = after ?? before;
+    if (pod?.node !== node || !apps.includes(pod.app)) return [];
+    if (after === undefined) return [`${pod.app} gone`];
+    return after.terminating && before?.terminating === false ? [`${pod.app} leaves`] : [];
+  });

@@ -1,7 +1,7 @@
 /** Machines that join a cluster and are taken back, by the word of the stand-in fleet. */
 import { listOrEmptyAt, numberAt, parseJson, textAt } from '../../src/domain/json.ts';
 import type { ClusterClient } from './cluster-connection.ts';
-import { COLLECTIONS, nameOf, phaseOf } from './cluster-connection.ts';
+import { COLLECTIONS, isJoined, nameOf } from './cluster-connection.ts';
 import { eventually } from './eventually.ts';
 import type { FleetProcess } from './fleet-child.ts';
 
@@ -86,9 +86,7 @@ export const untilShownReady = async (
   await eventually(async () => {
     const shown = await cluster.list(COLLECTIONS.upcomingNodes);
     const ready = new Set(
-      shown.filter((one) =>
-        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined
-      ).map(nameOf),
+      shown.filter(isJoined).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
   }, { what: 'every machine to be shown Ready', everyMs: 250, timeoutMs: PATIENT_MS });

@@ -90,6 +90,10 @@ const slotAnswer = ({ _tag }: EvictionOutcome): SlotAnswer => {
   }
 };
 
+/** An eviction of it was accepted, by us or before us. */
+const wasAccepted = ({ pod, actor }: LeavingPod): boolean =>
+  pod.terminating || actor?.getSnapshot().context.accepted === true;
+
 /** How many calls were sent and have no answer. */
 const callsOutside = () => {
   let outside = 0;
@@ -287,13 +291,13 @@ export const makeEvictionPopulation = (
         ...blocker,
         ...everyone,
         state: leaving.state ?? 'early',
-        accepted: leaving.pod.terminating || snapshot?.context.accepted === true,
+        accepted: wasAccepted(leaving),
         inFlight: leaving.state === 'calling',
       };
     },
     progress: (leaving: LeavingPod): PodProgress => {
       const snapshot = leaving.actor?.getSnapshot();
-      const accepted = leaving.pod.terminating || snapshot?.context.accepted === true;
+      const accepted = wasAccepted(leaving);
       if (snapshot?.matches('heldUp') !== true) return { accepted, refusal: '' };
       const { reason, text } = roster.blockerOf(leaving, snapshot.context.outcome);
       return { accepted, refusal: reason === 'EvictionForbidden' ? text : '' };

@@ -1,17 +1,16 @@
 /** Demand goes away, and machines go back. */
-import { COLLECTIONS, phaseOf, phasesIn, uidOf } from '../../support/cluster-connection.ts';
+import {
+  COLLECTIONS,
+  isJoined,
+  phaseOf,
+  phasesIn,
+  uidOf,
+} from '../../support/cluster-connection.ts';
 import { wantedMachines } from '../../support/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
-import {
-  boundIds,
-  isJoined,
-  rollupsOf,
-  sessionSetting,
-  untilAll,
-  UPCOMING,
-} from './session-scene.ts';
+import { boundIds, rollupsOf, sessionSetting, untilAll, UPCOMING } from './session-scene.ts';
 import type { Stage } from './stage.ts';
 
 /** As many rows as the guard looks after, and two more. */

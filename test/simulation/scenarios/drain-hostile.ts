@@ -3,10 +3,10 @@
  * leave undisturbed.
  */
 import { textAt } from '../../../src/domain/json.ts';
-import type { KubeAnswer, KubeCall } from '../../../src/effects/kube-api.ts';
+import type { KubeCall } from '../../../src/effects/kube-api.ts';
 import { COLLECTIONS, uidOf } from '../../support/cluster-connection.ts';
 import { barePod, budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
-import { failure } from '../fault-door.ts';
+import { failure, REFUSED, TROUBLED } from '../../support/hostile-answers.ts';
 import {
   drainSetting,
   evictionsOf,
@@ -25,48 +25,6 @@ const GRACE_SECONDS = 60;
 const LONG_GRACE_SECONDS = 3600;
 /** As long as a webhook may take. */
 const HANG_MS = 30_000;
-
-const later = (answer: KubeAnswer): KubeAnswer => ({ ...answer, retryAfterSeconds: 1 });
-
-/** Pods that the door answers for, for ever, and the reason that each must be shown with. */
-const REFUSED: Readonly<
-  Record<string, { readonly answer: KubeAnswer; readonly reason: string }>
-> = {
-  hook: {
-    answer: failure(429, {
-      message: 'admission webhook "keep.example.com" denied the request: no',
-    }),
-    reason: 'PolicyRefused',
-  },
-  pair: {
-    answer: failure(500, {
-      message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource ' +
-        'does not support.',
-    }),
-    reason: 'TwoBudgets',
-  },
-  broken: {
-    answer: failure(403, { message: 'pod disruption budget disruptions allowed is negative' }),
-    reason: 'BudgetBroken',
-  },
-  odd: { answer: failure(418, { message: 'I am a teapot' }), reason: 'EvictionRefused' },
-  failing: { answer: failure(503, { message: 'not now' }), reason: 'EvictionFailing' },
-};
-
-/** Pods that the door answers for once; then they leave. */
-const TROUBLED: Readonly<Record<string, KubeAnswer>> = {
-  conflict: failure(409, { message: 'the object has been modified' }),
-  internal: failure(500, { message: 'something went wrong' }),
-  unknown: failure(504, { message: 'Timeout: request did not complete' }),
-  throttled: later(failure(429, { message: 'too many' })),
-  unsettled: later(
-    failure(429, {
-      message: 'Cannot evict pod',
-      details: { causes: [{ reason: 'DisruptionBudget' }] },
-    }),
-  ),
-  stranger: failure(401, { message: 'Unauthorized' }),
-};
 
 const evictionOf = (name: string) => ({ path }: KubeCall): boolean =>
   path === `${DRAIN_COLLECTIONS.pods}/${name}/eviction`;

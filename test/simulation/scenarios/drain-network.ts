@@ -2,7 +2,7 @@
 import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { brokenBudgets, nodesOfPods } from '../../support/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
-import { failure } from '../fault-door.ts';
+import { failure } from '../../support/hostile-answers.ts';
 import {
   acksOf,
   deadlineCounts,

@@ -9,7 +9,7 @@ import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/d
 import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
 import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/audited-drains.ts';
-import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
+import { COLLECTIONS, isJoined } from '../../support/cluster-connection.ts';
 import type { Scenery } from '../../support/drain-site.ts';
 import { type PodStep, podSteps, seenPod } from '../../support/pod-history.ts';
 import { DRAIN_COLLECTIONS } from '../../support/workloads.ts';
@@ -111,9 +111,7 @@ export const untilBudgetsCurrent = async (stage: Stage, unready = 0): Promise<vo
 export const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
   await stage.until(`${ids.length} machines are shown Ready`, () => {
     const ready = new Set(
-      stage.list(COLLECTIONS.upcomingNodes).filter((one) =>
-        phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined
-      ).map(nameOf),
+      stage.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
   }, SELDOM);

@@ -1,7 +1,7 @@
 /** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
 import { textAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
-import { nodesOfPods } from '../../support/pod-history.ts';
+import { departuresFrom, nodesOfPods } from '../../support/pod-history.ts';
 import {
   barePod,
   budget,
@@ -22,22 +22,12 @@ import {
   untilEnded,
 } from './drain-scene.ts';
 import type { Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
 
 const GRACE_SECONDS = 40;
 const TIERS = ['low', 'middle', 'high'] as const;
 const PODS_OF_TIER = 4;
 const NODES = 20;
 const PODS_OF_NODE = 3;
-
-/** Who is told to leave this Node and who has gone, in order. */
-const departuresFrom = (stage: Stage, node: string): readonly string[] =>
-  stepsOf(stage).flatMap(({ before, after }) => {
-    const pod = after ?? before;
-    if (pod?.node !== node || !TIERS.some((name) => name === pod.app)) return [];
-    if (after === undefined) return [`${pod.app} gone`];
-    return after.terminating && before?.terminating === false ? [`${pod.app} leaves`] : [];
-  });
 
 const times = (text: string): readonly string[] => Array.from({ length: PODS_OF_TIER }, () => text);
 
@@ -64,7 +54,7 @@ export const drainTiers: Scenario = {
     reclaimEach(stage, scene.machines, GRACE_SECONDS);
 
     stage.is('the drain fails', await untilEnded(stage, scene.machines), { [node]: 'Failed' });
-    const story = departuresFrom(stage, node);
+    const story = departuresFrom(stepsOf(stage), node, TIERS);
     const [middle, high] = [story.slice(0, 2 * PODS_OF_TIER), story.slice(2 * PODS_OF_TIER)];
     stage.is('the middle tier goes first', middle.toSorted(), [
       ...times('middle gone'),

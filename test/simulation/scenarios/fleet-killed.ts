@@ -1,12 +1,11 @@
 /** The fleet is killed without a word and comes back with what it had written down. */
-import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
+import { COLLECTIONS, isJoined, phaseOf } from '../../support/cluster-connection.ts';
 import { wantedMachines } from '../../support/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {
   boundIds,
-  isJoined,
   namesOf,
   rollupsOf,
   sessionSetting,

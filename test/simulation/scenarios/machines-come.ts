@@ -1,13 +1,18 @@
 /** Demand goes up, machines come: every step that a person would see. */
 import { type JsonRecord, textAt, valueAt } from '../../../src/domain/json.ts';
-import { COLLECTIONS, phaseOf, phasesIn, uidOf } from '../../support/cluster-connection.ts';
+import {
+  COLLECTIONS,
+  isJoined,
+  phaseOf,
+  phasesIn,
+  uidOf,
+} from '../../support/cluster-connection.ts';
 import { wantedMachines } from '../../support/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {
   boundIds,
-  isJoined,
   namesOf,
   needsOf,
   REQUESTS,

@@ -7,7 +7,6 @@
 import { createHash } from 'node:crypto';
 import { auditCounts, evictionsIn, total } from '../../support/audited-drains.ts';
 import type { Setting } from '../embedded-site.ts';
-import { isDraining } from '../node-marks.ts';
 import type { ProcessFlags } from '../simulated-process.ts';
 import { type Breach, FAIR } from '../world-state.ts';
 import { type Finding, openStage, type Stage, StoryEnded } from './stage.ts';
@@ -39,19 +38,11 @@ export interface ScenarioReport {
   readonly requests: number;
 }
 
-/** Longer than any law of what is shown waits in calm. */
-const QUIET_MS = 130_000;
-const REST_MS_MAX = 1_800_000;
-
-const rest = async ({ state, site, door }: Stage): Promise<void> => {
+const rest = async ({ state, door }: Stage): Promise<void> => {
   door.open();
   Object.assign(state.weather, FAIR);
-  const isQuiet = (): boolean =>
-    state.calmMs() > QUIET_MS &&
-    ![...site.cluster.store.collection('nodes').objects()].some(isDraining);
-  await state.pass(QUIET_MS);
-  await state.pass(REST_MS_MAX, isQuiet);
-  if (state.breach() === undefined) { for (const law of state.laws) law.end?.(); }
+  await state.rest();
+  state.judge();
 };
 
 /** Plays a scenario to its rest. */

@@ -21,10 +21,6 @@ export const sessionSetting = (seed: number, more: Partial<Setting> = {}): Setti
   ...more,
 });
 
-/** Whether a machine is shown Ready, with its Node. */
-export const isJoined = (one: JsonRecord): boolean =>
-  phaseOf(one) === 'Ready' && textAt(one, 'status', 'nodeRef', 'uid') !== undefined;
-
 /** Waits until there are so many objects, each as wanted, and gives them. */
 export const untilAll = (
   stage: Stage,
