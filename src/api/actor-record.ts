@@ -50,9 +50,16 @@ export type RecordEntry =
 /** An Error has no fields of its own, so it travels as its message. */
 const ERROR_KEY = '$error';
 
+type Fields = Readonly<Record<string, unknown>>;
+
+const hasError = (event: Fields): boolean => {
+  for (const name in event) if (event[name] instanceof Error) return true;
+  return false;
+};
+
 /** The fields of an event as they travel; nearly always the event itself. */
-const packed = <Event extends object>(event: Event): object =>
-  Object.values(event).some((value) => value instanceof Error)
+const packed = (event: Fields): Fields =>
+  hasError(event)
     ? Object.fromEntries(
       Object.entries(event).map(([name, value]) => [
         name,
@@ -74,8 +81,11 @@ const unpacked = (event: JsonRecord): JsonRecord =>
  * A line of a recording as text, without its line break. A replacer that looks for errors in every
  * value would take twice the time, and only the fields of an event are read back as errors.
  */
-export const recordText = (said: RecordHead | RecordLine | RecordGap): string =>
-  JSON.stringify('event' in said ? { ...said, event: packed(said.event) } : said);
+export const recordText = (said: RecordHead | RecordLine | RecordGap): string => {
+  if (!('event' in said)) return JSON.stringify(said);
+  const event = packed(said.event);
+  return JSON.stringify(event === said.event ? said : { ...said, event });
+};
 
 const unreadable = (why: string): RecordEntry => ({ _tag: 'Unreadable', why });
 

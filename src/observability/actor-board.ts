@@ -16,7 +16,7 @@ import {
   kindInId,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
-import { statePaths } from '../domain/state-value.ts';
+import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
 
@@ -104,10 +104,6 @@ const rowOf = ({ id, kind, state, reason, status, sinceMs, bornMs }: Entry): Act
   sinceMs,
   bornMs,
 });
-
-/** Most machines have one state at a time. */
-const stateText = (value: unknown): string =>
-  typeof value === 'string' ? value : statePaths(value).join(' ');
 
 const isReason = (text: unknown): text is ReasonName =>
   typeof text === 'string' && Object.hasOwn(REASONS, text);

@@ -5,8 +5,6 @@
  * disk: when that is too slow, lines are left out and the recording says how many. A process that
  * is killed loses at most the lines of its last moment.
  */
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { once } from 'node:events';
 import type { InspectionEvent } from 'xstate';
 import { kindInId } from '../api/actor-board.ts';
 import {
@@ -15,16 +13,21 @@ import {
   type RecordLine,
   recordText,
 } from '../api/actor-record.ts';
-import { statePaths } from '../domain/state-value.ts';
+import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
+import { type LineFile, openLineFile } from './line-file.ts';
 
-/** What is recorded, and where. */
-export interface RecorderOptions {
-  readonly file: string;
+/** What is recorded. */
+export interface RecordingOptions {
   readonly title: string;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   /** The machines of the catalogue; actors of others are not recorded. */
   readonly kinds: ReadonlySet<string>;
+}
+
+/** What is recorded, and where. */
+export interface RecorderOptions extends RecordingOptions {
+  readonly file: string;
 }
 
 /** A recording that is being made. */
@@ -37,60 +40,71 @@ export interface ActorRecorder {
 /** More than this waits for the disk: lines are left out until it has caught up. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20;
 /**
- * Lines go to the disk in batches: with a write for each turn of the event loop, handing them to
- * the disk costs a burst more than making them.
+ * Lines are made many at a time: each for itself, in the midst of other work, takes twice as long,
+ * and a write for each turn of the event loop costs a burst more than the lines.
  */
 const BATCH_MS = 100;
-const BATCH_CHARACTERS = 256 * 2 ** 10;
+const BATCH_LINES = 512;
 
-const opened = async (file: string): Promise<WriteStream> => {
-  const stream = createWriteStream(file, { encoding: 'utf8' });
-  await once(stream, 'open').catch((cause: unknown) => {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`Cannot record to "${file}": ${why}; give --record a file that can be written`);
-  });
-  return stream;
-};
+/** What happened to an actor. Its line is made later: events and values of states never change. */
+interface Sight extends Omit<RecordLine, 'state'> {
+  readonly value: unknown;
+}
 
-const textOf = (said: RecordHead | RecordLine | RecordGap): string => {
+type Said = RecordHead | RecordGap | Sight;
+
+const lineOf = ({ atMs, id, event, value, status }: Sight): RecordLine => ({
+  atMs,
+  id,
+  event,
+  state: stateText(value),
+  status,
+});
+
+const textOf = (said: Said): string => {
+  if (!('event' in said)) return recordText(said);
+  const line = lineOf(said);
   try {
-    return recordText(said);
+    return recordText(line);
   } catch {
     // What is no plain data cannot be told; that it happened can.
-    return 'event' in said ? recordText({ ...said, event: { type: said.event.type } }) : '';
+    return recordText({ ...line, event: { type: line.event.type } });
   }
 };
 
-/** Begins a recording; rejects with a sentence when the file cannot be written. */
-export const startActorRecorder = async (options: RecorderOptions): Promise<ActorRecorder> => {
-  const { file, title, time, kinds } = options;
-  const stream = await opened(file);
-  let failure: Error | undefined;
-  stream.on('error', (error) => {
-    failure = error;
-  });
-  let batch = '';
+const inWords = (file: string, cause: unknown, remedy = ''): Error => {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
+};
+
+/** Begins a recording in an open file. */
+export const recordInto = (
+  disk: LineFile,
+  { title, time, kinds }: RecordingOptions,
+): ActorRecorder => {
+  let batch: Said[] = [];
   let lost = 0;
   let cancelFlush: (() => void) | undefined;
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
-    if (batch !== '' && failure === undefined) stream.write(batch);
-    batch = '';
+    const said = batch.values();
+    batch = [];
+    disk.write(said.map(textOf));
   };
-  const say = (said: RecordHead | RecordLine | RecordGap): void => {
-    batch += `${textOf(said)}\n`;
-    if (batch.length >= BATCH_CHARACTERS) flush();
+  const say = (said: Said): void => {
+    batch.push(said);
+    if (batch.length >= BATCH_LINES) flush();
     else cancelFlush ??= time.schedule(BATCH_MS, flush);
   };
-  const record = (line: RecordLine): void => {
-    if (stream.writableLength > WAITING_BYTES_MAX) {
+  const record = (sight: Sight): void => {
+    if (disk.waitingBytes() > WAITING_BYTES_MAX) {
       lost += 1;
       return;
     }
-    if (lost > 0) say({ atMs: line.atMs, lost });
+    if (lost > 0) say({ atMs: sight.atMs, lost });
     lost = 0;
-    say(line);
+    say(sight);
   };
   say({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
   return {
@@ -99,14 +113,29 @@ export const startActorRecorder = async (options: RecorderOptions): Promise<Acto
       const { actorRef, snapshot, event } = inspected;
       const id = 'id' in actorRef ? String(actorRef.id) : '';
       if (!kinds.has(kindInId(id))) return;
-      const state = statePaths('value' in snapshot ? snapshot.value : undefined).join(' ');
-      record({ atMs: time.now(), id, event, state, status: snapshot.status });
+      const value = 'value' in snapshot ? snapshot.value : undefined;
+      record({ atMs: time.now(), id, event, value, status: snapshot.status });
     },
     close: async () => {
       flush();
-      stream.end();
-      if (failure === undefined) await once(stream, 'close');
-      if (failure !== undefined) throw new Error(`Cannot record to "${file}": ${failure.message}`);
+      await disk.close();
     },
+  };
+};
+
+/** Begins a recording; it and its end reject with a sentence when the file cannot be written. */
+export const startActorRecorder = async (
+  { file, ...options }: RecorderOptions,
+): Promise<ActorRecorder> => {
+  const disk = await openLineFile(file).catch((cause: unknown) => {
+    throw inWords(file, cause, '; give --record a file that can be written');
+  });
+  const { inspect, close } = recordInto(disk, options);
+  return {
+    inspect,
+    close: () =>
+      close().catch((cause: unknown) => {
+        throw inWords(file, cause);
+      }),
   };
 };

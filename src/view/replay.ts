@@ -13,7 +13,7 @@ import {
 } from 'xstate';
 import type { RecordLine } from '../api/actor-record.ts';
 import { kindInId } from '../api/actor-board.ts';
-import { statePaths } from '../domain/state-value.ts';
+import { stateText } from '../domain/state-value.ts';
 
 /** An actor that is played again. */
 export interface ReplayedActor {
@@ -37,7 +37,7 @@ export interface Replay {
 const INIT = 'xstate.init';
 
 /** The innermost states of a snapshot, as a recording has them. */
-export const stateOf = ({ value }: AnyMachineSnapshot): string => statePaths(value).join(' ');
+export const stateOf = ({ value }: AnyMachineSnapshot): string => stateText(value);
 
 const inputOf = (event: EventObject): unknown => 'input' in event ? event['input'] : undefined;
 

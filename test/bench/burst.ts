@@ -30,7 +30,8 @@ import {
 const PODS = 10_000;
 /** The first pods find a process that is not warm yet: they do not count. */
 const WARMING_PODS = 2_000;
-const ROUNDS = 5;
+/** Two runs of the same differ by up to a fifth, so one round says little. */
+const ROUNDS = 12;
 const PATIENCE_MS = 120_000;
 const RECORDING = 'recording.jsonl';
 /** The first pod of the cluster, whose page is open. */
@@ -158,6 +159,15 @@ const round = async (turn: number): Promise<Round> => {
   };
 };
 
+const sum = (figures: readonly number[]): number =>
+  figures.reduce((all, figure) => all + figure, 0);
+
+/** What a way is put beside: both runs alone of its round; for the second of them the first. */
+const aloneOf = (round: Round, way: Way, figure: keyof Burst): number =>
+  way === 'alone again'
+    ? round.alone[figure]
+    : (round.alone[figure] + round['alone again'][figure]) / 2;
+
 const sayWay = (rounds: readonly Round[], way: Way): void => {
   const pods = PODS - WARMING_PODS;
   const ms = median(rounds.map((one) => one[way].ms));
@@ -167,13 +177,14 @@ const sayWay = (rounds: readonly Round[], way: Way): void => {
   sayFigure('  processor time, all threads', duration(used));
   if (way === 'alone') return;
   for (const [what, figure] of [['processor time', 'processorMs'], ['the clock', 'ms']] as const) {
-    const shares = rounds.map((one) =>
-      way === 'alone again'
-        ? beside(one.alone[figure], one[way][figure])
-        : beside((one.alone[figure] + one['alone again'][figure]) / 2, one[way][figure])
-    );
+    const shares = rounds.map((one) => beside(aloneOf(one, way, figure), one[way][figure]));
     const [middle, ends] = percent(shares);
     sayFigure(`  throughput beside alone, by ${what}`, middle, ends);
+    const together = beside(
+      sum(rounds.map((one) => aloneOf(one, way, figure))),
+      sum(rounds.map((one) => one[way][figure])),
+    );
+    sayFigure('    all rounds together', `${together.toFixed(1)} %`);
   }
 };
 

@@ -8,7 +8,7 @@ import { recordEntry, recordText } from '../../../src/api/actor-record.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
-import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
+import { recordInto, startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { makeReplay, stateOf } from '../../../src/view/replay.ts';
 
 const FACTS = {
@@ -108,6 +108,25 @@ test('what was said reaches the file in batches, while the recording goes on', a
   await expect.poll(size).toBeGreaterThan(before);
   await recorder.close();
   expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(2002);
+});
+
+test('lines that the disk has no room for are left out, and the recording says how many', async () => {
+  let waiting = 0;
+  const lines: string[] = [];
+  const { inspect, close } = recordInto({
+    write: (more) => void lines.push(...more),
+    waitingBytes: () => waiting,
+    close: () => Promise.resolve(),
+  }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']) });
+  const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
+    .start();
+  waiting = 2 ** 30;
+  for (let sent = 0; sent < 3; sent += 1) actor.send({ type: 'pod.observed', facts: FACTS });
+  waiting = 0;
+  actor.send({ type: 'pod.observed', facts: FACTS });
+  await close();
+  expect(lines.map(recordEntry).map((entry) => entry._tag === 'Gap' ? entry.gap.lost : entry._tag))
+    .toEqual(['Head', 'Line', 3, 'Line']);
 });
 
 test('an error in an event that was written by hand comes back as an error', () => {

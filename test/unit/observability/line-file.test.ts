@@ -1,0 +1,42 @@
+/** A file of lines: none is lost or torn, however long they are, and its end tells the truth. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLineFile } from '../../../src/observability/line-file.ts';
+
+const newFile = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-lines-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return join(folder, 'lines');
+};
+
+test('lines of all lengths are in the file, in order', async () => {
+  const file = await newFile();
+  const { write, close } = await openLineFile(file);
+  const lines = [0, 1, 200_000, 3, 90_000, 1_000_000, 5].map((length) => 'ä'.repeat(length));
+  write(lines);
+  write([]);
+  write(['🌊 the end']);
+  await close();
+  expect(await readFile(file, 'utf8')).toBe([...lines, '🌊 the end', ''].join('\n'));
+});
+
+test('what was written waits until it is on the disk', async () => {
+  const { write, waitingBytes, close } = await openLineFile(await newFile());
+  expect(waitingBytes()).toBe(0);
+  write(['four']);
+  expect(waitingBytes()).toBe(5);
+  await close();
+  expect(waitingBytes()).toBe(0);
+});
+
+test('a file that cannot be opened says so', async () => {
+  await expect(openLineFile('/nowhere/at/all')).rejects.toThrow(/ENOENT|No such file/);
+});
+
+test('a disk that is full is told at the end', async () => {
+  const { write, close } = await openLineFile('/dev/full');
+  write(['one']);
+  await expect(close()).rejects.toThrow(/ENOSPC|No space left/);
+});
