@@ -1,9 +1,11 @@
 /**
- * What looking on costs the operator at work: ten thousand pods that come in two bursts and become
+ * What looking on costs the operator at work: ten thousand pods that come in bursts and become
  * demand in a real `tidegate pods`; alone, alone once more, with `--record`, and with its live page
- * open. Each round tries all of them on the same machine, in another order, and pairs are compared
- * within a round: what two runs of the same differ by is the noise of the rest. Where the machine
- * is too busy for that, the cost of an event, measured in slices of milliseconds, is finer.
+ * open. The four run side by side and take their bursts in turn, one at a time, because a machine
+ * is not as fast now as it was a minute ago; rounds begin anew, because a process is lucky or not
+ * for as long as it lives. Pairs are compared within a round: what two runs of the same differ by
+ * is the noise of the rest. Where the machine is too busy for that, the cost of an event, measured
+ * in slices of milliseconds, is finer.
  *
  * The page is open as a browser holds it open, by its two event streams, in the process of the
  * bench: a browser on the same cores would be measured instead of the page's cost to the operator.
@@ -20,18 +22,15 @@ import { eventually } from '../support/eventually.ts';
 import { endChild, processorMs } from './bench-process.ts';
 import { type EventCosts, eventCosts } from './event-cost.ts';
 import { duration, mebibytes, median, say, sayFigure } from './measurement.ts';
-import {
-  type PodCluster,
-  type PodsProcess,
-  startPodCluster,
-  startPodsProcess,
-} from './pods-process.ts';
+import { startPodCluster, startPodsProcess } from './pods-process.ts';
 
 const PODS = 10_000;
 /** The first pods find a process that is not warm yet: they do not count. */
 const WARMING_PODS = 2_000;
-/** Two runs of the same differ by up to a fifth, so one round says little. */
+const BURSTS = 8;
 const ROUNDS = 12;
+/** Longer than a recorder or a page waits with what it has to tell. */
+const IDLE_MS = 150;
 const PATIENCE_MS = 120_000;
 const RECORDING = 'recording.jsonl';
 /** The first pod of the cluster, whose page is open. */
@@ -68,25 +67,6 @@ const openedPage = async (port: number) => {
   };
 };
 
-const untilDone = (cluster: PodCluster, role: PodsProcess, completions: number): Promise<unknown> =>
-  eventually(() => cluster.completions() >= completions, {
-    what: 'the requests of all pods',
-    timeoutMs: PATIENCE_MS,
-    everyMs: 10,
-    hopeless: () => role.child.exitCode === null ? undefined : 'the role has ended',
-  });
-
-const measuredBurst = async (cluster: PodCluster, role: PodsProcess): Promise<Burst> => {
-  cluster.burst(WARMING_PODS);
-  await untilDone(cluster, role, 1);
-  const startMs = realTime.monotonic();
-  const before = await processorMs(role.child.pid ?? 0);
-  cluster.burst(PODS - WARMING_PODS);
-  await untilDone(cluster, role, 2);
-  const ms = realTime.monotonic() - startMs;
-  return { ms, processorMs: await processorMs(role.child.pid ?? 0) - before };
-};
-
 /** What a recording has: its lines, those that were left out, and its size. */
 const recordingIn = async (file: string) => {
   const text = await readFile(file, 'utf8');
@@ -106,7 +86,18 @@ interface Tried extends Burst {
   readonly events: number;
 }
 
-const tried = async (way: Way): Promise<Tried> => {
+/** What a process still does for a burst must not fall on the next one. */
+const untilIdle = async (pid: number): Promise<void> => {
+  let last = -1;
+  await eventually(async () => {
+    const before = last;
+    last = await processorMs(pid);
+    return last === before;
+  }, { what: 'the role to be idle', timeoutMs: PATIENCE_MS, everyMs: IDLE_MS });
+};
+
+/** An operator that is looked on in one way, with a cluster of its own. */
+const openRun = async (way: Way) => {
   const cluster = await startPodCluster(PODS, 'later');
   const port = await freePort();
   const role = await startPodsProcess({
@@ -116,23 +107,44 @@ const tried = async (way: Way): Promise<Tried> => {
       ...(way === 'shown' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
     ],
   });
-  try {
-    await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
-    const page = way === 'shown' ? await openedPage(port) : undefined;
-    const burst = await measuredBurst(cluster, role);
-    page?.close();
-    if (page !== undefined) {
-      return { ...burst, note: `${mebibytes(page.bytes())} told to it`, events: 0 };
-    }
-    if (way !== 'recorded') return { ...burst, note: '', events: 0 };
+  await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
+  const page = way === 'shown' ? await openedPage(port) : undefined;
+  let bursts = 0;
+  const looked = async (): Promise<Pick<Tried, 'note' | 'events'>> => {
+    if (page !== undefined) return { note: `${mebibytes(page.bytes())} told to it`, events: 0 };
+    if (way !== 'recorded') return { note: '', events: 0 };
     const { lines, lost, bytes } = await recordingIn(join(role.folder, RECORDING));
-    const note = `${lines} lines, ${mebibytes(bytes)}, ${lost} left out`;
-    return { ...burst, note, events: lines };
-  } finally {
-    await role.end();
-    endChild(cluster.child);
-  }
+    return { note: `${lines} lines, ${mebibytes(bytes)}, ${lost} left out`, events: lines };
+  };
+  return {
+    way,
+    looked,
+    /** So far. */
+    processorMs: () => processorMs(role.child.pid ?? 0),
+    /** Lets pods come and gives the milliseconds until all of them have their requests. */
+    burst: async (pods: number): Promise<number> => {
+      const startMs = realTime.monotonic();
+      cluster.burst(pods);
+      bursts += 1;
+      await eventually(() => cluster.completions() >= bursts, {
+        what: 'the requests of all pods',
+        timeoutMs: PATIENCE_MS,
+        everyMs: 10,
+        hopeless: () => role.child.exitCode === null ? undefined : 'the role has ended',
+      });
+      const ms = realTime.monotonic() - startMs;
+      await untilIdle(role.child.pid ?? 0);
+      return ms;
+    },
+    end: async (): Promise<void> => {
+      page?.close();
+      await role.end();
+      endChild(cluster.child);
+    },
+  };
 };
+
+type Run = Awaited<ReturnType<typeof openRun>>;
 
 /** The throughput beside a run alone, in percent: more time is less of it. */
 const beside = (alone: number, looked: number): number => alone / looked * 100;
@@ -144,19 +156,50 @@ const percent = (figures: readonly number[]): readonly [middle: string, ends: st
 
 type Round = Readonly<Record<Way, Tried>>;
 
-const round = async (turn: number): Promise<Round> => {
-  const told = new Map<Way, Tried>();
-  for (let at = 0; at < WAYS.length; at += 1) {
-    const way = WAYS[(turn + at) % WAYS.length] ?? 'alone';
-    told.set(way, await tried(way));
+/** Everybody is first and last at times, and before and after everybody else. */
+const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => {
+  const at = turn % items.length;
+  const turned = [...items.slice(at), ...items.slice(0, at)];
+  return turn % 2 === 0 ? turned : turned.toReversed();
+};
+
+const tried = async (runs: readonly Run[], turn: number): Promise<ReadonlyMap<Way, Tried>> => {
+  for (const run of runs) await run.burst(WARMING_PODS);
+  const warm = new Map<Way, number>();
+  for (const run of runs) warm.set(run.way, await run.processorMs());
+  const clocks = new Map<Way, number>();
+  for (let burst = 0; burst < BURSTS; burst += 1) {
+    for (const run of inTurn(runs, turn + burst)) {
+      const ms = await run.burst((PODS - WARMING_PODS) / BURSTS);
+      clocks.set(run.way, (clocks.get(run.way) ?? 0) + ms);
+    }
   }
-  const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '', events: 0 };
-  return {
-    alone: of('alone'),
-    'alone again': of('alone again'),
-    recorded: of('recorded'),
-    shown: of('shown'),
-  };
+  const told = new Map<Way, Tried>();
+  for (const run of runs) {
+    told.set(run.way, {
+      ms: clocks.get(run.way) ?? 0,
+      processorMs: await run.processorMs() - (warm.get(run.way) ?? 0),
+      ...await run.looked(),
+    });
+  }
+  return told;
+};
+
+const round = async (turn: number): Promise<Round> => {
+  const runs: Run[] = [];
+  try {
+    for (const way of inTurn(WAYS, turn)) runs.push(await openRun(way));
+    const told = await tried(runs, turn);
+    const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '', events: 0 };
+    return {
+      alone: of('alone'),
+      'alone again': of('alone again'),
+      recorded: of('recorded'),
+      shown: of('shown'),
+    };
+  } finally {
+    await Promise.all(runs.map(({ end }) => end()));
+  }
 };
 
 const sum = (figures: readonly number[]): number =>
