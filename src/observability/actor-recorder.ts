@@ -88,9 +88,10 @@ export const recordInto = (
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
-    const said = batch.values();
+    const told = batch;
     batch = [];
-    disk.write(said.map(textOf));
+    for (const said of told) disk.put(textOf(said));
+    disk.flush();
   };
   const say = (said: Said): void => {
     batch.push(said);

@@ -10,8 +10,10 @@ import { createWriteStream } from 'node:fs';
 
 /** A file that is open. */
 export interface LineFile {
-  /** Writes lines, each of which gets its line break. */
-  readonly write: (lines: Iterable<string>) => void;
+  /** Adds a line; its line break is added. */
+  readonly put: (line: string) => void;
+  /** Hands what was put to the disk. */
+  readonly flush: () => void;
   /** Bytes that were written and are not on the disk. */
   readonly waitingBytes: () => number;
   /** Resolves when everything is in the file; rejects with why it could not be written. */
@@ -21,6 +23,8 @@ export interface LineFile {
 const ROOM_BYTES = 256 * 2 ** 10;
 /** What a character, as strings count them, takes at most. */
 const CHARACTER_BYTES_MAX = 3;
+const BREAK = '\n';
+const BREAK_BYTE = BREAK.charCodeAt(0);
 
 /** Opens a new file; rejects when it cannot be written. */
 export const openLineFile = async (file: string): Promise<LineFile> => {
@@ -36,23 +40,26 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
   const hand = (bytes: Uint8Array): void => {
     if (bytes.length > 0 && failure === undefined) stream.write(bytes);
   };
-  const empty = (): void => {
+  const flush = (): void => {
     hand(Buffer.from(room.subarray(0, filled)));
     filled = 0;
   };
-  const put = (line: string): void => {
-    const most = line.length * CHARACTER_BYTES_MAX;
-    if (filled + most > ROOM_BYTES) empty();
-    if (most > ROOM_BYTES) hand(Buffer.from(line));
-    else filled += room.write(line, filled);
-  };
   return {
-    write: (lines) => {
-      for (const line of lines) put(`${line}\n`);
-      empty();
+    put: (line) => {
+      const most = line.length * CHARACTER_BYTES_MAX + 1;
+      if (filled + most > ROOM_BYTES) flush();
+      if (most > ROOM_BYTES) {
+        hand(Buffer.from(line + BREAK));
+        return;
+      }
+      filled += room.write(line, filled);
+      room[filled] = BREAK_BYTE;
+      filled += 1;
     },
+    flush,
     waitingBytes: () => stream.writableLength,
     close: async () => {
+      flush();
       stream.end();
       if (failure === undefined) await once(stream, 'close');
       if (failure !== undefined) throw failure;

@@ -114,7 +114,8 @@ test('lines that the disk has no room for are left out, and the recording says h
   let waiting = 0;
   const lines: string[] = [];
   const { inspect, close } = recordInto({
-    write: (more) => void lines.push(...more),
+    put: (line) => void lines.push(line),
+    flush: () => {},
     waitingBytes: () => waiting,
     close: () => Promise.resolve(),
   }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']) });

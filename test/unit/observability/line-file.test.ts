@@ -13,19 +13,21 @@ const newFile = async (): Promise<string> => {
 
 test('lines of all lengths are in the file, in order', async () => {
   const file = await newFile();
-  const { write, close } = await openLineFile(file);
+  const { put, flush, close } = await openLineFile(file);
   const lines = [0, 1, 200_000, 3, 90_000, 1_000_000, 5].map((length) => 'ä'.repeat(length));
-  write(lines);
-  write([]);
-  write(['🌊 the end']);
+  lines.forEach(put);
+  flush();
+  flush();
+  put('🌊 the end');
   await close();
   expect(await readFile(file, 'utf8')).toBe([...lines, '🌊 the end', ''].join('\n'));
 });
 
 test('what was written waits until it is on the disk', async () => {
-  const { write, waitingBytes, close } = await openLineFile(await newFile());
+  const { put, flush, waitingBytes, close } = await openLineFile(await newFile());
+  put('four');
   expect(waitingBytes()).toBe(0);
-  write(['four']);
+  flush();
   expect(waitingBytes()).toBe(5);
   await close();
   expect(waitingBytes()).toBe(0);
@@ -36,7 +38,7 @@ test('a file that cannot be opened says so', async () => {
 });
 
 test('a disk that is full is told at the end', async () => {
-  const { write, close } = await openLineFile('/dev/full');
-  write(['one']);
+  const { put, close } = await openLineFile('/dev/full');
+  put('one');
   await expect(close()).rejects.toThrow(/ENOSPC|No space left/);
 });
