@@ -79,6 +79,8 @@ const recordingIn = async (file: string) => {
   };
 };
 
+type Page = Awaited<ReturnType<typeof openedPage>>;
+
 interface Tried extends Burst {
   /** What there is to say of how it was looked on. */
   readonly note: string;
@@ -107,8 +109,7 @@ const openRun = async (way: Way) => {
       ...(way === 'shown' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
     ],
   });
-  await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
-  const page = way === 'shown' ? await openedPage(port) : undefined;
+  let page: Page | undefined;
   let bursts = 0;
   const looked = async (): Promise<Pick<Tried, 'note' | 'events'>> => {
     if (page !== undefined) return { note: `${mebibytes(page.bytes())} told to it`, events: 0 };
@@ -119,6 +120,11 @@ const openRun = async (way: Way) => {
   return {
     way,
     looked,
+    /** Resolves when it is at work and looked on. */
+    ready: async (): Promise<void> => {
+      await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
+      if (way === 'shown') page = await openedPage(port);
+    },
     /** So far. */
     processorMs: () => processorMs(role.child.pid ?? 0),
     /** Lets pods come and gives the milliseconds until all of them have their requests. */
@@ -164,7 +170,10 @@ const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => 
 };
 
 const tried = async (runs: readonly Run[], turn: number): Promise<ReadonlyMap<Way, Tried>> => {
-  for (const run of runs) await run.burst(WARMING_PODS);
+  for (const run of runs) {
+    await run.ready();
+    await run.burst(WARMING_PODS);
+  }
   const warm = new Map<Way, number>();
   for (const run of runs) warm.set(run.way, await run.processorMs());
   const clocks = new Map<Way, number>();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
+import { isJoined } from '../support/cluster-connection.ts';
 import { eventually } from '../support/eventually.ts';
 import { rawRequest } from '../support/capacity-requests.ts';
 import { startFleet } from '../support/fleet-process.ts';
@@ -64,10 +65,9 @@ describe('tidegate on an embedded cluster', () => {
     const { metadata: _, ...request } = rawRequest();
     await ask(REQUESTS, { method: 'POST', body: { ...request, metadata: { name: 'batch' } } });
     const upcoming = async () => listOrEmptyAt(await ask(`${CUSTOM}/upcomingnodes`), 'items');
-    const ready = await eventually(
-      async () => (await upcoming()).find((node) => textAt(node, 'status', 'phase') === 'Ready'),
-      { what: 'an UpcomingNode to be Ready' },
-    );
+    const ready = await eventually(async () => (await upcoming()).find(isJoined), {
+      what: 'an UpcomingNode to be Ready with its Node',
+    });
     const node = textAt(ready, 'status', 'nodeRef', 'name') ?? '';
     expect(textAt(await ask(`/api/v1/nodes/${node}`), 'kind')).toBe('Node');
 
