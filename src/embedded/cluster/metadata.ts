@@ -211,11 +211,28 @@ export const metadataChangeProblems = ({ wanted, shown }: Change): readonly Fiel
   ];
 };
 
-/** Metadata as clients may send it: texts by texts, or undefined when that is not so. */
+const TEXT_MAPS = ['labels', 'annotations'] as const;
+
+/** Metadata as clients may send it: texts or null by texts, or undefined. */
 export const isMetadata = (value: unknown): boolean => {
   const metadata = asRecord(value);
   if (metadata === undefined) return value === undefined || value === null;
-  return ['labels', 'annotations'].every((field) =>
-    Object.values(asRecord(metadata[field]) ?? {}).every((text) => typeof text === 'string')
+  return TEXT_MAPS.every((field) =>
+    Object.values(asRecord(metadata[field]) ?? {}).every((text) =>
+      typeof text === 'string' || text === null
+    )
   );
+};
+
+/** The object with an empty text where its labels and annotations say null, as decoders read it. */
+export const withoutNullTexts = (object: JsonRecord): JsonRecord => {
+  const mended = TEXT_MAPS.flatMap((field) => {
+    const texts = recordAt(object, 'metadata', field) ?? {};
+    if (!Object.values(texts).includes(null)) return [];
+    return [[
+      field,
+      Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text ?? ''])),
+    ]];
+  });
+  return mended.length === 0 ? object : withMetadata(object, Object.fromEntries(mended));
 };

@@ -14,7 +14,7 @@ import { invalidObject, notSupported } from './field-problem.ts';
 import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from './kind.ts';
 import { type FieldPolicy, withKnownFields } from './known-fields.ts';
 import { assertReadable, list, type Selection } from './listing.ts';
-import { isMetadata } from './metadata.ts';
+import { isMetadata, withoutNullTexts } from './metadata.ts';
 import { admitToNamespace } from './namespaces.ts';
 import { type Patch, patch } from './patching.ts';
 import {
@@ -124,7 +124,7 @@ const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
     );
   }
   const { apiVersion: _, kind: __, ...rest } = body;
-  const object = { kind: expected.kind, apiVersion: wanted, ...rest };
+  const object = withoutNullTexts({ kind: expected.kind, apiVersion: wanted, ...rest });
   return withKnownFields(object, expected, fieldPolicy(routed));
 };
 

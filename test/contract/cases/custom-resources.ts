@@ -68,6 +68,16 @@ export const customResources: Area = {
         refused(400, 'BadRequest', { message: containing("Object 'Kind' is missing in") }),
       ),
     ],
+    'a label and an annotation of null are kept as empty ones': [
+      post(
+        'boats',
+        boat('a', {
+          metadata: { labels: { a: null }, annotations: { b: null } },
+          spec: { length: 3 },
+        }),
+        made({ metadata: { labels: { a: '' }, annotations: { b: '' } } }),
+      ),
+    ],
     'one is made and read': [
       post('boats', spec({}), made({ kind: 'Boat', apiVersion: 'contract.tidegate.dev/v1' })),
       get('boats/a', ok({ kind: 'Boat', metadata: { name: 'a', namespace: '{ns}' } })),

@@ -137,6 +137,13 @@ export const fields: Area = {
       post('configmaps', configMap('a', { metadata: { labels: {}, annotations: {} } })),
       absent('metadata.labels', 'metadata.annotations'),
     ],
+    'a label and an annotation of null are kept as empty ones': [
+      post(
+        'configmaps',
+        configMap('a', { metadata: { labels: { a: null }, annotations: { b: null } } }),
+        made({ metadata: { labels: { a: '' }, annotations: { b: '' } } }),
+      ),
+    ],
     'the last label that is taken away takes the labels along': [
       post('configmaps', configMap('a', { metadata: { labels: { a: 'b' } } })),
       patch('configmaps/a', merge({ metadata: { labels: { a: null } } })),
