@@ -57,16 +57,14 @@ const hasError = (event: Fields): boolean => {
   return false;
 };
 
-/** The fields of an event as they travel; nearly always the event itself. */
+/** The fields of an event as they travel. */
 const packed = (event: Fields): Fields =>
-  hasError(event)
-    ? Object.fromEntries(
-      Object.entries(event).map(([name, value]) => [
-        name,
-        value instanceof Error ? { [ERROR_KEY]: value.message } : value,
-      ]),
-    )
-    : event;
+  Object.fromEntries(
+    Object.entries(event).map(([name, value]) => [
+      name,
+      value instanceof Error ? { [ERROR_KEY]: value.message } : value,
+    ]),
+  );
 
 /** The fields of an event, with errors as they were. */
 const unpacked = (event: JsonRecord): JsonRecord =>
@@ -81,11 +79,10 @@ const unpacked = (event: JsonRecord): JsonRecord =>
  * A line of a recording as text, without its line break. A replacer that looks for errors in every
  * value would take twice the time, and only the fields of an event are read back as errors.
  */
-export const recordText = (said: RecordHead | RecordLine | RecordGap): string => {
-  if (!('event' in said)) return JSON.stringify(said);
-  const event = packed(said.event);
-  return JSON.stringify(event === said.event ? said : { ...said, event });
-};
+export const recordText = (said: RecordHead | RecordLine | RecordGap): string =>
+  JSON.stringify(
+    'event' in said && hasError(said.event) ? { ...said, event: packed(said.event) } : said,
+  );
 
 const unreadable = (why: string): RecordEntry => ({ _tag: 'Unreadable', why });
 

@@ -21,7 +21,7 @@ import { freePort } from '../../tools/testbed/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { endChild, processorMs } from './bench-process.ts';
 import { type EventCosts, eventCosts } from './event-cost.ts';
-import { duration, mebibytes, median, say, sayFigure } from './measurement.ts';
+import { duration, mebibytes, median, say, sayFigure, sum } from './measurement.ts';
 import { startPodCluster, startPodsProcess } from './pods-process.ts';
 
 const PODS = 10_000;
@@ -62,7 +62,7 @@ const openedPage = async (port: number) => {
   const page = `http://127.0.0.1:${port}/live`;
   const streams = [await reading(page), await reading(`${page}?actor=${WATCHED}`)];
   return {
-    bytes: () => streams.reduce((sum, stream) => sum + stream.bytes(), 0),
+    bytes: () => sum(streams.map((stream) => stream.bytes())),
     close: () => streams.forEach(({ close }) => close()),
   };
 };
@@ -74,7 +74,7 @@ const recordingIn = async (file: string) => {
   const gaps = entries.flatMap((entry) => entry._tag === 'Gap' ? [entry.gap.lost] : []);
   return {
     lines: entries.length,
-    lost: gaps.reduce((sum, lost) => sum + lost, 0),
+    lost: sum(gaps),
     bytes: text.length,
   };
 };
@@ -109,6 +109,7 @@ const openRun = async (way: Way) => {
       ...(way === 'shown' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
     ],
   });
+  const pid = role.child.pid ?? 0;
   let page: Page | undefined;
   let bursts = 0;
   const looked = async (): Promise<Pick<Tried, 'note' | 'events'>> => {
@@ -126,7 +127,7 @@ const openRun = async (way: Way) => {
       if (way === 'shown') page = await openedPage(port);
     },
     /** So far. */
-    processorMs: () => processorMs(role.child.pid ?? 0),
+    processorMs: () => processorMs(pid),
     /** Lets pods come and gives the milliseconds until all of them have their requests. */
     burst: async (pods: number): Promise<number> => {
       const startMs = realTime.monotonic();
@@ -139,7 +140,7 @@ const openRun = async (way: Way) => {
         hopeless: () => role.child.exitCode === null ? undefined : 'the role has ended',
       });
       const ms = realTime.monotonic() - startMs;
-      await untilIdle(role.child.pid ?? 0);
+      await untilIdle(pid);
       return ms;
     },
     end: async (): Promise<void> => {
@@ -162,7 +163,7 @@ const percent = (figures: readonly number[]): readonly [middle: string, ends: st
 
 type Round = Readonly<Record<Way, Tried>>;
 
-/** Everybody is first and last at times, and before and after everybody else. */
+/** Nobody always comes after the same one, whose last work might fall on it. */
 const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => {
   const at = turn % items.length;
   const turned = [...items.slice(at), ...items.slice(0, at)];
@@ -210,9 +211,6 @@ const round = async (turn: number): Promise<Round> => {
     await Promise.all(runs.map(({ end }) => end()));
   }
 };
-
-const sum = (figures: readonly number[]): number =>
-  figures.reduce((all, figure) => all + figure, 0);
 
 /** What a way is put beside: both runs alone of its round; for the second of them the first. */
 const aloneOf = (round: Round, way: Way, figure: keyof Burst): number =>

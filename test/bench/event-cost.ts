@@ -13,6 +13,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { startActorRecorder } from '../../src/observability/actor-recorder.ts';
 import { actorCrowd } from '../support/actor-crowd.ts';
 import { endChild } from './bench-process.ts';
+import { sum } from './measurement.ts';
 
 const ACTORS = 2_000;
 const EVENTS = 500;
@@ -74,7 +75,7 @@ export const eventCosts = async (): Promise<EventCosts> => {
   const mean = (figures: readonly number[]): number => {
     // Means keep what the garbage collector takes now and then; the worst tenth is somebody else's.
     const kept = figures.toSorted((left, right) => left - right).slice(0, -figures.length / 10);
-    return kept.reduce((sum, figure) => sum + figure, 0) / kept.length;
+    return sum(kept) / kept.length;
   };
   return { alone: mean(costs.alone), recorded: mean(costs.recorded), shown: mean(costs.shown) };
 };

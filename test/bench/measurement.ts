@@ -20,6 +20,10 @@ export const timed = async (run: () => unknown): Promise<number> => {
   return realTime.monotonic() - startMs;
 };
 
+/** All figures together. */
+export const sum = (figures: readonly number[]): number =>
+  figures.reduce((all, figure) => all + figure, 0);
+
 /** The middle of the figures. */
 export const median = (figures: readonly number[]): number => {
   const sorted = figures.toSorted((left, right) => left - right);

@@ -8,6 +8,7 @@
 import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { kindInId } from '../../src/api/actor-board.ts';
 import { DEMO_SCENARIOS } from '../../src/cli/demo-scenarios.ts';
 import { MACHINES } from '../../src/machines/index.ts';
 import { describeWithBrowser, openPage, seriousFaults } from '../support/browser.ts';
@@ -171,8 +172,7 @@ describeWithBrowser('the demo', (browser) => {
       await page.keyboard.press('/');
       await page.keyboard.type(words);
       await soon(async () => (await shownLinks(page)).length).toBe(named.length);
-      const [kind = ''] = actor.split('/', 1);
-      await page.locator(`.line a[href^="#/${kind}"]`).first().click();
+      await page.locator(`.line a[href^="#/${kindInId(actor)}"]`).first().click();
       await page.locator('.panel h2').waitFor();
       const found = await page.locator('.panel h2').innerText();
       const again = await openPage(browser(), page.url());

@@ -3,6 +3,7 @@
  * whether somebody who looked on saw the same.
  */
 import { readFile } from 'node:fs/promises';
+import { kindInId } from '../../src/api/actor-board.ts';
 import { recordEntry, type RecordLine } from '../../src/api/actor-record.ts';
 
 /** A stay of an actor in a state, until something moved it. */
@@ -52,8 +53,6 @@ export const lastLines = (lines: readonly RecordLine[]): readonly RecordLine[] =
   ...new Map(lines.map((line) => [line.id, line])).values(),
 ];
 
-const kindOf = ({ id }: RecordLine): string => id.split('/', 1)[0] ?? '';
-
 /** `a.b.c` → `a`, `a.b`, `a.b.c`. */
 const withOuter = (path: string): readonly string[] =>
   path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.'));
@@ -65,7 +64,7 @@ export const populationsOf = (
 ): Readonly<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const line of lastLines(lines)) {
-    if (kindOf(line) !== kind || line.status !== 'active') continue;
+    if (kindInId(line.id) !== kind || line.status !== 'active') continue;
     for (const path of new Set(line.state.split(' ').flatMap(withOuter))) {
       counts[path] = (counts[path] ?? 0) + 1;
     }
