@@ -12,9 +12,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
-import { listOrEmptyAt, textAt } from './domain/json.ts';
+import { PAGE_LOG } from './cli/onlookers.ts';
+import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
 import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';
 import { runFleet, type RunningFleet } from './embedded/fleet/run.ts';
@@ -83,7 +85,23 @@ const fleetOf = async (kubeconfig: string, folder: string) => {
   };
 };
 
-const startOperator = (flags: readonly string[], log: string): ChildProcess => {
+/** What its log says of its live page. */
+interface PageHeard {
+  url: string | undefined;
+  isOpened: boolean;
+}
+
+const hear = (page: PageHeard, line: string): void => {
+  const said = parseJson(line);
+  const message = textAt(said, 'message');
+  if (message === PAGE_LOG.served) page.url = textAt(said, 'url');
+  if (message === PAGE_LOG.opened) page.isOpened = true;
+};
+
+const startOperator = (
+  flags: readonly string[],
+  { log, page }: { readonly log: string; readonly page: PageHeard },
+): ChildProcess => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const runtime = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
   const child = spawn(process.execPath, [...runtime, main, 'operator', ...flags], {
@@ -92,6 +110,7 @@ const startOperator = (flags: readonly string[], log: string): ChildProcess => {
   const file = createWriteStream(log);
   child.stdout.pipe(file);
   child.stderr.pipe(file);
+  createInterface({ input: child.stdout }).on('line', (line) => hear(page, line));
   return child;
 };
 
@@ -111,6 +130,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
   const { port, fleet } = await fleetOf(kubeconfig, folder);
   const log = join(folder, 'operator.log');
+  const page: PageHeard = { url: undefined, isOpened: false };
   const operator = startOperator([
     `--cluster-id=${CLUSTER}`,
     `--shard-addr=${LOOPBACK}:${port}`,
@@ -121,7 +141,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
     '--with-pods',
     ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
     ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
-  ], log);
+  ], { log, page });
   let trouble: string | undefined;
   let isStopping = false;
   operator.once('exit', (code) => {
@@ -132,7 +152,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
   });
   return {
     kubeconfig,
-    page: inspectAddress,
+    page: () => page.url === undefined ? undefined : { url: page.url, isOpened: page.isOpened },
     ...asking(cluster),
     fleet,
     trouble: () => trouble,

@@ -213,6 +213,7 @@ const lines = [
   ...flagTable([
     ['`--serve`', 'Keeps everything up after the story, and prints how kubectl reaches it'],
     ['`--inspect-addr HOST:PORT`', "Serves the operator's [live page](../live-page.md)"],
+    ['`--when-watched`', 'Begins when somebody has opened the live page'],
     ['`--record FILE`', 'Writes down what its statecharts went through, for `tidegate replay`'],
   ]),
   '',

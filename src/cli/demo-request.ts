@@ -10,6 +10,7 @@ export interface DemoRequest {
   readonly scenario: string;
   readonly serve: boolean;
   readonly inspectAddress: string | undefined;
+  readonly whenWatched: boolean;
   readonly recordFile: string | undefined;
 }
 
@@ -30,6 +31,10 @@ const FLAGS = {
     'HOST:PORT',
     "Serve the operator's live page there, to watch the story as statecharts",
   ),
+  whenWatched: Flag.Boolean('when-watched').pipe(
+    Flag.withDescription('Begin when somebody has opened the live page; asks for --inspect-addr'),
+    Flag.withDefault(false),
+  ),
   recordFile: optionalText(
     'record',
     'FILE',
@@ -47,12 +52,13 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
   Command.make(
     'demo',
     FLAGS,
-    ({ scenario, serve, inspectAddress, recordFile }) =>
+    ({ scenario, serve, inspectAddress, whenWatched, recordFile }) =>
       Effect.promise(() =>
         roles.demo({
           scenario: Option.getOrElse(scenario, () => DEFAULT_SCENARIO),
           serve,
           inspectAddress: Option.getOrUndefined(inspectAddress),
+          whenWatched,
           recordFile: Option.getOrUndefined(recordFile),
         }).then(end)
       ),
@@ -66,5 +72,6 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
       { command: 'tidegate demo', description: 'Pods that fit nowhere bring machines' },
       { command: 'tidegate demo --scenario=tight-budget' },
       { command: 'tidegate demo --serve --inspect-addr=:8772', description: 'Look around after' },
+      { command: 'tidegate demo --when-watched --inspect-addr=:8772', description: 'Miss nothing' },
     ]),
   );

@@ -15,6 +15,8 @@ export interface DemoStep {
   readonly act: (stage: DemoStage, scene: DemoScene) => void | Promise<void>;
   readonly waitsFor: string;
   readonly until: (scene: DemoScene) => boolean;
+  /** How long it lasts at least, so that a person can look around. */
+  readonly lastsMs?: number;
 }
 
 /** A story. */
@@ -32,6 +34,7 @@ const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
 const REQUESTS = { cpu: '4', memory: '4Gi' };
 const GRACE_SECONDS = 600;
 const SHORT_GRACE_SECONDS = 12;
+const OUTAGE_MS = 5000;
 
 const deployment = (name: string, replicas: number): object => ({
   apiVersion: 'apps/v1',
@@ -80,7 +83,7 @@ const create = (name: string, replicas: number, more: readonly object[] = []): D
 const scale = (
   name: string,
   replicas: number,
-  reached: Pick<DemoStep, 'waitsFor' | 'until'>,
+  reached: Pick<DemoStep, 'waitsFor' | 'until' | 'lastsMs'>,
 ): DemoStep => ({
   says: ['you', `kubectl scale deployment ${name} --replicas=${replicas}`],
   act: ({ ask }) => ask('PATCH', `${DEPLOYMENTS}/${name}`, { spec: { replicas } }),
@@ -165,6 +168,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
       scale('web', 12, {
         waitsFor: 'six requests that nobody hears',
         until: ({ requests }) => requests.all === 12 && requests.acknowledged === 6,
+        lastsMs: OUTAGE_MS,
       }),
       {
         says: ['fleet', 'is back, and remembers what is bound'],

@@ -4,8 +4,8 @@
 export interface DemoStage {
   /** A file, good for kubectl. */
   readonly kubeconfig: string;
-  /** Where the operator serves its live page. */
-  readonly page: string | undefined;
+  /** The operator's live page, once it is served. */
+  readonly page: () => { readonly url: string; readonly isOpened: boolean } | undefined;
   /** Objects of a collection, by its path in the API. */
   readonly list: (path: string) => readonly unknown[];
   /** Asks the API server as a person would; fails with a sentence when it refuses. */

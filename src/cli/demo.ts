@@ -44,7 +44,7 @@ interface Telling {
   readonly time: Time;
   readonly terminal: Terminal;
   readonly scenario: DemoScenario;
-  readonly startedMs: number;
+  startedMs: number;
   readonly told: string[];
   /** The lowest number of healthy pods that a budget had, beside what it asks for. */
   readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
@@ -113,24 +113,55 @@ const glance = (telling: Telling): void => {
 const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
+/** Looks on until something holds or it gives up; gives why the story ends here, when it does. */
+const lookOn = async (
+  telling: Telling,
+  until: () => boolean,
+  givesUp: () => string | undefined = () => undefined,
+): Promise<string | undefined> => {
+  const { stage, time } = telling;
+  for (;;) {
+    glance(telling);
+    if (telling.isInterrupted) return 'interrupted';
+    const trouble = stage.trouble();
+    if (trouble !== undefined) return trouble;
+    if (until()) return undefined;
+    const vain = givesUp();
+    if (vain !== undefined) return vain;
+    await pause(time, GLANCE_MS);
+  }
+};
+
 /** Plays a step; gives why the story ends here, when it does. */
 const play = async (telling: Telling, step: DemoStep): Promise<string | undefined> => {
   const { stage, time } = telling;
   const [who, what] = step.says;
   tell(telling, { who, what });
   await step.act(stage, telling.scene);
-  const untilMs = time.monotonic() + PATIENCE_MS;
-  for (;;) {
-    glance(telling);
-    if (telling.isInterrupted) return 'interrupted';
-    const trouble = stage.trouble();
-    if (trouble !== undefined) return trouble;
-    if (step.until(telling.scene)) return undefined;
-    if (time.monotonic() > untilMs) {
-      return `waited ${PATIENCE_MS / 1000} s in vain for ${step.waitsFor}`;
+  const beganMs = time.monotonic();
+  const lasted = (ms: number): boolean => time.monotonic() - beganMs >= ms;
+  return await lookOn(
+    telling,
+    () => lasted(step.lastsMs ?? 0) && step.until(telling.scene),
+    () =>
+      lasted(PATIENCE_MS)
+        ? `waited ${PATIENCE_MS / 1000} s in vain for ${step.waitsFor}`
+        : undefined,
+  );
+};
+
+/** Waits for somebody who looks, for as long as it takes. */
+const beWatched = async (telling: Telling): Promise<string | undefined> => {
+  let isAsked = false;
+  const isWatched = (): boolean => {
+    const page = telling.stage.page();
+    if (page !== undefined && !isAsked) {
+      isAsked = true;
+      tell(telling, { who: 'demo', what: `Open ${page.url} in a browser, and it begins.` });
     }
-    await pause(time, GLANCE_MS);
-  }
+    return page?.isOpened === true;
+  };
+  return await lookOn(telling, isWatched);
 };
 
 const summary = (telling: Telling): readonly string[] => {
@@ -170,25 +201,40 @@ const begin = (
 const keepUp = async ({ stage, terminal }: Telling, signal: Promise<string>): Promise<void> => {
   terminal.print(`\nEverything stays up until Ctrl-C. Look around with\n\n`);
   terminal.print(`  kubectl --kubeconfig ${stage.kubeconfig} get nodes,pods,upcomingnodes\n`);
-  if (stage.page !== undefined) terminal.print(`  and the live page at ${stage.page}\n`);
+  const page = stage.page();
+  if (page !== undefined) terminal.print(`  and the live page at ${page.url}\n`);
   await signal;
+};
+
+/** Plays all of it; gives why it ended early, when it did. */
+const playAll = async (
+  telling: Telling,
+  { whenWatched }: DemoRequest,
+): Promise<string | undefined> => {
+  const unwatched = whenWatched ? await beWatched(telling) : undefined;
+  if (unwatched !== undefined) return unwatched;
+  telling.startedMs = telling.time.monotonic();
+  for (const step of telling.scenario.steps) {
+    const problem = await play(telling, step);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 };
 
 const tellStory = async (
   telling: Telling,
-  { serve }: DemoRequest,
+  request: DemoRequest,
   signal: Promise<string>,
 ): Promise<ExitCode> => {
   const { scenario, terminal } = telling;
   tell(telling, { who: 'demo', what: scenario.about });
-  for (const step of scenario.steps) {
-    const problem = await play(telling, step);
-    if (problem === undefined) continue;
+  const problem = await playAll(telling, request);
+  if (problem !== undefined) {
     terminal.say(`The story ends early: ${problem}`);
     return EXIT.failure;
   }
   terminal.print(`\n${summary(telling).join('\n')}\n`);
-  if (serve) await keepUp(telling, signal);
+  if (request.serve) await keepUp(telling, signal);
   return EXIT.ok;
 };
 
@@ -205,8 +251,12 @@ export const runDemo = async (
     terminal.say(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
     return EXIT.usage;
   }
+  const { inspectAddress, recordFile, whenWatched } = request;
+  if (whenWatched && inspectAddress === undefined) {
+    terminal.say('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
+    return EXIT.usage;
+  }
   const signal = endingSignal();
-  const { inspectAddress, recordFile } = request;
   const stage = await start({ inspectAddress, recordFile });
   const telling = begin(stage, scenario, { terminal, time });
   void signal.then(() => {

@@ -22,13 +22,16 @@ export interface LivePageOptions {
   readonly title: string;
   /** The clock that ages are told by; a recording has its own. */
   readonly now?: () => number;
+  /** Called whenever a browser has opened it, with how many have it open. */
+  readonly onOpened?: (pages: number) => void;
 }
 
 /** Serves a board. Fails when the address cannot be had. */
 export const startLivePage = (
-  { address, board, title, now = realTime.now }: LivePageOptions,
+  { address, board, title, now = realTime.now, onOpened }: LivePageOptions,
 ): Promise<InspectionServer> =>
   startInspectionServer({
+    ...(onOpened === undefined ? {} : { onOpened }),
     address,
     board,
     time: { now, schedule: realTime.schedule },

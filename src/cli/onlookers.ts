@@ -11,6 +11,9 @@ import { startActorRecorder } from '../observability/actor-recorder.ts';
 import type { Observability } from '../observability/observability.ts';
 import { KINDS, liveBoard, startLivePage } from './live-page.ts';
 
+/** What the log says of the live page; the demo reads it there. */
+export const PAGE_LOG = { served: 'Live page is served', opened: 'Live page is opened' } as const;
+
 /** What is asked for. */
 export interface OnlookerOptions {
   readonly inspectAddress: ListenAddress | undefined;
@@ -43,9 +46,14 @@ export const startOnlookers = async (
         telemetry.log('info', 'Lifecycles are recorded', { file: recordFile });
       }
       if (inspectAddress === undefined || board === undefined) return;
-      const page = await startLivePage({ address: inspectAddress, board, title });
+      const page = await startLivePage({
+        address: inspectAddress,
+        board,
+        title,
+        onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
+      });
       closePage = page.close;
-      telemetry.log('info', 'Live page is served', { url: page.url });
+      telemetry.log('info', PAGE_LOG.served, { url: page.url });
     },
     close: async () => {
       await Promise.all([closePage(), recorder?.close()]);

@@ -33,6 +33,8 @@ export interface InspectionOptions {
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly files: PageFiles;
+  /** Called whenever a browser has opened the page, with how many have it open. */
+  readonly onOpened?: (pages: number) => void;
 }
 
 /** A server that listens. */
@@ -124,9 +126,15 @@ const streamTo = (
   });
 };
 
+/** The streams of open pages: each has one of all actors, and one of the actor that it looks at. */
+interface OpenStreams {
+  readonly all: Set<ServerResponse>;
+  readonly boards: Set<ServerResponse>;
+}
+
 const serve = (
   options: InspectionOptions,
-  pages: Set<ServerResponse>,
+  { all, boards }: OpenStreams,
 ): (request: IncomingMessage, response: ServerResponse) => void =>
 (request, response) => {
   const url = new URL(request.url ?? '/', 'http://localhost');
@@ -137,12 +145,17 @@ const serve = (
     return plain(response, 405, 'This page only shows: use GET\n');
   }
   if (url.pathname === '/live') {
-    if (pages.size >= PAGES_MAX) {
+    if (all.size >= PAGES_MAX) {
       return plain(response, 503, `${PAGES_MAX} pages are open: close one\n`);
     }
-    pages.add(response);
-    response.once('close', () => pages.delete(response));
-    return streamTo(response, options, url.searchParams.get('actor') ?? undefined);
+    const actor = url.searchParams.get('actor') ?? undefined;
+    for (const streams of actor === undefined ? [all, boards] : [all]) {
+      streams.add(response);
+      response.once('close', () => streams.delete(response));
+    }
+    streamTo(response, options, actor);
+    if (actor === undefined) options.onOpened?.(boards.size);
+    return;
   }
   const file = fileAt(options.files, url.pathname);
   return file === undefined
@@ -162,7 +175,7 @@ export const startInspectionServer = (
 ): Promise<InspectionServer> => {
   const host = given.address.host === '' ? LOOPBACK : given.address.host;
   const options = { ...given, address: { ...given.address, host } };
-  const server = createServer(serve(options, new Set()));
+  const server = createServer(serve(options, { all: new Set(), boards: new Set() }));
   return new Promise((resolve, reject) => {
     server.once('error', ({ message }) => {
       const where = `${host}:${options.address.port}`;

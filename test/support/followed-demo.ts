@@ -105,6 +105,7 @@ export const beginDemo = async (browser: Browser, options: FollowOptions): Promi
       'demo',
       `--scenario=${name}`,
       '--serve',
+      '--when-watched',
       `--inspect-addr=${new URL(url).host}`,
       `--record=${recording}`,
     ],

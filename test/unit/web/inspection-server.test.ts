@@ -3,7 +3,10 @@ import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
-import { startInspectionServer } from '../../../src/web/inspection-server.ts';
+import {
+  type InspectionOptions,
+  startInspectionServer,
+} from '../../../src/web/inspection-server.ts';
 
 const NOBODY: ActorBoard = {
   rows: () => [],
@@ -21,12 +24,13 @@ const FILES = {
   charts: { nodeDrain: '<svg/>' },
 };
 
-const served = async () => {
+const served = async (more: Pick<InspectionOptions, 'onOpened'> = {}) => {
   const server = await startInspectionServer({
     address: { host: '', port: 0 },
     board: NOBODY,
     time: simulatedTime(),
     files: FILES,
+    ...more,
   });
   onTestFinished(server.close);
   return server;
@@ -91,6 +95,17 @@ test('a page of another name cannot read it through this machine', async () => {
   for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
     expect(await ask(url, { host })).toMatchObject({ status: 200 });
   }
+});
+
+test('each page that opens is told of, with how many are open; its actor makes it no other', async () => {
+  const opened: number[] = [];
+  const { url } = await served({ onOpened: (pages) => opened.push(pages) });
+  for (const path of ['live', 'live?actor=nodeDrain/node-1', 'live']) {
+    const asked = new AbortController();
+    onTestFinished(() => asked.abort());
+    await fetch(url + path, { signal: asked.signal });
+  }
+  expect(opened).toEqual([1, 2]);
 });
 
 test('an address that cannot be had is one sentence', async () => {

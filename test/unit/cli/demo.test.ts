@@ -1,0 +1,80 @@
+/** `tidegate demo`: when a story begins, and how one ends that cannot go on. */
+import { expect, test } from 'vitest';
+import { runDemo } from '../../../src/cli/demo.ts';
+import type { DemoRequest } from '../../../src/cli/demo-request.ts';
+import type { DemoStage } from '../../../src/cli/demo-stage.ts';
+import { EXIT } from '../../../src/cli/exit-codes.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+
+const REQUEST: DemoRequest = {
+  scenario: 'outage',
+  serve: false,
+  inspectAddress: ':8772',
+  whenWatched: true,
+  recordFile: undefined,
+};
+
+const quietly = (said: string[]) => ({
+  print: (text: string) => void said.push(text),
+  say: (line: string) => void said.push(line),
+  colors: false,
+  interactive: false,
+});
+
+/** A stage on which nothing happens but what the story asks for. */
+const emptyStage = (more: Partial<DemoStage>): DemoStage => ({
+  kubeconfig: '/kubeconfig',
+  page: () => undefined,
+  list: () => [],
+  ask: () => {},
+  fleet: {
+    bound: () => [],
+    reclaim: () => {},
+    takeBack: () => {},
+    stop: () => Promise.resolve(),
+    start: () => Promise.resolve(),
+  },
+  trouble: () => undefined,
+  stop: () => Promise.resolve(),
+  ...more,
+});
+
+test('a story begins when its page is open, and not before, however long that takes', async () => {
+  const time = simulatedTime();
+  const page = { url: 'http://127.0.0.1:8772/', isOpened: false };
+  let trouble: string | undefined;
+  const asked: string[] = [];
+  const stage = emptyStage({
+    page: () => page,
+    ask: (_method, path) => {
+      asked.push(path);
+      trouble = 'the operator ended';
+    },
+    trouble: () => trouble,
+  });
+  const said: string[] = [];
+  const ended = runDemo(REQUEST, () => Promise.resolve(stage), {
+    terminal: quietly(said),
+    time,
+  });
+  await time.advance(3_600_000);
+  expect(asked).toEqual([]);
+  expect(said.join('')).toContain(`Open ${page.url} in a browser, and it begins.`);
+  page.isOpened = true;
+  await time.advance(1000);
+  expect(asked).toEqual(['/apis/apps/v1/namespaces/default/deployments']);
+  expect(await ended).toBe(EXIT.failure);
+  expect(said.at(-1)).toBe('The story ends early: the operator ended');
+});
+
+test('a story that nobody could watch is refused before anything is started', async () => {
+  const said: string[] = [];
+  const code = await runDemo(
+    { ...REQUEST, inspectAddress: undefined },
+    () => Promise.reject(new Error('started')),
+    { terminal: quietly(said), time: simulatedTime() },
+  );
+  expect([code, said]).toEqual([EXIT.usage, [
+    'Cannot use --when-watched without a page to watch: add --inspect-addr=:8772',
+  ]]);
+});
