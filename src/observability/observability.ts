@@ -46,10 +46,13 @@ type Look = Observability['inspect'];
 
 /** One tap for all who look; where nobody looks on it is the tap itself, and nothing is between. */
 export const seenBy = (tap: Look, onlookers: readonly Look[]): Look =>
-  onlookers.length === 0 ? tap : (event) => {
-    tap(event);
-    for (const look of onlookers) look(event);
-  };
+  onlookers.reduce<Look>(
+    (before, look) => (event) => {
+      before(event);
+      look(event);
+    },
+    tap,
+  );
 
 /** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
 export const makeObservability = (options: ObservabilityOptions): Observability => {
