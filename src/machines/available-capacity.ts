@@ -15,19 +15,22 @@ import {
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
-import {
-  problemOf,
-  verdictOf,
-  type WriteOutcome,
-  type WriteVerdict,
-} from '../domain/object-write.ts';
-import { nextSeed, type Seed } from '../domain/random.ts';
+import { problemOf, verdictOf, type WriteOutcome } from '../domain/object-write.ts';
+import type { Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
+import { answersOf } from './act-answers.ts';
 import { required } from './required.ts';
+import {
+  afterTry,
+  REFUSAL_BACKOFF_MS,
+  UNTRIED,
+  verdictGuards,
+  writes,
+  type WriteTries,
+} from './object-writes.ts';
 
 /** Between turns: a profile that cannot be written makes room for others at once. */
 const BACKOFF = { firstMs: 500, lastMs: 30_000 };
-const REFUSAL_BACKOFF_MS = 60_000;
 
 /** The name of the object, and what it is to show. */
 export interface AvailableCapacityAct {
@@ -39,16 +42,11 @@ export interface AvailableCapacityInput extends AvailableCapacityAct {
   readonly seed: Seed;
 }
 
-export interface AvailableCapacityContext extends AvailableCapacityInput {
+export interface AvailableCapacityContext extends AvailableCapacityInput, WriteTries {
   /** The newest revision that was seen of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
-  /** Failures since a write last landed. */
-  readonly attempt: number;
-  readonly verdict: WriteVerdict;
-  /** Why the last write did not land; empty when it did. */
-  readonly problem: string;
 }
 
 type Shown = AvailableCapacityProjection;
@@ -76,25 +74,7 @@ const afterAnswer = (
   return { facts: { ...facts, shown }, newest: shown.revision };
 };
 
-const answered = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly output: WriteOutcome<Shown> } }) =>
-      event.output,
-  },
-} as const;
-
-const broke = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
-      _tag: 'Fault' as const,
-      why: String(event.error),
-    }),
-  },
-} as const;
+const writing = writes(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'takeAnswer'));
 
 /** The statechart of a profile's object; `src/actors/machines` provides its acts. */
 export const availableCapacity = setup({
@@ -114,17 +94,10 @@ export const availableCapacity = setup({
     askForTurn: () => {},
     tellRefused: () => {},
     tellFailing: () => {},
-    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
-      const verdict = verdictOf(outcome, context.base);
-      const landed = verdict === 'Landed';
-      return {
-        ...afterAnswer(context, outcome),
-        verdict,
-        problem: landed ? '' : problemOf(outcome),
-        attempt: landed ? 0 : context.attempt + 1,
-        seed: landed ? context.seed : nextSeed(context.seed),
-      };
-    }),
+    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
+      ...afterTry(context, verdictOf(outcome, context.base), problemOf(outcome)),
+      ...afterAnswer(context, outcome),
+    })),
     noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
     tryAgain: assign({ verdict: 'Untried' }),
   },
@@ -136,8 +109,7 @@ export const availableCapacity = setup({
     deletionOwed: ({ context }) => owedCapacityWrite(context.facts) === 'delete',
     nothingThere: ({ context }) => context.facts.shown === null,
     objectThere: ({ context }) => context.facts.shown !== null,
-    refused: ({ context }) => context.verdict === 'Refused',
-    failed: ({ context }) => context.verdict === 'Failed',
+    ...verdictGuards,
     saysOtherwise: ({ context }, said: CapacitySaid) => said.spec !== context.facts.said?.spec,
     isNews: ({ context: { newest } }, { revision }: Shown) =>
       newest === null || (revision !== newest && !isOlder(revision, newest)),
@@ -154,9 +126,7 @@ export const availableCapacity = setup({
     ...input,
     newest: input.facts.shown?.revision ?? null,
     base: null,
-    attempt: 0,
-    verdict: 'Untried',
-    problem: '',
+    ...UNTRIED,
   }),
   initial: 'settled',
   on: {
@@ -217,39 +187,9 @@ export const availableCapacity = setup({
             { target: '#availableCapacity.settled' },
           ],
         },
-        creating: {
-          description: 'Creates the object.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'createObject',
-            src: 'createObject',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        patching: {
-          description: 'Writes what changed.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'patchObject',
-            src: 'patchObject',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        deleting: {
-          description: 'Deletes the object: nothing is left, for certain.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'deleteObject',
-            src: 'deleteObject',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
+        creating: writing('createObject', 'Creates the object.'),
+        patching: writing('patchObject', 'Writes what changed.'),
+        deleting: writing('deleteObject', 'Deletes the object: nothing is left, for certain.'),
       },
     },
     backingOff: {

@@ -8,6 +8,7 @@ import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import type { Revision } from '../domain/ids.ts';
 import type { Seed } from '../domain/random.ts';
+import { answersOf } from './act-answers.ts';
 
 export interface NodeDrainInput extends DrainBeginning {
   readonly seed: Seed;
@@ -66,23 +67,7 @@ export const joined = {
   type: 'joinOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const answered = {
-  target: 'judging',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly output: NodeWriteOutcome } }) => event.output,
-  },
-} as const;
-export const broke = {
-  target: 'judging',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
-      _tag: 'Fault' as const,
-      why: String(event.error),
-    }),
-  },
-} as const;
+export const answered = answersOf<NodeWriteOutcome>()('judging', 'takeAnswer');
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',

@@ -33,7 +33,6 @@ import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { nextSeed } from '../domain/random.ts';
 import {
   answered,
-  broke,
   counted,
   ended,
   joined,
@@ -224,8 +223,7 @@ export const nodeDrain = setup({
                     id: 'cordonNode',
                     src: 'cordonNode',
                     input: ({ context }) => ({ node: context.name, body: cordonBody(context) }),
-                    onDone: answered,
-                    onError: broke,
+                    ...answered,
                   },
                 },
                 judging: {
@@ -348,8 +346,7 @@ export const nodeDrain = setup({
                 id: 'markEnded',
                 src: 'markEnded',
                 input: ({ context }) => ({ node: context.name, body: endBody(context) ?? {} }),
-                onDone: answered,
-                onError: broke,
+                ...answered,
               },
             },
             judging: {

@@ -1,10 +1,10 @@
 /** What the `podDemand` statechart is given, knows and hears. */
 import type { Revision, Uid } from '../domain/ids.ts';
-import type { WriteVerdict } from '../domain/object-write.ts';
 import type { DemandFacts } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Seed } from '../domain/random.ts';
+import type { WriteTries } from './object-writes.ts';
 
 /** A write: for which pod, to say what, and which request it is about. */
 export interface PodRequestAct {
@@ -20,16 +20,11 @@ export interface PodDemandInput {
   readonly seed: Seed;
 }
 
-export interface PodDemandContext extends PodDemandInput {
+export interface PodDemandContext extends PodDemandInput, WriteTries {
   /** UIDs of requests that are known to be gone: what still shows them is an echo. */
   readonly gone: readonly Uid[];
   /** The request that the write under way is about, as it was then. */
   readonly base: { readonly uid: Uid; readonly revision: Revision } | null;
-  /** Failures since a write last landed. */
-  readonly attempt: number;
-  readonly verdict: WriteVerdict;
-  /** Why the last write did not land; empty when it did. */
-  readonly problem: string;
 }
 
 export type PodDemandEvent =

@@ -9,14 +9,13 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs } from '../domain/backoff.ts';
 import type { Uid } from '../domain/ids.ts';
 import { problemOf, verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import { type OwedRequest, owedRequest } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
-import { nextSeed } from '../domain/random.ts';
 import { compareText } from '../domain/requirements.ts';
 import { isOlder } from '../domain/revisions.ts';
+import { answersOf } from './act-answers.ts';
 import type {
   PodDemandContext,
   PodDemandEvent,
@@ -24,14 +23,7 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
-
-/** Between tries in one turn: short, because a turn is one of few. */
-const IN_TURN = { firstMs: 200, lastMs: 2000 };
-/** Between turns, once a turn was given up. */
-const OUT_OF_TURN = { firstMs: 2000, lastMs: 30_000 };
-/** Failures in a row after which a pod makes room for others. */
-const TRIES_PER_TURN = 5;
-const REFUSAL_BACKOFF_MS = 60_000;
+import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;
@@ -76,24 +68,7 @@ const afterAnswer = (
   };
 };
 
-const answered = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly output: Outcome } }) => event.output,
-  },
-} as const;
-
-const broke = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
-      _tag: 'Fault' as const,
-      why: String(event.error),
-    }),
-  },
-} as const;
+const writing = writes(actOf, answersOf<Outcome>()('deciding', 'takeAnswer'));
 
 /** What a pod that waits for better times does when it asks for something else. */
 const another = {
@@ -129,13 +104,9 @@ export const podDemand = setup({
     })),
     takeAnswer: assign(({ context }, outcome: Outcome) => {
       const verdict = verdictOf(outcome, context.base?.revision ?? null);
-      const landed = verdict === 'Landed';
       return {
+        ...afterTry(context, verdict, problemOf(outcome)),
         ...afterAnswer(context, outcome),
-        verdict,
-        problem: landed ? '' : problemOf(outcome),
-        attempt: landed ? 0 : context.attempt + 1,
-        seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
     noteBase: assign({
@@ -157,18 +128,11 @@ export const podDemand = setup({
     requestThere: ({ context }) => context.facts.requests.length > 0,
     podGone: ({ context }) => context.facts.standing === 'Gone',
     podThere: ({ context }) => context.facts.standing !== 'Gone',
-    refused: ({ context }) => context.verdict === 'Refused',
-    failed: ({ context }) => context.verdict === 'Failed',
-    turnSpent: ({ context }) => context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
+    ...turnGuards,
     asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
       standing !== facts.standing || text !== facts.text,
   },
-  delays: {
-    writeBackoff: ({ context }) => backoffMs(IN_TURN, context.attempt, context.seed),
-    turnBackoff: ({ context }) =>
-      backoffMs(OUT_OF_TURN, context.attempt - TRIES_PER_TURN + 1, context.seed),
-    refusalBackoff: REFUSAL_BACKOFF_MS,
-  },
+  delays: turnDelays,
 }).createMachine({
   id: 'podDemand',
   description: 'One pod and its CapacityRequest.',
@@ -176,9 +140,7 @@ export const podDemand = setup({
     ...input,
     gone: [],
     base: null,
-    attempt: 0,
-    verdict: 'Untried',
-    problem: '',
+    ...UNTRIED,
   }),
   initial: 'settled',
   on: {
@@ -256,50 +218,19 @@ export const podDemand = setup({
             { target: '#podDemand.settled' },
           ],
         },
-        creating: {
-          description: 'Creates the request; its status follows.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'createRequest',
-            src: 'createRequest',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        updating: {
-          description: 'Makes the request say what the pod asks for now, and marks it as its own.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'updateRequest',
-            src: 'updateRequest',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        stamping: {
-          description: 'Writes the first phase, Pending, unless the fleet was faster.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'stampRequest',
-            src: 'stampRequest',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        deleting: {
-          description: 'Deletes a request that nobody needs: a finished pod, or one too many.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'deleteRequest',
-            src: 'deleteRequest',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
+        creating: writing('createRequest', 'Creates the request; its status follows.'),
+        updating: writing(
+          'updateRequest',
+          'Makes the request say what the pod asks for now, and marks it as its own.',
+        ),
+        stamping: writing(
+          'stampRequest',
+          'Writes the first phase, Pending, unless the fleet was faster.',
+        ),
+        deleting: writing(
+          'deleteRequest',
+          'Deletes a request that nobody needs: a finished pod, or one too many.',
+        ),
         backingOff: {
           description: 'The last write failed; tries again shortly, in the same turn.',
           always: { guard: 'nothingOwed', target: '#podDemand.settled' },

@@ -1,7 +1,6 @@
 /** What the `upcomingNode` statechart is given, knows and hears. */
 import type { Revision } from '../domain/ids.ts';
 import type { NodeLink } from '../domain/node-link.ts';
-import type { WriteVerdict } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
   UpcomingNodeFacts,
   UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
+import type { WriteTries } from './object-writes.ts';
 
 /** The id and name of the object, and what it is to show. */
 export interface UpcomingNodeAct {
@@ -23,16 +23,11 @@ export interface UpcomingNodeInput extends UpcomingNodeAct {
   readonly seed: Seed;
 }
 
-export interface UpcomingNodeContext extends UpcomingNodeInput {
+export interface UpcomingNodeContext extends UpcomingNodeInput, WriteTries {
   /** The newest revision that was seen of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
-  /** Failures since a write last landed. */
-  readonly attempt: number;
-  readonly verdict: WriteVerdict;
-  /** Why the last write did not land; empty when it did. */
-  readonly problem: string;
 }
 
 export type UpcomingNodeEvent =

@@ -9,7 +9,6 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import { backoffMs } from '../domain/backoff.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import {
@@ -18,7 +17,6 @@ import {
   type WriteOutcome,
   type WriteVerdict,
 } from '../domain/object-write.ts';
-import { nextSeed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
@@ -30,6 +28,7 @@ import {
   UNBOUND,
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
+import { answersOf } from './act-answers.ts';
 import { required } from './required.ts';
 import type {
   UpcomingNodeAct,
@@ -37,14 +36,7 @@ import type {
   UpcomingNodeEvent,
   UpcomingNodeInput,
 } from './upcoming-node-terms.ts';
-
-/** Between tries in one turn: short, because a turn is one of few. */
-const IN_TURN = { firstMs: 200, lastMs: 2000 };
-/** Between turns, once a turn was given up. */
-const OUT_OF_TURN = { firstMs: 2000, lastMs: 30_000 };
-/** Failures in a row after which a machine makes room for others. */
-const TRIES_PER_TURN = 5;
-const REFUSAL_BACKOFF_MS = 60_000;
+import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 
 type Shown = UpcomingNodeProjection;
 
@@ -75,21 +67,6 @@ const afterAnswer = (
   return { facts: { ...facts, shown }, newest: shown.revision };
 };
 
-/** What an answer leaves of the tries. */
-const afterTry = (
-  { attempt, seed }: UpcomingNodeContext,
-  verdict: WriteVerdict,
-  problem: string,
-) => {
-  const landed = verdict === 'Landed';
-  return {
-    verdict,
-    problem: landed ? '' : problem,
-    attempt: landed ? 0 : attempt + 1,
-    seed: landed ? seed : nextSeed(seed),
-  };
-};
-
 /** A Node that is as it was has not taken the patch. */
 const releaseVerdict = (outcome: WriteOutcome<NodeLink>): WriteVerdict => {
   if (outcome._tag === 'Refused') return 'Refused';
@@ -97,25 +74,28 @@ const releaseVerdict = (outcome: WriteOutcome<NodeLink>): WriteVerdict => {
   return outcome._tag === 'Written' && outcome.shown.releasable ? 'Failed' : 'Landed';
 };
 
-const answered = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly output: WriteOutcome<Shown> } }) =>
-      event.output,
+const saidIn = ({ event }: { readonly event: { readonly said: Sighting } }) => event.said;
+const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | null } }) =>
+  event.drain;
+
+const takingSaid = { type: 'takeSaid', params: saidIn } as const;
+const takingDrain = { type: 'takeDrain', params: drainIn } as const;
+
+/** What a machine that waits for better times does when something else is to be shown. */
+const reconsidering = {
+  'machine.observed': {
+    guard: { type: 'saysOtherwise', params: saidIn },
+    target: 'waiting',
+    actions: takingSaid,
+  },
+  'drain.observed': {
+    guard: { type: 'drainSaysOtherwise', params: drainIn },
+    target: 'waiting',
+    actions: takingDrain,
   },
 } as const;
 
-const broke = {
-  target: 'deciding',
-  actions: {
-    type: 'takeAnswer',
-    params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
-      _tag: 'Fault' as const,
-      why: String(event.error),
-    }),
-  },
-} as const;
+const writing = writes(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'takeAnswer'));
 
 /** The statechart of a machine's object; `src/actors/machines` provides its acts. */
 export const upcomingNode = setup({
@@ -139,6 +119,10 @@ export const upcomingNode = setup({
     tellRefused: () => {},
     tellFailing: () => {},
     rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
+    takeSaid: assign(({ context }, said: Sighting) => ({ facts: { ...context.facts, said } })),
+    takeDrain: assign(({ context }, drain: HoldingFact | null) => ({
+      facts: { ...context.facts, drain },
+    })),
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
       ...afterTry(context, verdictOf(outcome, context.base), problemOf(outcome)),
       ...afterAnswer(context, outcome),
@@ -163,9 +147,7 @@ export const upcomingNode = setup({
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
     readinessUntold: ({ context }) => readinessUntold(context.facts, context.toldReady),
-    refused: ({ context }) => context.verdict === 'Refused',
-    failed: ({ context }) => context.verdict === 'Failed',
-    turnSpent: ({ context }) => context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
+    ...turnGuards,
     saysOtherwise: ({ context }, said: Sighting) =>
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
     drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
@@ -174,12 +156,7 @@ export const upcomingNode = setup({
       newest === null || (revision !== newest && !isOlder(revision, newest)),
     isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
   },
-  delays: {
-    writeBackoff: ({ context }) => backoffMs(IN_TURN, context.attempt, context.seed),
-    turnBackoff: ({ context }) =>
-      backoffMs(OUT_OF_TURN, context.attempt - TRIES_PER_TURN + 1, context.seed),
-    refusalBackoff: REFUSAL_BACKOFF_MS,
-  },
+  delays: turnDelays,
 }).createMachine({
   id: 'upcomingNode',
   description: 'One machine of the fleet and its UpcomingNode object.',
@@ -187,18 +164,12 @@ export const upcomingNode = setup({
     ...input,
     newest: input.facts.shown?.revision ?? null,
     base: null,
-    attempt: 0,
-    verdict: 'Untried',
-    problem: '',
+    ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'machine.observed': {
-      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, said: event.said }) }),
-    },
-    'machine.unbound': {
-      actions: assign({ facts: ({ context }) => ({ ...context.facts, said: UNBOUND }) }),
-    },
+    'machine.observed': { actions: takingSaid },
+    'machine.unbound': { actions: { type: 'takeSaid', params: UNBOUND } },
     'object.observed': {
       guard: { type: 'isNews', params: ({ event }) => event.shown },
       actions: assign(({ context, event }) => ({
@@ -216,11 +187,7 @@ export const upcomingNode = setup({
     'node.observed': {
       actions: assign({ facts: ({ context, event }) => ({ ...context.facts, node: event.node }) }),
     },
-    'drain.observed': {
-      actions: assign({
-        facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
-      }),
-    },
+    'drain.observed': { actions: takingDrain },
   },
   states: {
     settled: {
@@ -268,67 +235,20 @@ export const upcomingNode = setup({
             { target: '#upcomingNode.settled' },
           ],
         },
-        creating: {
-          description: 'Creates the object; its status follows.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'createObject',
-            src: 'createObject',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        patchingStatus: {
-          description: 'Writes phase, nodeRef, providerID or lastError.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'patchStatus',
-            src: 'patchStatus',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        patchingSpec: {
-          description: 'Writes labels, resources or taints, and whose object it is.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'patchSpec',
-            src: 'patchSpec',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
-        deleting: {
-          description: 'Deletes the object: the machine is no longer ours.',
-          entry: 'noteBase',
-          invoke: {
-            id: 'deleteObject',
-            src: 'deleteObject',
-            input: actOf,
-            onDone: answered,
-            onError: broke,
-          },
-        },
+        creating: writing('createObject', 'Creates the object; its status follows.'),
+        patchingStatus: writing('patchStatus', 'Writes phase, nodeRef, providerID or lastError.'),
+        patchingSpec: writing(
+          'patchSpec',
+          'Writes labels, resources or taints, and whose object it is.',
+        ),
+        deleting: writing('deleteObject', 'Deletes the object: the machine is no longer ours.'),
         releasingNode: {
           description: 'Takes the reclaim key off the Node: the machine serves again.',
           invoke: {
             id: 'releaseNode',
             src: 'releaseNode',
             input: actOf,
-            onDone: {
-              target: 'deciding',
-              actions: { type: 'takeRelease', params: ({ event }) => event.output },
-            },
-            onError: {
-              target: 'deciding',
-              actions: {
-                type: 'takeRelease',
-                params: ({ event }) => ({ _tag: 'Fault' as const, why: String(event.error) }),
-              },
-            },
+            ...answersOf<WriteOutcome<NodeLink>>()('deciding', 'takeRelease'),
           },
         },
         backingOff: {
@@ -344,22 +264,7 @@ export const upcomingNode = setup({
       tags: 'waiting',
       entry: 'tellFailing',
       always: { guard: 'nothingOwed', target: 'settled' },
-      on: {
-        'machine.observed': {
-          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
-          target: 'waiting',
-          actions: assign({
-            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
-          }),
-        },
-        'drain.observed': {
-          guard: { type: 'drainSaysOtherwise', params: ({ event }) => event.drain },
-          target: 'waiting',
-          actions: assign({
-            facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
-          }),
-        },
-      },
+      on: reconsidering,
       after: { turnBackoff: 'waiting' },
     },
     refused: {
@@ -368,22 +273,7 @@ export const upcomingNode = setup({
       tags: 'waiting',
       entry: 'tellRefused',
       always: { guard: 'nothingOwed', target: 'settled' },
-      on: {
-        'machine.observed': {
-          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
-          target: 'waiting',
-          actions: assign({
-            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
-          }),
-        },
-        'drain.observed': {
-          guard: { type: 'drainSaysOtherwise', params: ({ event }) => event.drain },
-          target: 'waiting',
-          actions: assign({
-            facts: ({ context, event }) => ({ ...context.facts, drain: event.drain }),
-          }),
-        },
-      },
+      on: reconsidering,
       after: { refusalBackoff: 'waiting' },
     },
   },
