@@ -13,12 +13,12 @@ import {
 import { parseJson } from '../../src/domain/json.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import { availableCapacitiesLayer } from '../../src/effects/available-capacities.ts';
-import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
-import { Writes } from '../../src/effects/writes.ts';
+import type { KubeCall } from '../../src/effects/kube-api.ts';
 import {
   availableCapacity,
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
+import { answeringApi, answerOf } from '../support/fake-api.ts';
 import { availableCapacityStage } from './cluster/available-capacity-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
@@ -49,19 +49,6 @@ const shown = (availableCount: number): AvailableCapacityProjection => {
 
 type Outcome = WriteOutcome<AvailableCapacityProjection>;
 
-const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
-  switch (outcome._tag) {
-    case 'Written':
-      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
-    case 'Absent':
-      return Effect.succeed({ status: 404, body: {} });
-    case 'Refused':
-      return Effect.succeed({ status: 422, body: { message: outcome.why } });
-    case 'Fault':
-      return Effect.fail(new NotSent({ why: outcome.why }));
-  }
-};
-
 const actIn = ({ method }: KubeCall): string => {
   if (method === 'PATCH') return 'patchObject';
   return method === 'POST' ? 'createObject' : 'deleteObject';
@@ -69,16 +56,14 @@ const actIn = ({ method }: KubeCall): string => {
 
 /** The statechart as it lives, down to the requests that it sends. */
 const wire = (acts: Acts) => {
-  const perform = (call: KubeCall) =>
-    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const api = answeringApi((call) =>
+    Effect.flatMap(
+      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+    )
+  );
   const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
-    Layer.provide(Layer.mergeAll(
-      Layer.succeed(KubeApi, {
-        call: perform,
-        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
-      }),
-      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
-    )),
+    Layer.provide(api),
   );
   return provideAvailableCapacity(ManagedRuntime.make(layer), {
     askForTurn: () => {},

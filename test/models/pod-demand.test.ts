@@ -18,11 +18,11 @@ import {
 } from '../../src/domain/pod-demand/owned-request.ts';
 import { OWNED_BY_POD, requestName } from '../../src/domain/pod-demand/pod-request.ts';
 import { requestText } from '../../src/domain/pod-demand/request-text.ts';
-import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
-import { Writes } from '../../src/effects/writes.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
+import { answeringApi, answerOf } from '../support/fake-api.ts';
 import { podDemandStage } from './cluster/pod-demand-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
@@ -102,19 +102,6 @@ const inputOf = ({ standing, requests }: World) => ({
 
 type Outcome = WriteOutcome<OwnedRequest>;
 
-const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
-  switch (outcome._tag) {
-    case 'Written':
-      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
-    case 'Absent':
-      return Effect.succeed({ status: 404, body: {} });
-    case 'Refused':
-      return Effect.succeed({ status: 422, body: { message: outcome.why } });
-    case 'Fault':
-      return Effect.fail(new NotSent({ why: outcome.why }));
-  }
-};
-
 const actIn = ({ method, path }: KubeCall): string => {
   if (method === 'PATCH') return path.endsWith('/status') ? 'stampRequest' : 'updateRequest';
   return method === 'POST' ? 'createRequest' : 'deleteRequest';
@@ -122,16 +109,14 @@ const actIn = ({ method, path }: KubeCall): string => {
 
 /** The statechart as it lives, down to the requests that it sends. */
 const wire = (acts: Acts) => {
-  const perform = (call: KubeCall) =>
-    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const api = answeringApi((call) =>
+    Effect.flatMap(
+      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+    )
+  );
   const layer = podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
-    Layer.provide(Layer.mergeAll(
-      Layer.succeed(KubeApi, {
-        call: perform,
-        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
-      }),
-      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
-    )),
+    Layer.provide(api),
   );
   const deaf = () => {};
   return providePodDemand(

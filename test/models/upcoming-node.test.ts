@@ -21,11 +21,11 @@ import {
   type UpcomingNodeProjection,
 } from '../../src/domain/upcoming-node.ts';
 import { Cordons } from '../../src/effects/cordons.ts';
-import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
+import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
-import { Writes } from '../../src/effects/writes.ts';
 import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
+import { answeringApi, answerOf } from '../support/fake-api.ts';
 import { upcomingNodeStage } from './cluster/upcoming-node-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 
@@ -111,19 +111,6 @@ const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | nul
 
 type Outcome = WriteOutcome<UpcomingNodeProjection>;
 
-const answerOf = (outcome: Outcome): Effect.Effect<KubeAnswer, NotSent> => {
-  switch (outcome._tag) {
-    case 'Written':
-      return Effect.succeed({ status: 200, body: served.get(outcome.shown.revision) });
-    case 'Absent':
-      return Effect.succeed({ status: 404, body: {} });
-    case 'Refused':
-      return Effect.succeed({ status: 422, body: { message: outcome.why } });
-    case 'Fault':
-      return Effect.fail(new NotSent({ why: outcome.why }));
-  }
-};
-
 const actIn = ({ method, path }: KubeCall): string => {
   if (method === 'PATCH') return path.endsWith('/status') ? 'patchStatus' : 'patchSpec';
   return method === 'POST' ? 'createObject' : 'deleteObject';
@@ -135,16 +122,14 @@ const NO_CORDONS = Layer.succeed(Cordons, {
 
 /** The statechart as it lives, down to the requests that it sends. */
 const wire = (acts: Acts) => {
-  const perform = (call: KubeCall) =>
-    Effect.flatMap(Effect.promise(() => acts.perform<Outcome>(actIn(call), call)), answerOf);
+  const api = answeringApi((call) =>
+    Effect.flatMap(
+      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+    )
+  );
   const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
-    Layer.provide(Layer.mergeAll(
-      Layer.succeed(KubeApi, {
-        call: perform,
-        watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
-      }),
-      Layer.succeed(Writes, { send: (_writeClass, call) => perform(call) }),
-    )),
+    Layer.provide(api),
   );
   const deaf = () => {};
   return provideUpcomingNode(

@@ -7,22 +7,17 @@ import { concat, defer, of, Subject } from 'rxjs';
 import type { Fact, Identity } from '../../src/domain/facts.ts';
 import { type ObjectKey, objectKey } from '../../src/domain/ids.ts';
 import { asRecord, textAt } from '../../src/domain/json.ts';
-import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
-import { Writes } from '../../src/effects/writes.ts';
+import {
+  type KubeAnswer,
+  type KubeApi,
+  type KubeCall,
+  NotSent,
+} from '../../src/effects/kube-api.ts';
+import type { Writes } from '../../src/effects/writes.ts';
+import { mergePatched } from '../../src/embedded/cluster/merge-patch.ts';
+import { answeringApi } from './fake-api.ts';
 
 type Stored = Readonly<Record<string, unknown>>;
-
-/** RFC 7396. */
-const applyMergePatch = (target: unknown, patch: unknown): unknown => {
-  const changes = asRecord(patch);
-  if (changes === undefined) return patch;
-  const result = new Map(Object.entries(asRecord(target) ?? {}));
-  for (const [key, value] of Object.entries(changes)) {
-    if (value === null) result.delete(key);
-    else result.set(key, applyMergePatch(result.get(key), value));
-  }
-  return Object.fromEntries(result);
-};
 
 const status = (code: number, message: string): KubeAnswer => ({
   status: code,
@@ -40,13 +35,7 @@ export const fakeApi = (kinds: readonly Served[]): Layer.Layer<KubeApi | Writes>
   const call = (request: KubeCall): Effect.Effect<KubeAnswer, NotSent> =>
     kinds.find(({ path }) => request.path.startsWith(path))?.call(request) ??
       Effect.succeed(status(404, 'no such path'));
-  return Layer.mergeAll(
-    Layer.succeed(KubeApi, {
-      call,
-      watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
-    }),
-    Layer.succeed(Writes, { send: (_writeClass, request) => call(request) }),
-  );
+  return answeringApi(call);
 };
 
 /** A small API server for the objects under `path`. */
@@ -114,7 +103,7 @@ export const fakeObjects = <T extends Identity>(
     if (wanted !== undefined && wanted !== textAt(known, 'metadata', 'resourceVersion')) {
       return status(409, 'the object has been modified');
     }
-    const patched = asRecord(applyMergePatch(known, body)) ?? {};
+    const patched = asRecord(mergePatched(known, body)) ?? {};
     const next = part === 'status'
       ? { ...known, status: patched['status'] }
       : { ...patched, status: known['status'] };

@@ -5,10 +5,11 @@ import { asRecord } from '../../domain/json.ts';
 export const mergePatched = (target: unknown, patch: unknown): unknown => {
   const changes = asRecord(patch);
   if (changes === undefined) return patch;
-  const merged: Record<string, unknown> = { ...asRecord(target) };
+  // A map, because a key may be "__proto__".
+  const merged = new Map(Object.entries(asRecord(target) ?? {}));
   for (const [key, value] of Object.entries(changes)) {
-    if (value === null) delete merged[key];
-    else merged[key] = mergePatched(merged[key], value);
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatched(merged.get(key), value));
   }
-  return merged;
+  return Object.fromEntries(merged);
 };

@@ -1,20 +1,8 @@
 /** Merge patches: the smallest that leads from one object to the other. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asRecord } from '../../../src/domain/json.ts';
 import { mergePatchOf } from '../../../src/domain/merge-patch.ts';
-
-/** RFC 7396, section 2. */
-const apply = (target: unknown, patch: unknown): unknown => {
-  const changes = asRecord(patch);
-  if (changes === undefined) return patch;
-  const result = new Map(Object.entries(asRecord(target) ?? {}));
-  for (const [key, value] of Object.entries(changes)) {
-    if (value === null) result.delete(key);
-    else result.set(key, apply(result.get(key), value));
-  }
-  return Object.fromEntries(result);
-};
+import { mergePatched } from '../../../src/embedded/cluster/merge-patch.ts';
 
 const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.array(fc.string()));
 const key = fc.constantFrom('a', 'b', 'c', '__proto__', 'constructor');
@@ -26,7 +14,7 @@ describe('merge patch', () => {
   test('applied to what is shown gives what is wanted', () => {
     fc.assert(fc.property(object, object, (shown, wanted) => {
       const patch = mergePatchOf(shown, wanted);
-      expect(patch === undefined ? shown : apply(shown, patch)).toEqual(wanted);
+      expect(patch === undefined ? shown : mergePatched(shown, patch)).toEqual(wanted);
     }));
   });
 

@@ -14,6 +14,7 @@ import {
 } from '../../../src/effects/kube-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { WriteGate, writeGate } from '../../../src/effects/write-gate.ts';
+import { unwatched } from '../../support/fake-api.ts';
 
 const DONE: KubeAnswer = { status: 201, body: { status: 'Success' } };
 
@@ -35,7 +36,7 @@ const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | N
         sent.push(call);
         return serve(call);
       }),
-    watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+    watch: unwatched,
   });
   const runtime = ManagedRuntime.make(
     evictionsLayer(telemetry).pipe(

@@ -5,6 +5,7 @@ import { identityOf } from '../../../src/domain/object-meta.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { objectWrites } from '../../../src/effects/object-writes.ts';
 import { NotLeader } from '../../../src/effects/writes.ts';
+import { unwatched } from '../../support/fake-api.ts';
 
 const object = { metadata: { name: 'x', uid: 'u', resourceVersion: '7' } };
 const shown = identityOf(object);
@@ -23,7 +24,7 @@ const rig = (...answers: (KubeAnswer | NotSent | NotLeader)[]) => {
     path: '/apis/g/v1/things',
     api: {
       call: (call) => Effect.catchTag(answer(call), 'NotLeader', () => Effect.die('no write')),
-      watch: () => Effect.fail(new NotSent({ why: 'nobody watches here' })),
+      watch: unwatched,
     },
     writes: { send: (_writeClass, call) => answer(call) },
     project: identityOf,
