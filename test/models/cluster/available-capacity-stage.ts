@@ -20,17 +20,14 @@ import { liveWorld } from '../../support/live-world.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
+import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 type Shown = AvailableCapacityProjection;
 
 /** What the cluster shows, and what the write under way was made from. */
-interface World {
+interface World extends WriteUnderWay<AvailableCapacityFacts> {
   /** The spec of the object; null when there is none. */
   readonly spec: string | null;
-  readonly asked: AvailableCapacityFacts | null;
-  /** The object that was asked about is gone. */
-  readonly stale: boolean;
 }
 
 const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'AvailableCapacity' };
@@ -71,9 +68,10 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
 };
 
 const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
-  const { event, invokes, after } = step;
+  const { event } = step;
   const outcome = outcomeIn(step);
-  let { spec, asked, stale } = world;
+  const { asked } = world;
+  let { spec, stale } = world;
   if (outcome?._tag === 'Written') spec = outcome.shown.spec;
   if (outcome?._tag === 'Absent') spec = null;
   if (event.type === 'object.vanished' && event['uid'] === 'u1') {
@@ -82,15 +80,14 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   }
   const shown = observing(step);
   if (shown !== undefined) spec = shown.spec;
-  const begun = invokes.at(-1)?.input;
-  if (begun !== undefined) {
-    asked = valueAt(begun, 'facts') as AvailableCapacityFacts;
-    stale = false;
-  } else if (!after.hasTag('acting')) {
-    asked = null;
-    stale = false;
-  }
-  return { spec, asked, stale };
+  return {
+    spec,
+    ...writeUnderWay(
+      { asked, stale },
+      step,
+      (input) => valueAt(input, 'facts') as AvailableCapacityFacts,
+    ),
+  };
 };
 
 const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Scene<World> => {
@@ -101,10 +98,8 @@ const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Sce
   let uid = 'u1';
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
-    if (outcome?._tag === 'Fault') {
-      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
-    }
-    if (outcome?._tag === 'Refused') return refuseRequest(place);
+    const hindered = await hinderWrite(place, cue, outcome);
+    if (hindered !== undefined) return hindered;
     if (outcome?._tag === 'Absent' && cue.event.type.endsWith('patchObject')) await object.remove();
     return 'server';
   };

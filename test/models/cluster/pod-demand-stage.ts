@@ -19,14 +19,11 @@ import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery
 import { type Sight, watchSight } from './sight.ts';
 import type { Hand } from './site.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
+import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 /** What the cluster shows, in the words of the drawing, and the write under way. */
-interface World {
+interface World extends WriteUnderWay<PodRequestAct> {
   readonly requests: readonly OwnedRequest[];
-  readonly asked: PodRequestAct | null;
-  /** The request that was asked about is gone. */
-  readonly stale: boolean;
 }
 
 /** Of the drawing; ways are played one after the other. */
@@ -104,8 +101,9 @@ const without = (requests: readonly OwnedRequest[], key: string): readonly Owned
   requests.filter((one) => one.key !== key);
 
 const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
-  const { event, invokes, after } = step;
-  let { requests, asked, stale } = world;
+  const { event } = step;
+  const { asked } = world;
+  let { requests, stale } = world;
   const outcome = outcomeIn(step);
   const put = (one: OwnedRequest): void => {
     requests = [...without(requests, one.key), one];
@@ -119,15 +117,7 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   }
   const seen = observing(step);
   if (seen !== undefined) put(seen);
-  const begun = invokes.at(-1)?.input;
-  if (begun !== undefined) {
-    asked = begun as PodRequestAct;
-    stale = false;
-  } else if (!after.hasTag('acting')) {
-    asked = null;
-    stale = false;
-  }
-  return { requests, asked, stale };
+  return { requests, ...writeUnderWay({ asked, stale }, step, (input) => input as PodRequestAct) };
 };
 
 const POD_UID = '00000000-0000-4000-8000-000000000001';
@@ -179,10 +169,8 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);
-    if (outcome?._tag === 'Fault') {
-      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
-    }
-    if (outcome?._tag === 'Refused') return refuseRequest(place);
+    const hindered = await hinderWrite(place, cue, outcome);
+    if (hindered !== undefined) return hindered;
     const key = cue.world.asked?.request?.key;
     const isDeletion = verbIn(cue) === 'delete';
     if (outcome?._tag === 'Absent' && !isDeletion && key !== undefined) {

@@ -26,18 +26,15 @@ import { liveWorld } from '../../support/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
-import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
+import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 type Shown = UpcomingNodeProjection;
 
 /** What the cluster shows, and what the write under way was made from. */
-interface World {
+interface World extends WriteUnderWay<UpcomingNodeFacts> {
   readonly shown: Shown | null;
   /** The Node has the key of a reclaim that ended, and is schedulable. */
   readonly keyed: boolean;
-  readonly asked: UpcomingNodeFacts | null;
-  /** The object that was asked about is gone. */
-  readonly stale: boolean;
 }
 
 const MACHINE = 'm1';
@@ -143,8 +140,9 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
 };
 
 const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
-  const { event, invokes, after } = step;
-  let { shown, keyed, asked, stale } = world;
+  const { event } = step;
+  const { asked } = world;
+  let { shown, keyed, stale } = world;
   const outcome = outcomeIn(step);
   if (outcome?._tag === 'Written') shown = outcome.shown;
   if (outcome?._tag === 'Absent') shown = null;
@@ -155,15 +153,15 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   shown = observing(step) ?? shown;
   if (event.type === 'node.observed') keyed = true;
   if (releaseIn(step)?._tag === 'Written') keyed = false;
-  const begun = invokes.at(-1)?.input;
-  if (begun !== undefined) {
-    asked = valueAt(begun, 'facts') as UpcomingNodeFacts;
-    stale = false;
-  } else if (!after.hasTag('acting')) {
-    asked = null;
-    stale = false;
-  }
-  return { shown, keyed, asked, stale };
+  return {
+    shown,
+    keyed,
+    ...writeUnderWay(
+      { asked, stale },
+      step,
+      (input) => valueAt(input, 'facts') as UpcomingNodeFacts,
+    ),
+  };
 };
 
 /** What a status may come to; the drawing has one answer for several. */
@@ -236,10 +234,8 @@ const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): 
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue) ?? releaseIn(cue);
-    if (outcome?._tag === 'Fault') {
-      return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
-    }
-    if (outcome?._tag === 'Refused') return refuseRequest(place);
+    const hindered = await hinderWrite(place, cue, outcome);
+    if (hindered !== undefined) return hindered;
     const isPatch = cue.event.type.includes('.patch');
     if (outcome?._tag === 'Absent' && isPatch) await object.remove();
     return 'server';
