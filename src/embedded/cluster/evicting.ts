@@ -20,7 +20,7 @@ import { rfc3339Seconds } from '../../domain/time.ts';
 import { withCondition } from './conditions.ts';
 import { assertPreconditions, type DeleteOptions, deleteOptions, remove } from './deleting.ts';
 import { type Desk, storedOrRefuse, type Target } from './desk.ts';
-import { selects } from './object-selector.ts';
+import { selects } from './label-selector.ts';
 import { ApiProblem, badRequest, forbidden, tooManyRequests } from './problem.ts';
 
 const BUDGETS = 'poddisruptionbudgets.policy';
@@ -60,7 +60,7 @@ const budgetsOf = ({ store }: Desk, pod: JsonRecord): readonly JsonRecord[] => {
   const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
   return [...store.collection(BUDGETS).ordered(namespace)]
     .map(({ object }) => object)
-    .filter((budget) => selects(recordAt(budget, 'spec', 'selector'), labels));
+    .filter((budget) => selects(budget, labels));
 };
 
 const isReady = (pod: JsonRecord): boolean =>

@@ -17,7 +17,7 @@ import { type Desk, shownBy, storedOrRefuse, type Target } from './desk.ts';
 import { invalid, invalidObject } from './field-problem.ts';
 import { kindSubjectOf, type ScalePaths, subjectOf } from './kind.ts';
 import { withMetadata } from './metadata.ts';
-import { selectorText } from './object-selector.ts';
+import { selectorText } from './label-selector.ts';
 import { type Patch, patched } from './patching.ts';
 import { badRequest, conflict, notFound, OUTDATED } from './problem.ts';
 import { replace } from './updating.ts';

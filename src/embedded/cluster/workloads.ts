@@ -3,7 +3,7 @@ import { type JsonRecord, numberAt, recordAt, textRecordOrEmptyAt } from '../../
 import { type FieldProblem, invalid, notSupported, required } from './field-problem.ts';
 import { type Change, type Kind, kindNames, type ScalePaths } from './kind.ts';
 import { annotationsAndSpec } from './generations.ts';
-import { selects } from './object-selector.ts';
+import { selectorHolds } from './label-selector.ts';
 import { defaultedTemplate } from './pod-defaults.ts';
 import { podSpecProblems } from './pod-problems.ts';
 import { sameJson } from './same-json.ts';
@@ -97,7 +97,7 @@ const problems = (object: JsonRecord): readonly FieldProblem[] => {
     ...(selector !== undefined && isEmpty(selector)
       ? [invalid('spec.selector', selector, 'empty selector is invalid for deployment')]
       : []),
-    ...(selector !== undefined && !selects(selector, labels)
+    ...(selector !== undefined && !selectorHolds(selector, labels)
       ? [
         invalid(
           'spec.template.metadata.labels',
