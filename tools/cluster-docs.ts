@@ -1,7 +1,7 @@
 /** Generates docs/reference/cluster.md from the embedded cluster itself; `--check` compares. */
-import { apiVersionOf, type Kind } from '../src/embedded/cluster/kind.ts';
+import { SIMULATION_ROUTES } from '../src/embedded/cluster/answers/simulation-routes.ts';
 import { BUILT_IN } from '../src/embedded/cluster/kinds.ts';
-import { SIMULATION_ROUTES } from '../src/embedded/cluster/simulation-routes.ts';
+import { apiVersionOf, type Kind } from '../src/embedded/cluster/kinds/kind.ts';
 import { settlePages, table } from './pages.ts';
 
 const partsOf = ({ status, scale, resource }: Kind): string =>

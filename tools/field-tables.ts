@@ -11,7 +11,7 @@ import {
   textAt,
 } from '../src/domain/json.ts';
 import { BUILT_IN } from '../src/embedded/cluster/kinds.ts';
-import { apiVersionOf, type Kind } from '../src/embedded/cluster/kind.ts';
+import { apiVersionOf, type Kind } from '../src/embedded/cluster/kinds/kind.ts';
 import type { Page } from './pages.ts';
 import type { Testbed } from './testbed/testbed.ts';
 

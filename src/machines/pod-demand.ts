@@ -16,6 +16,7 @@ import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
 import { isOlder } from '../domain/revisions.ts';
 import { answersOf } from './act-answers.ts';
+import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 import type {
   PodDemandContext,
   PodDemandEvent,
@@ -23,7 +24,6 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;

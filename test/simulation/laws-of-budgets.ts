@@ -1,7 +1,7 @@
 /** Laws about slots of disruption budgets: none is used twice, none is left unused. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
-import { selects } from '../../src/embedded/cluster/label-selector.ts';
+import { selects } from '../../src/embedded/cluster/kinds/label-selector.ts';
 import {
   isFinished,
   isReady,

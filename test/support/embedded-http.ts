@@ -1,12 +1,12 @@
 /** An embedded cluster behind a socket, as a client sees it. */
 import { Agent } from 'undici';
 import { realTime } from '../../src/effects/real-time.ts';
+import { serveCluster } from '../../src/embedded/cluster/answers/http.ts';
+import { withSimulation } from '../../src/embedded/cluster/answers/simulation-routes.ts';
 import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
-import { serveCluster } from '../../src/embedded/cluster/http.ts';
 import { startGarbage } from '../../src/embedded/cluster/players/garbage.ts';
-import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
 import type { Span } from '../../src/embedded/cluster/players/stage.ts';
-import { withSimulation } from '../../src/embedded/cluster/simulation-routes.ts';
+import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
 import { warpedTime } from '../../src/embedded/cluster/warped-time.ts';
 import type { ContractCluster } from '../contract/cluster.ts';
 import { clusterBehind } from './contract-bed.ts';

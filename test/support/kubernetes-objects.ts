@@ -1,7 +1,7 @@
 /** Random objects of built-in kinds, of the right types and of the wrong ones. */
 import fc from 'fast-check';
 import type { JsonRecord } from '../../src/domain/json.ts';
-import { apiVersionOf, type Kind } from '../../src/embedded/cluster/kind.ts';
+import { apiVersionOf, type Kind } from '../../src/embedded/cluster/kinds/kind.ts';
 import { KIND_FIELDS, TYPE_FIELDS } from '../../src/gen/kubernetes/fields.ts';
 
 const DEPTH_MAX = 5;

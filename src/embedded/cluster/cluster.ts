@@ -6,22 +6,22 @@
  * moments give the same answers, UIDs and revisions.
  */
 import type { Time } from '../../domain/time.ts';
+import { discover } from './answers/discovery.ts';
+import { openApi } from './answers/openapi.ts';
+import { formIn, represented } from './answers/representations.ts';
+import { answerOf, answerRouted } from './answers/requests.ts';
+import { routeOf } from './answers/route.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
-import { serveDefinitions } from './definitions.ts';
 import type { Desk, Kinds } from './desk.ts';
-import { discover } from './discovery.ts';
-import { endEvents } from './event-ends.ts';
 import { type Faults, makeFaults } from './faults.ts';
-import { makeIdentifiers } from './identifiers.ts';
 import { makeKinds } from './kinds.ts';
-import { openApi } from './openapi.ts';
-import { endNamespaces } from './namespace-ends.ts';
-import { ApiProblem, noSuchPath } from './problem.ts';
-import { formIn, represented } from './representations.ts';
-import { answerOf, answerRouted } from './requests.ts';
-import { routeOf } from './route.ts';
-import { makeStore, type Store } from './store.ts';
-import { makeWatchRegister, type OpenWatches } from './watching.ts';
+import { ApiProblem, noSuchPath } from './problems/problem.ts';
+import { makeIdentifiers } from './storage/identifiers.ts';
+import { makeStore, type Store } from './storage/store.ts';
+import { serveDefinitions } from './upkeep/definitions.ts';
+import { endEvents } from './upkeep/event-ends.ts';
+import { endNamespaces } from './upkeep/namespace-ends.ts';
+import { makeWatchRegister, type OpenWatches } from './verbs/watching.ts';
 
 /** How a cluster is made. */
 export interface ClusterOptions {

@@ -1,11 +1,11 @@
 /** What every verb of the API server works with, and what it works on. */
-import type { Time } from '../../domain/time.ts';
-import type { ObjectName } from './collection.ts';
-import type { Identifiers } from './identifiers.ts';
-import { type Kind, type Moment, subjectOf } from './kind.ts';
-import { notFound } from './problem.ts';
 import type { JsonRecord } from '../../domain/json.ts';
-import type { Store } from './store.ts';
+import type { Time } from '../../domain/time.ts';
+import { type Kind, type Moment, subjectOf } from './kinds/kind.ts';
+import { notFound } from './problems/problem.ts';
+import type { ObjectName } from './storage/collection.ts';
+import type { Identifiers } from './storage/identifiers.ts';
+import type { Store } from './storage/store.ts';
 
 /** The kinds that are served; CRDs add and remove some. */
 export interface Kinds {

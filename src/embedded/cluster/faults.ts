@@ -5,8 +5,8 @@
  * oldest fault that matches goes first; what is done before a connection breaks stays done.
  */
 import type { Time } from '../../domain/time.ts';
+import { answerOf } from './answers/requests.ts';
 import { type ClusterRequest, type ClusterResponse, ConnectionCut } from './api.ts';
-import { answerOf } from './requests.ts';
 
 /** What happens to a request. */
 export type Trouble =

@@ -1,12 +1,12 @@
 /** The kinds that a cluster serves: those that are built in, and those that CRDs bring. */
-import { budgetKind } from './budget-kind.ts';
-import { CORE_KINDS } from './core-kinds.ts';
 import type { Kinds } from './desk.ts';
-import { definitionKind } from './definitions.ts';
-import { coreEventKind, eventKind } from './events.ts';
-import type { Kind } from './kind.ts';
-import { serviceKind } from './services.ts';
-import { WORKLOAD_KINDS } from './workloads.ts';
+import { budgetKind } from './kinds/budget-kind.ts';
+import { CORE_KINDS } from './kinds/core-kinds.ts';
+import { coreEventKind, eventKind } from './kinds/events.ts';
+import type { Kind } from './kinds/kind.ts';
+import { serviceKind } from './kinds/services.ts';
+import { WORKLOAD_KINDS } from './kinds/workloads.ts';
+import { definitionKind } from './upkeep/definitions.ts';
 
 /** Kinds that are always there. */
 export const BUILT_IN: readonly Kind[] = [

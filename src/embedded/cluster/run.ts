@@ -8,13 +8,13 @@ import { customResourceDefinition } from '../../api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../api/resources.ts';
 import { nextSeed, unitInterval } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
+import { type BoundAddress, serveCluster } from './answers/http.ts';
+import { withSimulation } from './answers/simulation-routes.ts';
 import { type Cluster, makeCluster } from './cluster.ts';
-import { type BoundAddress, serveCluster } from './http.ts';
-import { startNode } from './nodes.ts';
+import { startNode } from './kinds/nodes.ts';
 import { startCast } from './players/cast.ts';
 import { DEFAULT_PACE } from './players/stage.ts';
 import { storeStage } from './players/store-stage.ts';
-import { withSimulation } from './simulation-routes.ts';
 import { type WarpedTime, warpedTime } from './warped-time.ts';
 
 /** How a cluster is run. */

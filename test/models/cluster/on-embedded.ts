@@ -3,9 +3,9 @@ import type { TestProject } from 'vitest/node';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
+import { serveCluster } from '../../../src/embedded/cluster/answers/http.ts';
+import { withSimulation } from '../../../src/embedded/cluster/answers/simulation-routes.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { serveCluster } from '../../../src/embedded/cluster/http.ts';
-import { withSimulation } from '../../../src/embedded/cluster/simulation-routes.ts';
 import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

@@ -7,7 +7,7 @@ import { asRecord, type JsonRecord, parseJson } from '../../../src/domain/json.t
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import type { ClusterRequest } from '../../../src/embedded/cluster/api.ts';
 import { type Cluster, makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { apiVersionOf, type Kind } from '../../../src/embedded/cluster/kind.ts';
+import { apiVersionOf, type Kind } from '../../../src/embedded/cluster/kinds/kind.ts';
 import { anything, objectOf } from '../../support/kubernetes-objects.ts';
 
 const RUNS = 2000;

@@ -1,9 +1,9 @@
 /** Built-in objects as Go reads them: unknown fields, wrong types, quantities. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../../../src/domain/json.ts';
-import { builtInShaped } from '../../../src/embedded/cluster/built-in-fields.ts';
-import type { Kind } from '../../../src/embedded/cluster/kind.ts';
 import { makeKinds } from '../../../src/embedded/cluster/kinds.ts';
+import type { Kind } from '../../../src/embedded/cluster/kinds/kind.ts';
+import { builtInShaped } from '../../../src/embedded/cluster/schema/built-in-fields.ts';
 import { KIND_FIELDS } from '../../../src/gen/kubernetes/fields.ts';
 
 const kindOf = (plural: string, group = ''): Kind => {

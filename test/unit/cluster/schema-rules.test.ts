@@ -1,7 +1,7 @@
 /** CEL rules of custom resources: what holds, what is told, what is refused at once. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../../../src/domain/json.ts';
-import { ruleJudge } from '../../../src/embedded/cluster/schema-rules.ts';
+import { ruleJudge } from '../../../src/embedded/cluster/schema/schema-rules.ts';
 
 const number = { type: 'integer' };
 const text = { type: 'string' };

@@ -1,8 +1,8 @@
 /** The handles below `/_sim/`. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { withSimulation } from '../../../src/embedded/cluster/answers/simulation-routes.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { withSimulation } from '../../../src/embedded/cluster/simulation-routes.ts';
 import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
 
 const setUp = () => {

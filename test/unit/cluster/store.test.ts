@@ -1,7 +1,7 @@
 /** The store: revisions, order, history and its bound. */
 import { describe, expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
-import { makeStore, type Store } from '../../../src/embedded/cluster/store.ts';
+import { makeStore, type Store } from '../../../src/embedded/cluster/storage/store.ts';
 
 const at = (name: string, namespace = 'a') => ({ namespace, name });
 

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { labelsOf } from '../../../src/domain/object-meta.ts';
-import { selects } from '../../../src/embedded/cluster/label-selector.ts';
+import { selects } from '../../../src/embedded/cluster/kinds/label-selector.ts';
 import { makeSelection } from '../../../src/embedded/cluster/players/selection.ts';
 import { nameOf } from '../../../src/embedded/cluster/players/stage.ts';
 

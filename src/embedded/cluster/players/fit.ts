@@ -14,7 +14,7 @@ import {
   valueAt,
 } from '../../../domain/json.ts';
 import { labelsOf } from '../../../domain/object-meta.ts';
-import { expressionHolds, hasLabels } from '../label-selector.ts';
+import { expressionHolds, hasLabels } from '../kinds/label-selector.ts';
 
 /** The taint that a cordon amounts to. */
 const CORDON_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };

@@ -4,7 +4,7 @@
  */
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt } from '../../../domain/json.ts';
 import { labelsOf } from '../../../domain/object-meta.ts';
-import { hasLabels, selects } from '../label-selector.ts';
+import { hasLabels, selects } from '../kinds/label-selector.ts';
 import { isActive, isReady } from './pod-reading.ts';
 import { podFrom, replicaPlan } from './replicas.ts';
 import { nameOf, pathOf, type Player, remove, type Stage, uidOf } from './stage.ts';

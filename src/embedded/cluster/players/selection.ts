@@ -6,7 +6,7 @@
  */
 import { type JsonRecord, textRecordOrEmptyAt } from '../../../domain/json.ts';
 import { labelsOf } from '../../../domain/object-meta.ts';
-import { selects } from '../label-selector.ts';
+import { selects } from '../kinds/label-selector.ts';
 import { keyOf, nameOf } from './stage.ts';
 
 /** Objects by keys of which each has some. */

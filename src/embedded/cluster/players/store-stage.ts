@@ -5,8 +5,8 @@
  * player began is told to it first.
  */
 import type { ClusterRequest, ClusterResponse } from '../api.ts';
-import type { StoredChange } from '../collection.ts';
-import type { Store } from '../store.ts';
+import type { StoredChange } from '../storage/collection.ts';
+import type { Store } from '../storage/store.ts';
 import type { CollectionName, Pace, Stage, StageAnswer, StageCall, StageChange } from './stage.ts';
 import { COLLECTIONS } from './stage.ts';
 
