@@ -11,7 +11,7 @@ import {
   type CorpusTopic,
   goAnswers,
   readCorpus,
-} from '../test/support/template-corpus.ts';
+} from '../test/support/templates/template-corpus.ts';
 import { sayOnStderr } from './testbed/go-builds.ts';
 
 /** The file of a topic with Go's answers in it. */

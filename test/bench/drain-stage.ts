@@ -1,17 +1,22 @@
 /** What the bench of drains drains, and how it is set up for each of the two that do it. */
-import { setScenery } from '../support/drain-site.ts';
-import type { Scenery } from '../support/drain-site.ts';
-import { clearWorkloads } from '../support/drain-site.ts';
+import type { Testbed } from '../../tools/testbed/testbed.ts';
 import {
   type ClusterClient,
   type ClusterConnection,
   COLLECTIONS,
   connectCluster,
-} from '../support/cluster-connection.ts';
-import { fleetBy, type FleetProcess } from '../support/fleet-child.ts';
-import { spawnTidegate } from '../support/tidegate-child.ts';
-import { type Allowance, budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
-import type { Testbed } from '../../tools/testbed/testbed.ts';
+} from '../support/api/cluster-connection.ts';
+import { setScenery } from '../support/drains/drain-site.ts';
+import type { Scenery } from '../support/drains/drain-site.ts';
+import { clearWorkloads } from '../support/drains/drain-site.ts';
+import {
+  type Allowance,
+  budget,
+  deployment,
+  DRAIN_COLLECTIONS,
+} from '../support/drains/workloads.ts';
+import { fleetBy, type FleetProcess } from '../support/processes/fleet-child.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
 /** Nodes with pods of some workloads, each of which may have a budget. */
 export interface Scene {

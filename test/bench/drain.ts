@@ -7,14 +7,14 @@
  * controllers and the scheduler do, which share the cores.
  */
 import { readdir, readFile } from 'node:fs/promises';
-import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { operatorBy } from '../support/operator-child.ts';
-import { reclaimEach, untilEnded, untilShownReady } from '../support/reclaims.ts';
-import { spawnTidegate } from '../support/tidegate-child.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 import { runCommand } from '../../tools/testbed/commands.ts';
+import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 import { startTestbed, type Testbed } from '../../tools/testbed/testbed.ts';
+import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { reclaimEach, untilEnded, untilShownReady } from '../support/drains/reclaims.ts';
+import { operatorBy } from '../support/processes/operator-child.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 import { type Scene, setScene } from './drain-stage.ts';
 import { duration, say, sayFigure } from './measurement.ts';
 

@@ -11,7 +11,7 @@ import process from 'node:process';
 import { KINDS } from '../../src/cli/live-page.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { startActorRecorder } from '../../src/observability/actor-recorder.ts';
-import { actorCrowd } from '../support/actor-crowd.ts';
+import { actorCrowd } from '../support/page/actor-crowd.ts';
 import { endChild } from './bench-process.ts';
 import { sum } from './measurement.ts';
 

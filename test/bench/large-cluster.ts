@@ -9,8 +9,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import process from 'node:process';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
-import { asRecord, type JsonRecord, parseJson, recordAt } from '../../src/domain/json.ts';
 import { machineId } from '../../src/domain/ids.ts';
+import { asRecord, type JsonRecord, parseJson, recordAt } from '../../src/domain/json.ts';
 import { upcomingNodeName } from '../../src/domain/names.ts';
 import {
   newUpcomingNode,
@@ -23,7 +23,7 @@ import {
   OperatorMessageSchema,
   ShardMessageSchema,
 } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import type { ShardPayload } from '../support/shard-process.ts';
+import type { ShardPayload } from '../support/fleet/shard-process.ts';
 import { makeRequests } from './capacity-requests.ts';
 import { machinePayload } from './machine-frames.ts';
 import { ServedLease } from './served-lease.ts';

@@ -10,10 +10,10 @@ import { startReflector } from '../../src/actors/caches/reflector.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
-import { listPages } from '../../src/effects/watches.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { listPages } from '../../src/effects/watches.ts';
+import { fileSource, liveWorld } from '../support/api/live-world.ts';
 import { pause } from '../support/eventually.ts';
-import { fileSource, liveWorld } from '../support/live-world.ts';
 import { collectGarbage } from './measurement.ts';
 
 interface Pod extends Identity {

@@ -1,6 +1,6 @@
 /** Machines as a shard of a large fleet shows them. */
 import { MachineState } from '../../src/gen/bigfleet/v1alpha1/provider_pb.ts';
-import type { ShardPayload } from '../support/shard-process.ts';
+import type { ShardPayload } from '../support/fleet/shard-process.ts';
 
 /** A `NodeStateUpdate` with the labels and resources that a real machine has. */
 export const machinePayload = (

@@ -10,8 +10,8 @@
 import process from 'node:process';
 import type { Browser, Page } from 'playwright-core';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type ActorCrowd, actorCrowd } from '../support/actor-crowd.ts';
-import { browserProblem, startBrowser } from '../support/browser.ts';
+import { type ActorCrowd, actorCrowd } from '../support/page/actor-crowd.ts';
+import { browserProblem, startBrowser } from '../support/page/browser.ts';
 import { median, say, sayFigure } from './measurement.ts';
 import { type FedSession, startFedSession } from './session.ts';
 

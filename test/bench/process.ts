@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { realTime } from '../../src/effects/real-time.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
-import { metricValue } from '../support/metric-texts.ts';
+import { metricValue } from '../support/processes/metric-texts.ts';
 import { endChild, kubeconfig, memoryOf, processorMs } from './bench-process.ts';
 import type { Surroundings } from './large-cluster.ts';
 import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';

@@ -14,7 +14,7 @@ import {
 import { clusterId } from '../../src/domain/ids.ts';
 import type { JsonRecord } from '../../src/domain/json.ts';
 import { rollupFrames } from '../../src/effects/rollup-frame.ts';
-import { demandDigest, demandInGo } from '../support/go-demand.ts';
+import { demandDigest, demandInGo } from '../support/demand/go-demand.ts';
 import { changedRequest, drawsFrom, makeRequests } from './capacity-requests.ts';
 import { duration, median, ratio, repeated, say, sayFigure, timed } from './measurement.ts';
 

@@ -16,7 +16,7 @@ import { Credentials } from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { ShardCalls, shardCallsLayer } from '../../src/effects/shard-call.ts';
 import { ShardMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import { type ShardPayload, startShard } from '../support/shard-process.ts';
+import { type ShardPayload, startShard } from '../support/fleet/shard-process.ts';
 import { machinePayload } from './machine-frames.ts';
 import { duration, median, ratio, repeated, say, sayFigure } from './measurement.ts';
 

@@ -8,15 +8,15 @@ import {
   phaseOf,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { startFaultProxy } from '../support/api/fault-proxy.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually, pause } from '../support/eventually.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { needsAt, objectName, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { needsAt, objectName, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
 
 const AWAY_MS = 60_000;
 const AWAY_SHORTLY_MS = 15_000;

@@ -8,15 +8,15 @@ import {
   nameOf,
   phaseOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachine, wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { explained } from '../support/explained.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { needsAt, objectName, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { wantedMachine, wantedMachines } from '../support/wanted-capacity.ts';
+import { needsAt, objectName, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { explained } from '../support/processes/explained.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
 
 const GOOD = 3;
 

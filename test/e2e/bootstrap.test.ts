@@ -2,15 +2,15 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
-import { COLLECTIONS, phaseOf, untilAll } from '../support/cluster-client.ts';
+import { COLLECTIONS, phaseOf, untilAll } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { pullsAt, type PullSeen } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { templateFile } from '../support/template-file.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { pullsAt, type PullSeen } from '../support/fleet/fleet-script.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+import { templateFile } from '../support/templates/template-file.ts';
 
 const FAILURE = 1;
 

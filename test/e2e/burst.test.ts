@@ -5,18 +5,18 @@
  * object and its status, and hardly anything for the steps in between.
  */
 import { expect, it } from 'vitest';
-import { overlapping, targetOf, writesBy } from '../support/audited-writes.ts';
+import { overlapping, targetOf, writesBy } from '../support/api/audited-writes.ts';
 import {
   clusterClient,
   COLLECTIONS,
   nameOf,
   phaseOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
 
 const MACHINES = 5000;
 const WRITES_PER_MACHINE_MAX = 2.5;

@@ -10,14 +10,14 @@ import {
   phasesIn,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { boundMachines, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { boundMachines, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
+import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
 
 /** As many rows as the guard looks after, and two more. */
 const ROWS = 12;

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindInId } from '../../src/api/actor-board.ts';
 import { DEMO_SCENARIOS } from '../../src/cli/demo-scenarios.ts';
 import { MACHINES } from '../../src/machines/index.ts';
-import { describeWithBrowser, openPage, seriousFaults } from '../support/browser.ts';
-import { beginDemo, type BegunDemo, type FollowedDemo } from '../support/followed-demo.ts';
-import { litStates } from '../support/lit-states.ts';
+import { describeWithBrowser, openPage, seriousFaults } from '../support/page/browser.ts';
+import { beginDemo, type BegunDemo, type FollowedDemo } from '../support/page/followed-demo.ts';
+import { litStates } from '../support/page/lit-states.ts';
 import {
   recordedLog,
   recordedWay,
@@ -22,8 +22,13 @@ import {
   shownLog,
   shownPopulations,
   shownWay,
-} from '../support/page-views.ts';
-import { lastLines, populationsOf, sightingProblem, staysOf } from '../support/recorded-actors.ts';
+} from '../support/page/page-views.ts';
+import {
+  lastLines,
+  populationsOf,
+  sightingProblem,
+  staysOf,
+} from '../support/page/recorded-actors.ts';
 
 const PATIENT_MS = 60_000;
 const LONG_MS = 300_000;

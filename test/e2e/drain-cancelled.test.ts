@@ -3,14 +3,19 @@
  */
 import { expect, it } from 'vitest';
 import { booleanAt, textAt } from '../../src/domain/json.ts';
-import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { type ClusterClient, COLLECTIONS, phaseOf, phasesIn } from '../support/cluster-client.ts';
-import { drainSite } from '../support/drain-test-site.ts';
+import {
+  type ClusterClient,
+  COLLECTIONS,
+  phaseOf,
+  phasesIn,
+} from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { type MarkSeen, markSeen, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
-import type { FleetProcess } from '../support/fleet-child.ts';
-import { type MarkSeen, markSeen, reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import type { FleetProcess } from '../support/processes/fleet-child.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
 const PODS = 3;

@@ -1,12 +1,17 @@
 /** What a drain costs the API server when nothing is in its way. */
 import { expect, it } from 'vitest';
-import { auditCounts, evictionsIn, requestsBy, total } from '../support/audited-drains.ts';
-import { COLLECTIONS, phasesIn } from '../support/cluster-client.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { seenPod } from '../support/pod-history.ts';
-import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { daemonSet, deployment, DRAIN_COLLECTIONS, mirrorPod } from '../support/workloads.ts';
+import { COLLECTIONS, phasesIn } from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { auditCounts, evictionsIn, requestsBy, total } from '../support/drains/audited-drains.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { seenPod } from '../support/drains/pod-history.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import {
+  daemonSet,
+  deployment,
+  DRAIN_COLLECTIONS,
+  mirrorPod,
+} from '../support/drains/workloads.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const PODS = 100;

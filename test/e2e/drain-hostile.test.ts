@@ -7,22 +7,22 @@
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import type { KubeAnswer } from '../../src/effects/kube-api.ts';
-import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { type ClusterClient, COLLECTIONS, uidOf } from '../support/cluster-client.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { eventually, pause } from '../support/eventually.ts';
-import { type CannedAnswer, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { failure, REFUSED, TROUBLED } from '../support/hostile-answers.ts';
-import { seenPod } from '../support/pod-history.ts';
-import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { type ClusterClient, COLLECTIONS, uidOf } from '../support/api/cluster-client.ts';
+import { type CannedAnswer, type FaultProxy, startFaultProxy } from '../support/api/fault-proxy.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { failure, REFUSED, TROUBLED } from '../support/drains/hostile-answers.ts';
+import { seenPod } from '../support/drains/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import {
   barePod,
   budget,
   deployment,
   DRAIN_COLLECTIONS,
   evictionPolicy,
-} from '../support/workloads.ts';
+} from '../support/drains/workloads.ts';
+import { eventually, pause } from '../support/eventually.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const HEALTHY = 10;

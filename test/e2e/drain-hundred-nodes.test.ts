@@ -6,6 +6,9 @@
  */
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
+import { writesBy } from '../support/api/audited-writes.ts';
+import { COLLECTIONS, nameOf } from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import {
   auditCounts,
   budgetExcess,
@@ -14,15 +17,23 @@ import {
   evictionsIn,
   requestsBy,
   total,
-} from '../support/audited-drains.ts';
-import { writesBy } from '../support/audited-writes.ts';
-import type { DrainSite } from '../support/drain-site.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { brokenBudgets, emptiedNodes, nodesOfPods, podSteps } from '../support/pod-history.ts';
-import { acksAt, markSeen, reclaimEach, reclaimTogether, untilEnded } from '../support/reclaims.ts';
-import { COLLECTIONS, nameOf } from '../support/cluster-client.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+} from '../support/drains/audited-drains.ts';
+import type { DrainSite } from '../support/drains/drain-site.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import {
+  brokenBudgets,
+  emptiedNodes,
+  nodesOfPods,
+  podSteps,
+} from '../support/drains/pod-history.ts';
+import {
+  acksAt,
+  markSeen,
+  reclaimEach,
+  reclaimTogether,
+  untilEnded,
+} from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const NODES = 100;

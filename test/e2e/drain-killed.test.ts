@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { soakDrains } from '../soak/killed-drains.ts';
 import { soakSummary } from '../soak/round-report.ts';
-import { startTidegate } from '../support/tidegate-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { startTidegate } from '../support/processes/tidegate-process.ts';
 
 const BED = {
   controllers: true,

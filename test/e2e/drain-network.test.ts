@@ -1,15 +1,15 @@
 /** Drains while the way to the API server, or the clock, is not to be relied on. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { deadlinesWritten, evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import type { DrainSite } from '../support/drain-site.ts';
-import { drainSite } from '../support/drain-test-site.ts';
+import { type FaultProxy, startFaultProxy } from '../support/api/fault-proxy.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { deadlinesWritten, evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import type { DrainSite } from '../support/drains/drain-site.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { brokenBudgets, nodesOfPods, podSteps } from '../support/drains/pod-history.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually, pause } from '../support/eventually.ts';
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
-import { brokenBudgets, nodesOfPods, podSteps } from '../support/pod-history.ts';
-import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const NODES = 2;
@@ -18,7 +18,7 @@ const UNAVAILABLE = 3;
 const GRACE_SECONDS = 3600;
 const OUTAGE_MS = 30_000;
 const CUTS = 5;
-const CLOCK_JUMP = fileURLToPath(new URL('../support/clock-jump.ts', import.meta.url));
+const CLOCK_JUMP = fileURLToPath(new URL('../support/processes/clock-jump.ts', import.meta.url));
 
 const scenery = (prefix: string) => ({
   machines: { count: NODES, prefix, pods: PODS / NODES },

@@ -1,20 +1,20 @@
 /** What people see of a drain that is held up: before it, while it runs, and at its end. */
 import { expect, it } from 'vitest';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { eventually } from '../support/eventually.ts';
-import { explained } from '../support/explained.ts';
-import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { heldUp, shownDrains } from '../support/shown-drains.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { startTidegate } from '../support/tidegate-process.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { heldUp, shownDrains } from '../support/drains/shown-drains.ts';
 import {
   barePod,
   budget,
   deployment,
   DRAIN_COLLECTIONS,
   evictionPolicy,
-} from '../support/workloads.ts';
+} from '../support/drains/workloads.ts';
+import { eventually } from '../support/eventually.ts';
+import { explained } from '../support/processes/explained.ts';
+import { startTidegate } from '../support/processes/tidegate-process.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const GRACE_SECONDS = 40;

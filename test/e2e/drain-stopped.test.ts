@@ -1,15 +1,15 @@
 /** An operator that is told to stop in the middle of a drain, and the one that comes after it. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
-import { deadlinesWritten, evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { drainSite } from '../support/drain-test-site.ts';
+import { startFaultProxy } from '../support/api/fault-proxy.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { deadlinesWritten, evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { sessionsAt } from '../support/fleet-sessions.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { acksAt, reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { sessionsAt } from '../support/fleet/fleet-sessions.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
 const PODS = 10;

@@ -1,13 +1,19 @@
 /** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
 import { expect, it } from 'vitest';
-import { evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { COLLECTIONS, nameOf, phaseOf } from '../support/cluster-client.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { departuresFrom, nodesOfPods, podSteps, seenPod } from '../support/pod-history.ts';
-import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { barePod, budget, deployment, DRAIN_COLLECTIONS, priority } from '../support/workloads.ts';
 import { textAt } from '../../src/domain/json.ts';
+import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { departuresFrom, nodesOfPods, podSteps, seenPod } from '../support/drains/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import {
+  barePod,
+  budget,
+  deployment,
+  DRAIN_COLLECTIONS,
+  priority,
+} from '../support/drains/workloads.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
 const TIER_GRACE_SECONDS = 40;

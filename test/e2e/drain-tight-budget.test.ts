@@ -1,16 +1,16 @@
 /** Drains behind budgets that give little: nothing is asked that would be refused. */
 import { expect, it } from 'vitest';
-import { type AuditedEviction, evictionsIn, requestsBy } from '../support/audited-drains.ts';
-import { type ClusterClient, COLLECTIONS } from '../support/cluster-client.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { type DrainSite, untilBudgetsCurrent } from '../support/drain-site.ts';
-import { eventually } from '../support/eventually.ts';
-import { rollupsAt } from '../support/fleet-script.ts';
-import { brokenBudgets, podSteps, seenPod } from '../support/pod-history.ts';
-import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
+import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { type AuditedEviction, evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
+import { type DrainSite, untilBudgetsCurrent } from '../support/drains/drain-site.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { brokenBudgets, podSteps, seenPod } from '../support/drains/pod-history.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { eventually } from '../support/eventually.ts';
+import { rollupsAt } from '../support/fleet/fleet-script.ts';
 
 /** Replacements take 3 s to be ready. */
 const BED = {

@@ -11,14 +11,14 @@ import {
   phaseOf,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { boundMachines, objectName, pullsAt, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { boundMachines, objectName, pullsAt, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
+import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
 
 const MACHINES = 6;
 const VANISHED = 2;

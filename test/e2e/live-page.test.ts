@@ -6,12 +6,17 @@
 import process from 'node:process';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { type ActorCrowd, actorCrowd } from '../support/actor-crowd.ts';
-import { describeWithBrowser, emptyPage, openPage, seriousFaults } from '../support/browser.ts';
-import { drainSite } from '../support/drain-test-site.ts';
-import { reclaimEach, untilEnded } from '../support/reclaims.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { drainSite } from '../support/drains/drain-test-site.ts';
+import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { type ActorCrowd, actorCrowd } from '../support/page/actor-crowd.ts';
+import {
+  describeWithBrowser,
+  emptyPage,
+  openPage,
+  seriousFaults,
+} from '../support/page/browser.ts';
 
 const crowded = async (count: number): Promise<ActorCrowd> => {
   const crowd = await actorCrowd(count);

@@ -11,16 +11,16 @@ import {
   phasesIn,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { explained } from '../support/explained.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { templateFile } from '../support/template-file.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { boundMachines, needsAt, objectName, pullsAt } from '../support/fleet/fleet-script.ts';
+import { explained } from '../support/processes/explained.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+import { templateFile } from '../support/templates/template-file.ts';
 
 const MACHINES = 6;
 /** Slowly enough that no phase is replaced before it was written. */

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
-import { type Authority, newAuthority } from '../support/certificates.ts';
 import {
   type ClusterClient,
   clusterClient,
@@ -15,16 +14,26 @@ import {
   phaseOf,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
-import { countDials } from '../support/dial-counter.ts';
+} from '../support/api/cluster-client.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FleetOptions, type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { sessionsAt, untilSession } from '../support/fleet-sessions.ts';
-import { clusterPair, fleetPair, type KeyFiles, writeKeyFiles } from '../support/key-files.ts';
-import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import type { LogLine } from '../support/tidegate-process.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { countDials } from '../support/fleet/dial-counter.ts';
+import { sessionsAt, untilSession } from '../support/fleet/fleet-sessions.ts';
+import { type Authority, newAuthority } from '../support/processes/certificates.ts';
+import {
+  type FleetOptions,
+  type FleetProcess,
+  startFleet,
+} from '../support/processes/fleet-process.ts';
+import {
+  clusterPair,
+  fleetPair,
+  type KeyFiles,
+  writeKeyFiles,
+} from '../support/processes/key-files.ts';
+import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
+import type { LogLine } from '../support/processes/tidegate-process.ts';
 
 const MACHINES = 1000;
 /** Dials after which a loop without a pause would long have made hundreds. */

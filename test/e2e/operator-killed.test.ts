@@ -1,12 +1,12 @@
 /** The operator is killed in the middle of a burst; what comes after it knows only the cluster. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
-import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
+import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { type OperatorOptions, startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { type OperatorOptions, startOperator } from '../support/processes/operator-process.ts';
 
 const BURST = 200;
 const SIGKILLED = 137;

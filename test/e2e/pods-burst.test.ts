@@ -6,13 +6,14 @@
  */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
-import { targetOf, writesBy } from '../support/audited-writes.ts';
+import { targetOf, writesBy } from '../support/api/audited-writes.ts';
 import {
   type ClusterClient,
   clusterClient,
   COLLECTIONS,
   nameOf,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   countOf,
@@ -20,8 +21,7 @@ import {
   requestNameOf,
   startPodsRole,
   untilRequestsOf,
-} from '../support/pods-role.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+} from '../support/processes/pods-role.ts';
 
 const COUNT = 10_000;
 const FINISHING = 5_000;

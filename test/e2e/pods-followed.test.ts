@@ -9,13 +9,13 @@ import {
   textAt,
   valueAt,
 } from '../../src/domain/json.ts';
-import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/cluster-client.ts';
+import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { DRAIN_COLLECTIONS, mirrorPod, priority } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/pods-role.ts';
-import { templateFile } from '../support/template-file.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { DRAIN_COLLECTIONS, mirrorPod, priority } from '../support/workloads.ts';
+import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/processes/pods-role.ts';
+import { templateFile } from '../support/templates/template-file.ts';
 
 const OWNED_BY = 'bigfleet.lucy.sh/owned-by-pod';
 const INTERRUPTION = 'bigfleet.lucy.sh/interruption-penalty';

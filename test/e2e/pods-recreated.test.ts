@@ -1,15 +1,15 @@
 /** A ReplicaSet whose pods are replaced: the fleet must not see demand flicker. */
 import { expect, it } from 'vitest';
-import { COLLECTIONS, nameOf, uidOf } from '../support/cluster-client.ts';
-import { untilPodsReady } from '../support/drain-site.ts';
+import { COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { listeningShard, totalOf } from '../support/demand/heard-rollups.ts';
+import { untilPodsReady } from '../support/drains/drain-site.ts';
+import { seenPod } from '../support/drains/pod-history.ts';
+import { spareNodes } from '../support/drains/reclaims.ts';
 import { eventually } from '../support/eventually.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { listeningShard, totalOf } from '../support/heard-rollups.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { countOf, PODS, untilRequestsOf } from '../support/pods-role.ts';
-import { seenPod } from '../support/pod-history.ts';
-import { spareNodes } from '../support/reclaims.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+import { countOf, PODS, untilRequestsOf } from '../support/processes/pods-role.ts';
 
 const REPLICAS = 100;
 /** Every so many are torn away without notice. */

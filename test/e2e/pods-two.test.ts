@@ -1,10 +1,10 @@
 /** Two `tidegate pods` of one cluster: the holder of the Lease writes, the other waits for it. */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
-import { targetOf, writesBy } from '../support/audited-writes.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { PODS, startPodsRole, untilRequestsOf } from '../support/pods-role.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { targetOf, writesBy } from '../support/api/audited-writes.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { PODS, startPodsRole, untilRequestsOf } from '../support/processes/pods-role.ts';
 
 const PODS_AT_ONCE = 20;
 const WRITES_PER_POD = 2;

@@ -15,16 +15,16 @@ import {
   phasesIn,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { seenPod } from '../support/drains/pod-history.ts';
 import { eventually } from '../support/eventually.ts';
-import { explained } from '../support/explained.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { boundMachines, needsAt, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { seenPod } from '../support/pod-history.ts';
-import { ownerOf, PODS, requestNameOf, untilRequestsOf } from '../support/pods-role.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { boundMachines, needsAt, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { explained } from '../support/processes/explained.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+import { ownerOf, PODS, requestNameOf, untilRequestsOf } from '../support/processes/pods-role.ts';
 
 const REPLICAS = 12;
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';

@@ -8,13 +8,13 @@ import {
   phaseOf,
   uidOf,
   untilAll,
-} from '../support/cluster-client.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { thisRuntime } from '../support/tidegate-process.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+} from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
+import { thisRuntime } from '../support/processes/tidegate-process.ts';
 
 const MACHINES = 5;
 

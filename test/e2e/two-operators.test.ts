@@ -5,22 +5,22 @@
  * counted as a write: they decide who may.
  */
 import { expect, it } from 'vitest';
-import type { AuditEntry } from '../../tools/testbed/audit.ts';
 import { textAt } from '../../src/domain/json.ts';
-import { writesBy } from '../support/audited-writes.ts';
+import type { AuditEntry } from '../../tools/testbed/audit.ts';
+import { writesBy } from '../support/api/audited-writes.ts';
 import {
   type ClusterClient,
   clusterClient,
   COLLECTIONS,
   phaseOf,
   untilAll,
-} from '../support/cluster-client.ts';
+} from '../support/api/cluster-client.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
+import { wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { sessionLog, untilSession } from '../support/fleet-sessions.ts';
-import { type OperatorProcess, startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
-import { wantedMachines } from '../support/wanted-capacity.ts';
+import { sessionLog, untilSession } from '../support/fleet/fleet-sessions.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
+import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
 
 const MACHINES = 1500;
 const REQUESTS = 100;

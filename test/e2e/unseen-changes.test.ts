@@ -1,15 +1,15 @@
 /** The cluster changes while the operator does not look, and what it remembers is forgotten. */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
-import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/cluster-client.ts';
+import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/api/cluster-client.ts';
+import { startFaultProxy } from '../support/api/fault-proxy.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { wantedMachine, wantedMachines } from '../support/demand/wanted-capacity.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFaultProxy } from '../support/fault-proxy.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { needsAt, rollupsAt } from '../support/fleet-script.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { startOperator } from '../support/operator-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
-import { wantedMachine, wantedMachines } from '../support/wanted-capacity.ts';
+import { needsAt, rollupsAt } from '../support/fleet/fleet-script.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startOperator } from '../support/processes/operator-process.ts';
 
 const MACHINES = 5;
 const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s' };

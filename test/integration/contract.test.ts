@@ -1,8 +1,8 @@
 /** The contract suite on the real API server: what the embedded cluster must agree with. */
 import { PLAYED_AREAS, SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { contractBed } from '../support/contract-bed.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { contractBed } from '../support/api/contract-bed.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 
 const say = (): void => {};
 

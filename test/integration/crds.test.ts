@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { crdName } from '../../src/api/crd.ts';
 import { exampleObject } from '../../src/api/reference.ts';
 import { CUSTOM_RESOURCES } from '../../src/api/resources.ts';
+import { readCapacityRequest } from '../../src/domain/demand/reading.ts';
 import {
   asRecord,
   type JsonRecord,
@@ -10,8 +11,7 @@ import {
   parseJson,
   textAt,
 } from '../../src/domain/json.ts';
-import { readCapacityRequest } from '../../src/domain/demand/reading.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 
 const SPEC = { resources: { cpu: '1' }, priority: 0 };
 let made = 0;

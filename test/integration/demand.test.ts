@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { makeDemand } from '../../src/domain/demand/demand.ts';
 import { capacityRequestProjector } from '../../src/domain/demand/request.ts';
 import { makeRequests } from '../bench/capacity-requests.ts';
-import { demandDigest, demandInGo } from '../support/go-demand.ts';
-import { describeWithGo } from '../support/testbed.ts';
+import { describeWithGo } from '../support/api/testbed.ts';
+import { demandDigest, demandInGo } from '../support/demand/go-demand.ts';
 
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 const REQUESTS = 10_000;

@@ -5,8 +5,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { printCordon } from '../../src/domain/drain/cordon.ts';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numberAt } from '../../src/domain/json.ts';
 import { SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
-import { type EmbeddedHttp, embeddedHttp } from '../support/embedded-http.ts';
+import { type EmbeddedHttp, embeddedHttp } from '../support/api/embedded-http.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('embedded API server over HTTP', () => {

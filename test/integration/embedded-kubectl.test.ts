@@ -1,8 +1,8 @@
 /** kubectl works on the embedded cluster as on a real one. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type EmbeddedKubectl, embeddedKubectl } from '../support/embedded-kubectl.ts';
+import { type EmbeddedKubectl, embeddedKubectl } from '../support/api/embedded-kubectl.ts';
+import { describeWithBinaries } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithBinaries } from '../support/testbed.ts';
 
 const TIMEOUT_MS = 120_000;
 

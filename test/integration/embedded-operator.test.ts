@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
-import { isJoined } from '../support/cluster-connection.ts';
+import { isJoined } from '../support/api/cluster-connection.ts';
+import { rawRequest } from '../support/demand/capacity-requests.ts';
 import { eventually } from '../support/eventually.ts';
-import { rawRequest } from '../support/capacity-requests.ts';
-import { startFleet } from '../support/fleet-process.ts';
-import { startTidegate } from '../support/tidegate-process.ts';
+import { startFleet } from '../support/processes/fleet-process.ts';
+import { startTidegate } from '../support/processes/tidegate-process.ts';
 
 const CUSTOM = '/apis/bigfleet.lucy.sh/v1alpha1';
 const REQUESTS = `${CUSTOM}/namespaces/default/capacityrequests`;

@@ -10,9 +10,9 @@ import { projectPod } from '../../src/domain/drain/pod.ts';
 import { slotNeed } from '../../src/domain/drain/slots.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
-import { type ClusterClient, clusterClient } from '../support/cluster-client.ts';
-import { fileSource, liveWorld } from '../support/live-world.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { type ClusterClient, clusterClient } from '../support/api/cluster-client.ts';
+import { fileSource, liveWorld } from '../support/api/live-world.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 
 const TIMEOUT_MS = 60_000;
 const CORE = '/api/v1/namespaces';

@@ -4,9 +4,9 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
+import { startReflector } from '../../src/actors/caches/reflector.ts';
 import { clockLayer } from '../../src/actors/clocks.ts';
 import { startPodEvictions } from '../../src/actors/evictions/pod-evictions.ts';
-import { startReflector } from '../../src/actors/caches/reflector.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';
@@ -18,10 +18,10 @@ import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
-import { type ClusterClient, clusterClient, nameOf } from '../support/cluster-client.ts';
+import { type ClusterClient, clusterClient, nameOf } from '../support/api/cluster-client.ts';
+import { fileSource } from '../support/api/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { fileSource } from '../support/live-world.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 const TIMEOUT_MS = 120_000;
 const GRACE_MS = 600_000;

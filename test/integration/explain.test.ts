@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];

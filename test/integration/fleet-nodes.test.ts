@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { textAt, valueAt } from '../../src/domain/json.ts';
-import { clusterClient, COLLECTIONS, nameOf, untilAll } from '../support/cluster-client.ts';
-import { type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { clusterClient, COLLECTIONS, nameOf, untilAll } from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
 
 const place = (fleet: FleetProcess, id: string, state: string): Promise<unknown> =>
   fleet.script('POST', `/machines/${id}/state`, { state, cluster: 'prod' });

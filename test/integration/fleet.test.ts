@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { STATUS } from '../../src/embedded/fleet/session.ts';
-import { type Authority, newAuthority, type Pair } from '../support/certificates.ts';
-import { cpus } from '../support/fleet-cluster.ts';
-import { type FleetOptions, type FleetProcess, startFleet } from '../support/fleet-process.ts';
-import { GrpcCluster, type GrpcDial, inspectNeeds } from '../support/grpc-cluster.ts';
+import { cpus } from '../support/fleet/fleet-cluster.ts';
+import { GrpcCluster, type GrpcDial, inspectNeeds } from '../support/fleet/grpc-cluster.ts';
+import { type Authority, newAuthority, type Pair } from '../support/processes/certificates.ts';
+import {
+  type FleetOptions,
+  type FleetProcess,
+  startFleet,
+} from '../support/processes/fleet-process.ts';
 
 const opened: GrpcCluster[] = [];
 const folders: string[] = [];

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { fieldsPage } from '../../tools/field-tables.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
 
 describeWithTestbed('the fields of the built-in kinds', {}, (bed) => {
   it('are those of kube-apiserver; "node tools/kubernetes-fields.ts" writes them', async () => {

@@ -4,10 +4,10 @@ import { type Leadership, startLeadership } from '../../src/actors/leadership.ts
 import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { LEASE_TIMES, type LeaseTimes } from '../../src/domain/lease.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type CuttableProxy, cuttableProxy } from '../support/cuttable-proxy.ts';
+import { type CuttableProxy, cuttableProxy } from '../support/api/cuttable-proxy.ts';
+import { type LiveWorld, liveWorld } from '../support/api/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually, pause } from '../support/eventually.ts';
-import { type LiveWorld, liveWorld } from '../support/live-world.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 /** Quick enough for a test; still in the proportions of the defaults. */
 const QUICK: LeaseTimes = { leaseMs: 3000, renewMs: 2000, retryMs: 400 };

@@ -2,9 +2,9 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { startAvailableCapacities } from '../../src/actors/machines/available-capacities.ts';
-import { startEventRecorder } from '../../src/actors/event-recorder.ts';
 import { startReflector } from '../../src/actors/caches/reflector.ts';
+import { startEventRecorder } from '../../src/actors/event-recorder.ts';
+import { startAvailableCapacities } from '../../src/actors/machines/available-capacities.ts';
 import { startUpcomingNodes } from '../../src/actors/machines/upcoming-nodes.ts';
 import { makeWorld } from '../../src/actors/world.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
@@ -29,9 +29,9 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
+import { fileSource } from '../support/api/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { fileSource } from '../support/live-world.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -10,7 +10,7 @@ import { playAll } from '../models/cluster/plays.ts';
 import type { SiteAddress } from '../models/cluster/site.ts';
 import type { Cue, Place, Scene, Stage } from '../models/cluster/stage.ts';
 import { loseAnswer } from '../models/cluster/troubles.ts';
-import { embeddedHttp } from '../support/embedded-http.ts';
+import { embeddedHttp } from '../support/api/embedded-http.ts';
 
 type Found = { readonly _tag: 'Made' } | { readonly _tag: 'There' } | { readonly _tag: 'Lost' };
 

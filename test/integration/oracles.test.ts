@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../tools/testbed/commands.ts';
 import { moduleFolder, oracle } from '../../tools/testbed/go-builds.ts';
-import { describeWithGo } from '../support/testbed.ts';
+import { describeWithGo } from '../support/api/testbed.ts';
 
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 

@@ -1,12 +1,12 @@
 /** The table of what the request of a pod says, on a real API server and by a whole process. */
 import { expect, it } from 'vitest';
 import { asRecord, type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
-import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/cluster-client.ts';
+import { type ClusterClient, COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
+import { freshCluster } from '../support/api/fresh-cluster.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { POD_DEMAND_CASES, type PodDemandCase, podOf } from '../support/demand/pod-demand-cases.ts';
 import { eventually } from '../support/eventually.ts';
-import { freshCluster } from '../support/fresh-cluster.ts';
-import { POD_DEMAND_CASES, type PodDemandCase, podOf } from '../support/pod-demand-cases.ts';
-import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/pods-role.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+import { ownerOf, PODS, startPodsRole, untilRequestsOf } from '../support/processes/pods-role.ts';
 
 const SERVED = POD_DEMAND_CASES.filter(({ served }) => served);
 const WARNINGS = SERVED.flatMap(({ warned = [] }) => warned).length;

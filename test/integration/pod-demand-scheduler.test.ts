@@ -6,15 +6,15 @@
  */
 import { expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
-import { parseQuantity } from '../../src/domain/quantity.ts';
-import type { ResourceMap } from '../../src/domain/resources.ts';
 import { NO_DEFAULTS } from '../../src/domain/pod-demand/penalties.ts';
 import { projectPodDemand } from '../../src/domain/pod-demand/pod-demand.ts';
 import type { RequirementFields } from '../../src/domain/pod-demand/pod-placement.ts';
 import { type PodRequestSpec, requestOfPod } from '../../src/domain/pod-demand/pod-request.ts';
-import { clusterClient, COLLECTIONS, nameOf } from '../support/cluster-client.ts';
-import { PODS as PODS_PATH } from '../support/pods-role.ts';
-import { resizedPods } from '../support/resized-pods.ts';
+import { parseQuantity } from '../../src/domain/quantity.ts';
+import type { ResourceMap } from '../../src/domain/resources.ts';
+import { clusterClient, COLLECTIONS, nameOf } from '../support/api/cluster-client.ts';
+import { describeWithTestbed } from '../support/api/testbed.ts';
+import { resizedPods } from '../support/demand/resized-pods.ts';
 import {
   affinityOf,
   labelledNodes,
@@ -22,15 +22,15 @@ import {
   podsThatAsk,
   podsThatChoose,
   sandboxedClass,
-} from '../support/scheduler-pods.ts';
+} from '../support/demand/scheduler-pods.ts';
 import {
   defaultedPod,
   hopefulPod,
   makeNodes,
   scheduledPods,
   type WantedNode,
-} from '../support/scheduler-verdicts.ts';
-import { describeWithTestbed } from '../support/testbed.ts';
+} from '../support/demand/scheduler-verdicts.ts';
+import { PODS as PODS_PATH } from '../support/processes/pods-role.ts';
 
 const SEED = 20_261_121;
 const PODS = 50;

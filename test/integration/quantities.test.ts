@@ -12,8 +12,8 @@ import {
 } from '../../src/domain/quantity.ts';
 import { oracle } from '../../tools/testbed/binaries.ts';
 import { runCommand } from '../../tools/testbed/commands.ts';
-import { anyQuantityTexts, quantityTexts } from '../support/quantity-texts.ts';
-import { describeWithGo } from '../support/testbed.ts';
+import { describeWithGo } from '../support/api/testbed.ts';
+import { anyQuantityTexts, quantityTexts } from '../support/demand/quantity-texts.ts';
 
 /** What one side makes of a list of texts: the sum, or that one of them is no quantity. */
 interface Verdict {

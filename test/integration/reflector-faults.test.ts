@@ -4,9 +4,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
+import { liveWorld } from '../support/api/live-world.ts';
+import {
+  event,
+  json,
+  startStubApi,
+  type StubApi,
+  type StubRequest,
+} from '../support/api/stub-api.ts';
 import { eventually, pause } from '../support/eventually.ts';
-import { liveWorld } from '../support/live-world.ts';
-import { event, json, startStubApi, type StubApi, type StubRequest } from '../support/stub-api.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

@@ -7,10 +7,10 @@ import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { type KubeAnswer, KubeApi, type KubeCall } from '../../src/effects/kube-api.ts';
 import { serverVersion } from '../../src/effects/server-version.ts';
-import { cuttableProxy } from '../support/cuttable-proxy.ts';
+import { cuttableProxy } from '../support/api/cuttable-proxy.ts';
+import { fileSource, type LiveWorld, liveWorld } from '../support/api/live-world.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { fileSource, type LiveWorld, liveWorld } from '../support/live-world.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 interface Entry extends Identity {
   readonly value: string;

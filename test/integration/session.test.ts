@@ -15,10 +15,10 @@ import { clusterId, instructionId } from '../../src/domain/ids.ts';
 import { type CredentialFiles, credentialsLayer } from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { shardCallsLayer } from '../../src/effects/shard-call.ts';
-import { newAuthority, type Pair } from '../support/certificates.ts';
-import { countDials } from '../support/dial-counter.ts';
 import { eventually } from '../support/eventually.ts';
-import { type ShardProcess, type ShardSetup, startShard } from '../support/shard-process.ts';
+import { countDials } from '../support/fleet/dial-counter.ts';
+import { type ShardProcess, type ShardSetup, startShard } from '../support/fleet/shard-process.ts';
+import { newAuthority, type Pair } from '../support/processes/certificates.ts';
 
 const endings: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -1,9 +1,9 @@
 /** The template engine beside Go's own: the corpus is current, and fuzzed templates agree. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { goAnswers, ourAnswer, readCorpus } from '../support/template-corpus.ts';
-import { fuzzedTemplate, GRAMMAR_DATA } from '../support/template-grammar.ts';
-import { describeWithGo } from '../support/testbed.ts';
+import { describeWithGo } from '../support/api/testbed.ts';
+import { goAnswers, ourAnswer, readCorpus } from '../support/templates/template-corpus.ts';
+import { fuzzedTemplate, GRAMMAR_DATA } from '../support/templates/template-grammar.ts';
 
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 const FUZZED = 10_000;

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { runCommand } from '../../tools/testbed/commands.ts';
 import { startTestbed } from '../../tools/testbed/testbed.ts';
+import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeWithTestbed, type Testbed } from '../support/testbed.ts';
 
 const NODES = ['node-a', 'node-b'];
 const PODS = 20;

@@ -8,17 +8,17 @@ import process from 'node:process';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { duration, median, say, sayFigure, sayMachine } from '../bench/measurement.ts';
-import { untilPodsReady } from '../support/drain-site.ts';
-import { eventually } from '../support/eventually.ts';
-import type { OperatorProcess } from '../support/operator-child.ts';
+import { untilPodsReady } from '../support/drains/drain-site.ts';
 import {
   joinMachines,
   reclaimEach,
   reclaimTogether,
   spareNodes,
   untilEnded,
-} from '../support/reclaims.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+} from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { eventually } from '../support/eventually.ts';
+import type { OperatorProcess } from '../support/processes/operator-child.ts';
 import {
   emptyToShownMs,
   evictionCount,

@@ -1,12 +1,12 @@
 /** One cluster, one fleet and the operators of one run of the measurements. */
 import { startTestbed, type Testbed } from '../../tools/testbed/testbed.ts';
-import { type ClusterClient, connectCluster } from '../support/cluster-connection.ts';
-import { untilPodsReady } from '../support/drain-site.ts';
-import { fleetBy, type FleetProcess } from '../support/fleet-child.ts';
-import { operatorBy, type OperatorProcess } from '../support/operator-child.ts';
-import { joinMachines, untilShownReady } from '../support/reclaims.ts';
-import { spawnTidegate } from '../support/tidegate-child.ts';
-import { barePod, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { type ClusterClient, connectCluster } from '../support/api/cluster-connection.ts';
+import { untilPodsReady } from '../support/drains/drain-site.ts';
+import { joinMachines, untilShownReady } from '../support/drains/reclaims.ts';
+import { barePod, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { fleetBy, type FleetProcess } from '../support/processes/fleet-child.ts';
+import { operatorBy, type OperatorProcess } from '../support/processes/operator-child.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
 /** A dead leader is waited for this long, and what is measured begins after that. */
 const LEASE = {

@@ -18,7 +18,7 @@ import {
   availableCapacity,
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
-import { answeringApi, answerOf } from '../support/fake-api.ts';
+import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { availableCapacityStage } from './cluster/available-capacity-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 

@@ -22,7 +22,7 @@ import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
-import { answeringApi, answerOf } from '../support/fake-api.ts';
+import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandStage } from './cluster/pod-demand-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 

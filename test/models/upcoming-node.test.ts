@@ -25,7 +25,7 @@ import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
-import { answeringApi, answerOf } from '../support/fake-api.ts';
+import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { upcomingNodeStage } from './cluster/upcoming-node-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 

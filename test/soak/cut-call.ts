@@ -8,10 +8,10 @@
 import { listOrEmptyAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { seenPod } from '../support/pod-history.ts';
-import { heldUp, shownDrains } from '../support/shown-drains.ts';
-import type { StartTidegate } from '../support/tidegate-child.ts';
-import { DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { seenPod } from '../support/drains/pod-history.ts';
+import { heldUp, shownDrains } from '../support/drains/shown-drains.ts';
+import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 import { SINGLE, type SoakSite } from './soak-site.ts';
 
 /** The reason by which such a slot is named. */

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { realTime } from '../../src/effects/real-time.ts';
 import { startTestbed } from '../../tools/testbed/testbed.ts';
-import { spawnTidegate } from '../support/tidegate-child.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 import { soakDrains } from './killed-drains.ts';
 import { type Round, roundLine, soakSummary } from './round-report.ts';
 

@@ -5,16 +5,16 @@
  * of pods and what stands in the cluster, never at what the operator says of itself.
  */
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
+import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-connection.ts';
 import {
   type AuditedEviction,
   cordonTimes,
   deadlinesWritten,
   evictionsIn,
-} from '../support/audited-drains.ts';
-import { COLLECTIONS, nameOf, phaseOf } from '../support/cluster-connection.ts';
-import { brokenBudgets, nodesOfPods, podSteps, seenPod } from '../support/pod-history.ts';
-import { acksAt, markSeen } from '../support/reclaims.ts';
-import { DRAIN_COLLECTIONS } from '../support/workloads.ts';
+} from '../support/drains/audited-drains.ts';
+import { brokenBudgets, nodesOfPods, podSteps, seenPod } from '../support/drains/pod-history.ts';
+import { acksAt, markSeen } from '../support/drains/reclaims.ts';
+import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { type SoakSite, WORKLOADS } from './soak-site.ts';
 
 /** A round that is over. */

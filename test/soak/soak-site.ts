@@ -7,21 +7,21 @@
  */
 import { textAt } from '../../src/domain/json.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
-import { type AuditTail, auditTail } from '../support/audit-tail.ts';
+import { type AuditTail, auditTail } from '../support/api/audit-tail.ts';
 import {
   type ClusterClient,
   COLLECTIONS,
   connectCluster,
   type History,
   nameOf,
-} from '../support/cluster-connection.ts';
-import { untilPodsReady } from '../support/drain-site.ts';
+} from '../support/api/cluster-connection.ts';
+import { untilPodsReady } from '../support/drains/drain-site.ts';
+import { joinMachines } from '../support/drains/reclaims.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
-import { fleetBy, type FleetProcess } from '../support/fleet-child.ts';
-import { operatorBy, type OperatorProcess } from '../support/operator-child.ts';
-import { joinMachines } from '../support/reclaims.ts';
-import type { StartTidegate } from '../support/tidegate-child.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../support/workloads.ts';
+import { fleetBy, type FleetProcess } from '../support/processes/fleet-child.ts';
+import { operatorBy, type OperatorProcess } from '../support/processes/operator-child.ts';
+import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 
 /** A workload of the soak: how many pods it has, and how many of them may be away. */
 export interface Workload {

@@ -16,7 +16,7 @@ import {
 } from '../../../src/effects/available-capacities.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
-import { liveWorld } from '../../support/live-world.ts';
+import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';

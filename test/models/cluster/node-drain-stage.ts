@@ -10,7 +10,7 @@ import { isOlder } from '../../../src/domain/revisions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
-import { liveWorld } from '../../support/live-world.ts';
+import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { listOrEmptyAt, parseJson, textAt } from '../../../src/domain/json.ts';
 import { unavailability } from '../../../tools/testbed/binaries.ts';
 import { startTestbed } from '../../../tools/testbed/testbed.ts';
-import { adminAccess } from '../../support/cluster-connection.ts';
+import { adminAccess } from '../../support/api/cluster-connection.ts';
 
 const tokenIn = async (kubeconfig: string): Promise<string> =>
   textAt(

@@ -14,7 +14,7 @@ import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { isOlder } from '../../../src/domain/revisions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
-import { liveWorld } from '../../support/live-world.ts';
+import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { type Sight, watchSight } from './sight.ts';
 import type { Hand } from './site.ts';

@@ -3,6 +3,7 @@
  * the API server's own answer means what the way says.
  */
 import { ManagedRuntime } from 'effect';
+import { Layer } from 'effect';
 import { providePodEviction } from '../../../src/actors/evictions/pod-eviction-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
@@ -13,8 +14,7 @@ import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
 import { evictionsLayer } from '../../../src/effects/evictions.ts';
 import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
-import { liveWorld } from '../../support/live-world.ts';
-import { Layer } from 'effect';
+import { liveWorld } from '../../support/api/live-world.ts';
 import type { Order } from './fault-line.ts';
 import { type Budgets, GUARD_LABEL, type PodScenery, podScenery } from './pod-scenery.ts';
 import { type Sight, watchSight } from './sight.ts';

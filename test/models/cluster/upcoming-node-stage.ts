@@ -22,7 +22,7 @@ import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
-import { liveWorld } from '../../support/live-world.ts';
+import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 /** The API server goes away in the middle of things, is slow at first, or forgets. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
-import { COLLECTIONS, phaseOf, uidOf } from '../../support/cluster-connection.ts';
-import { wantedMachine, wantedMachines } from '../../support/wanted-capacity.ts';
+import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
+import { wantedMachine, wantedMachines } from '../../support/demand/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER, type ProcessFlags } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';

@@ -1,7 +1,7 @@
 /** A person who has the last word: uncordons a node in the middle, and one that is given back. */
 import { booleanAt } from '../../../src/domain/json.ts';
-import { COLLECTIONS, phaseOf, phasesIn } from '../../support/cluster-connection.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import { COLLECTIONS, phaseOf, phasesIn } from '../../support/api/cluster-connection.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import { reclaimMark } from '../node-marks.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import {

@@ -1,7 +1,12 @@
 /** What a drain costs the API server when nothing is in its way. */
-import { phasesIn } from '../../support/cluster-connection.ts';
-import { auditCounts } from '../../support/audited-drains.ts';
-import { daemonSet, deployment, DRAIN_COLLECTIONS, mirrorPod } from '../../support/workloads.ts';
+import { phasesIn } from '../../support/api/cluster-connection.ts';
+import { auditCounts } from '../../support/drains/audited-drains.ts';
+import {
+  daemonSet,
+  deployment,
+  DRAIN_COLLECTIONS,
+  mirrorPod,
+} from '../../support/drains/workloads.ts';
 import {
   acksOf,
   codesOf,

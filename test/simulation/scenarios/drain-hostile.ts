@@ -4,9 +4,9 @@
  */
 import { textAt } from '../../../src/domain/json.ts';
 import type { KubeCall } from '../../../src/effects/kube-api.ts';
-import { COLLECTIONS, uidOf } from '../../support/cluster-connection.ts';
-import { barePod, budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
-import { failure, REFUSED, TROUBLED } from '../../support/hostile-answers.ts';
+import { COLLECTIONS, uidOf } from '../../support/api/cluster-connection.ts';
+import { failure, REFUSED, TROUBLED } from '../../support/drains/hostile-answers.ts';
+import { barePod, budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import {
   drainSetting,
   evictionsOf,

@@ -2,9 +2,14 @@
  * A hundred nodes are taken back at once, under the budgets of a hundred and fifty workloads. What
  * is told are orders and counts: "half of the nodes by so much" is said in pods that were gone.
  */
-import { auditCounts, budgetExcess, cordonTimes, total } from '../../support/audited-drains.ts';
-import { brokenBudgets, emptiedNodes, nodesOfPods } from '../../support/pod-history.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import {
+  auditCounts,
+  budgetExcess,
+  cordonTimes,
+  total,
+} from '../../support/drains/audited-drains.ts';
+import { brokenBudgets, emptiedNodes, nodesOfPods } from '../../support/drains/pod-history.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import { reclaimMark } from '../node-marks.ts';
 import { ORDINARY_FLAGS } from '../simulated-process.ts';
 import {

@@ -1,8 +1,8 @@
 /** Drains while the way to the API server, or the clock, is not to be relied on. */
 import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
-import { brokenBudgets, nodesOfPods } from '../../support/pod-history.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
-import { failure } from '../../support/hostile-answers.ts';
+import { failure } from '../../support/drains/hostile-answers.ts';
+import { brokenBudgets, nodesOfPods } from '../../support/drains/pod-history.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import {
   acksOf,
   deadlineCounts,

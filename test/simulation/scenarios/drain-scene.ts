@@ -8,11 +8,11 @@
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
 import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
-import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/audited-drains.ts';
-import { COLLECTIONS, isJoined } from '../../support/cluster-connection.ts';
-import type { Scenery } from '../../support/drain-site.ts';
-import { type PodStep, podSteps, seenPod } from '../../support/pod-history.ts';
-import { DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
+import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
+import type { Scenery } from '../../support/drains/drain-site.ts';
+import { type PodStep, podSteps, seenPod } from '../../support/drains/pod-history.ts';
+import { DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import type { Setting } from '../embedded-site.ts';
 import { nameOf } from '../law.ts';
 import { reclaimMark } from '../node-marks.ts';

@@ -1,8 +1,8 @@
 /** Operators that are told to stop, or are killed, in the middle of drains; and who comes next. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import type { KubeCall } from '../../../src/effects/kube-api.ts';
-import { brokenBudgets, nodesOfPods } from '../../support/pod-history.ts';
-import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/workloads.ts';
+import { brokenBudgets, nodesOfPods } from '../../support/drains/pod-history.ts';
+import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import { isCordoned, reclaimMark } from '../node-marks.ts';
 import { LEASE, NAMESPACE } from '../simulated-process.ts';
 import {

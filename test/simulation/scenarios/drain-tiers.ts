@@ -1,14 +1,14 @@
 /** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
 import { textAt } from '../../../src/domain/json.ts';
-import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
-import { departuresFrom, nodesOfPods } from '../../support/pod-history.ts';
+import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
+import { departuresFrom, nodesOfPods } from '../../support/drains/pod-history.ts';
 import {
   barePod,
   budget,
   deployment,
   DRAIN_COLLECTIONS,
   priority,
-} from '../../support/workloads.ts';
+} from '../../support/drains/workloads.ts';
 import { nameOf } from '../law.ts';
 import {
   codesOf,

@@ -6,8 +6,8 @@ import {
   phaseOf,
   phasesIn,
   uidOf,
-} from '../../support/cluster-connection.ts';
-import { wantedMachines } from '../../support/wanted-capacity.ts';
+} from '../../support/api/cluster-connection.ts';
+import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';

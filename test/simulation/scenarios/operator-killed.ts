@@ -1,8 +1,8 @@
 /** Operators that are killed, stopped or put to sleep in the middle of a burst; who writes when. */
 import { textAt } from '../../../src/domain/json.ts';
-import { overlapping } from '../../support/audited-writes.ts';
-import { COLLECTIONS, phaseOf, uidOf } from '../../support/cluster-connection.ts';
-import { wantedMachines } from '../../support/wanted-capacity.ts';
+import { overlapping } from '../../support/api/audited-writes.ts';
+import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
+import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { holderOf } from './drain-stopped.ts';

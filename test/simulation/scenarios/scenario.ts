@@ -5,7 +5,7 @@
  * has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
  */
 import { createHash } from 'node:crypto';
-import { auditCounts, evictionsIn, total } from '../../support/audited-drains.ts';
+import { auditCounts, evictionsIn, total } from '../../support/drains/audited-drains.ts';
 import type { Setting } from '../embedded-site.ts';
 import type { ProcessFlags } from '../simulated-process.ts';
 import { type Breach, FAIR } from '../world-state.ts';

@@ -1,8 +1,8 @@
 /** What scenarios of sessions stand on: demand, machines by the hundred, and who says what. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
-import type { AuditEntry } from '../../../tools/testbed/audit.ts';
-import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
 import type { FleetMachineState } from '../../../src/embedded/fleet/machine.ts';
+import type { AuditEntry } from '../../../tools/testbed/audit.ts';
+import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
 import type { Setting } from '../embedded-site.ts';
 import { nameOf } from '../law.ts';
 import { CLUSTER } from '../simulated-process.ts';

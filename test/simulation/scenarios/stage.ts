@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
-import type { Change } from '../../support/cluster-connection.ts';
+import type { Change } from '../../support/api/cluster-connection.ts';
 import { auditLaw, targetOf } from '../audit-law.ts';
 import type { Setting } from '../embedded-site.ts';
 import { faultDoor } from '../fault-door.ts';

@@ -1,7 +1,7 @@
 /** How the operator ends when it is told to. */
-import { overlapping } from '../../support/audited-writes.ts';
-import { COLLECTIONS, phaseOf } from '../../support/cluster-connection.ts';
-import { wantedMachines } from '../../support/wanted-capacity.ts';
+import { overlapping } from '../../support/api/audited-writes.ts';
+import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
+import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
 import { holderOf } from './drain-stopped.ts';
 import type { Scenario } from './scenario.ts';
 import {

@@ -2,8 +2,8 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { startAvailableCapacities } from '../../../src/actors/machines/available-capacities.ts';
 import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startAvailableCapacities } from '../../../src/actors/machines/available-capacities.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -15,7 +15,7 @@ import {
   availableCapacitiesLayer,
 } from '../../../src/effects/available-capacities.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
-import { fakeObjects } from '../../support/fake-objects.ts';
+import { fakeObjects } from '../../support/api/fake-objects.ts';
 
 /** Golden (wire: *Profile fingerprint*). */
 const KEY = 'available:p=1000000|ipb=0|rpb=0|reqs=node.kubernetes.io/instance-type:1:' +

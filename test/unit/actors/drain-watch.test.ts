@@ -8,7 +8,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { DRAIN_SELECTIONS } from '../../../src/effects/drain-reads.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
-import { scriptedApi } from '../../support/scripted-api.ts';
+import { scriptedApi } from '../../support/api/scripted-api.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {

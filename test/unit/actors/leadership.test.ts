@@ -9,7 +9,7 @@ import { LEASE_TIMES, leaseTimesProblem } from '../../../src/domain/lease.ts';
 import { type SimulatedTime, simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
-import { leaseApi } from '../../support/lease-api.ts';
+import { leaseApi } from '../../support/api/lease-api.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

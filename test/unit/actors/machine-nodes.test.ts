@@ -1,6 +1,6 @@
 /** The Nodes of machines, as the registry of machines shows them. */
 import { describe, expect, test } from 'vitest';
-import { machineRig } from '../../support/machine-rig.ts';
+import { machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('the Node of a machine', () => {
   const REF = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'uid-1' };

@@ -2,8 +2,8 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startReflector } from '../../../src/actors/caches/reflector.ts';
+import { clockLayer } from '../../../src/actors/clocks.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
@@ -12,7 +12,7 @@ import { textAt } from '../../../src/domain/json.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
-import { scriptedApi } from '../../support/scripted-api.ts';
+import { scriptedApi } from '../../support/api/scripted-api.ts';
 
 interface Thing extends Identity {
   readonly color: string;

@@ -17,7 +17,7 @@ import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { fakeApi, fakeObjects } from '../../support/fake-objects.ts';
+import { fakeApi, fakeObjects } from '../../support/api/fake-objects.ts';
 
 const RECLAIM = 'cordon.tidegate.dev/reclaim';
 

@@ -3,7 +3,7 @@ import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
-import { ID_KEY, machineRig } from '../../support/machine-rig.ts';
+import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('writes that fail', () => {
   test('upcomingNodes: every machine ends in the state of its last frame when the API server is back', async () => {

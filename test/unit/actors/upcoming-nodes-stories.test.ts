@@ -20,7 +20,7 @@ import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { fakeApi, fakeObjects } from '../../support/fake-objects.ts';
+import { fakeApi, fakeObjects } from '../../support/api/fake-objects.ts';
 
 const PHASES: Readonly<Partial<Record<MachineState, string>>> = {
   Configuring: 'Registered',

@@ -2,7 +2,7 @@
 import type { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import type { SessionNews } from '../../../src/domain/frames.ts';
-import { ID_KEY, machineRig } from '../../support/machine-rig.ts';
+import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('machines become objects', () => {
   test('upcomingNodes: a new machine costs two writes and has its start time from the first', async () => {

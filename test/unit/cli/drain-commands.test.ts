@@ -4,9 +4,9 @@ import { runDrainPlan } from '../../../src/cli/drain-plan.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
 import { runDrainStatus } from '../../../src/cli/drain-status.ts';
 import { runExplain } from '../../../src/cli/explain.ts';
-import { rawBudget, rawPod } from '../../support/drain-facts.ts';
-import { rawSceneNode, SCENE_NOW_MS } from '../../support/drain-scene.ts';
-import { type Handle, json, startStubApi, type StubApi } from '../../support/stub-api.ts';
+import { type Handle, json, startStubApi, type StubApi } from '../../support/api/stub-api.ts';
+import { rawBudget, rawPod } from '../../support/drains/drain-facts.ts';
+import { rawSceneNode, SCENE_NOW_MS } from '../../support/drains/drain-scene.ts';
 
 const apis: StubApi[] = [];
 

@@ -4,8 +4,8 @@ import { drainPrinter } from '../../../src/cli/drain-printer.ts';
 import type { StatusFormat } from '../../../src/cli/drain-request.ts';
 import type { DrainStatus } from '../../../src/view/drain-status.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
-import { podOf } from '../../support/drain-facts.ts';
-import { SCENE_NOW_MS, sceneOfNode } from '../../support/drain-scene.ts';
+import { podOf } from '../../support/drains/drain-facts.ts';
+import { SCENE_NOW_MS, sceneOfNode } from '../../support/drains/drain-scene.ts';
 
 const drain = (name: string, pods: number, laterMs = 0): DrainStatus =>
   drainStatus(sceneOfNode({

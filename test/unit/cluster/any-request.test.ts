@@ -8,7 +8,7 @@ import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import type { ClusterRequest } from '../../../src/embedded/cluster/api.ts';
 import { type Cluster, makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 import { apiVersionOf, type Kind } from '../../../src/embedded/cluster/kinds/kind.ts';
-import { anything, objectOf } from '../../support/kubernetes-objects.ts';
+import { anything, objectOf } from '../../support/api/kubernetes-objects.ts';
 
 const RUNS = 2000;
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { PLAYED_AREAS, SERVER_AREAS } from '../../contract/areas.ts';
 import { caseCount, contractSuite } from '../../contract/suite.ts';
-import { contractEmbedded } from '../../support/contract-embedded.ts';
+import { contractEmbedded } from '../../support/api/contract-embedded.ts';
 
 const CASES_MIN = 250;
 

@@ -11,7 +11,7 @@ import {
   type Quantity,
   wholeQuantity,
 } from '../../../src/domain/quantity.ts';
-import { quantityTexts } from '../../support/quantity-texts.ts';
+import { quantityTexts } from '../../support/demand/quantity-texts.ts';
 
 const quantity = (text: string): Quantity => {
   const reading = parseQuantity(text);

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
-import { evictionRig } from '../../support/eviction-rig.ts';
+import { evictionRig } from '../../support/drains/eviction-rig.ts';
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 

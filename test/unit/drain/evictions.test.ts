@@ -2,8 +2,8 @@
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AnswerLost, type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
-import { evictionRig, type RigOptions } from '../../support/eviction-rig.ts';
-import { refusal } from '../../support/fake-evictions.ts';
+import { evictionRig, type RigOptions } from '../../support/drains/eviction-rig.ts';
+import { refusal } from '../../support/drains/fake-evictions.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

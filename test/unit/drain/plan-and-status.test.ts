@@ -11,7 +11,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { type NodeFacts, nodeFactsOf } from '../../../src/view/drain-facts.ts';
 import { drainPlan } from '../../../src/view/drain-plan.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
-import { evictionRig } from '../../support/eviction-rig.ts';
+import { evictionRig } from '../../support/drains/eviction-rig.ts';
 
 const GRACE_SECONDS = 600;
 const KINDS = ['BlockedByBudget', 'BudgetNeverAllows', 'Finalizer', 'TwoBudgets'];

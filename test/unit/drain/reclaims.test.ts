@@ -1,7 +1,7 @@
 /** Reclaim instructions over a cluster in memory: what the cluster and the shard get to know. */
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import { drainRig, type DrainRigOptions } from '../../support/drain-rig.ts';
+import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -14,7 +14,7 @@ import {
 } from '../../../src/effects/kube-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { WriteGate, writeGate } from '../../../src/effects/write-gate.ts';
-import { unwatched } from '../../support/fake-api.ts';
+import { unwatched } from '../../support/api/fake-api.ts';
 
 const DONE: KubeAnswer = { status: 201, body: { status: 'Success' } };
 

@@ -11,7 +11,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { type KubeAnswer, KubeApi, type KubeFault } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
-import { type Authority, newAuthority, type Pair } from '../../support/certificates.ts';
+import { type Authority, newAuthority, type Pair } from '../../support/processes/certificates.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

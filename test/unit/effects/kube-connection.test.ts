@@ -5,7 +5,13 @@ import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
 import { contextNamespace, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
-import { event, type Handle, json, startStubApi, type StubApi } from '../../support/stub-api.ts';
+import {
+  event,
+  type Handle,
+  json,
+  startStubApi,
+  type StubApi,
+} from '../../support/api/stub-api.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

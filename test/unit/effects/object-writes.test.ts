@@ -5,7 +5,7 @@ import { identityOf } from '../../../src/domain/object-meta.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { objectWrites } from '../../../src/effects/object-writes.ts';
 import { NotLeader } from '../../../src/effects/writes.ts';
-import { unwatched } from '../../support/fake-api.ts';
+import { unwatched } from '../../support/api/fake-api.ts';
 
 const object = { metadata: { name: 'x', uid: 'u', resourceVersion: '7' } };
 const shown = identityOf(object);

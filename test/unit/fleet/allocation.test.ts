@@ -4,7 +4,7 @@ import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { preemptionGraceSeconds } from '../../../src/embedded/fleet/allocation.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
-import { cpus, FleetCluster, type NeedInit } from '../../support/fleet-cluster.ts';
+import { cpus, FleetCluster, type NeedInit } from '../../support/fleet/fleet-cluster.ts';
 
 const kind = (cpu: string, labels: Readonly<Record<string, string>> = {}) =>
   machineKind({ labels, resources: { cpu, memory: '32Gi', pods: '110' }, costPerHour: 1 });

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { bindingsFile } from '../../../src/embedded/fleet/bindings.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
-import { type BootstrapManners, cpus, FleetCluster } from '../../support/fleet-cluster.ts';
+import { type BootstrapManners, cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';
 
 /** Machines of 8 CPUs. */
 const STANDARD = {

@@ -4,7 +4,7 @@ import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import type { ApiServer } from '../../../src/embedded/fleet/api-server.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { keepNodes } from '../../../src/embedded/fleet/nodes.ts';
-import { cpus, FleetCluster } from '../../support/fleet-cluster.ts';
+import { cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';
 
 interface NodeLike {
   readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };

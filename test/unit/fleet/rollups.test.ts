@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { inspectNeeds } from '../../../src/embedded/fleet/needs-view.ts';
-import { cpus, FleetCluster, type NeedInit } from '../../support/fleet-cluster.ts';
+import { cpus, FleetCluster, type NeedInit } from '../../support/fleet/fleet-cluster.ts';
 
 const connect = async (guarded = true) => {
   const time = simulatedTime();

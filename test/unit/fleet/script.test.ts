@@ -7,7 +7,7 @@ import { dial } from '../../../src/embedded/fleet/in-process.ts';
 import { ODD_FRAMES } from '../../../src/embedded/fleet/odd-frames.ts';
 import { SCRIPT_ROUTES } from '../../../src/embedded/fleet/script-routes.ts';
 import { answerScript } from '../../../src/embedded/fleet/script-server.ts';
-import { cpus, FleetCluster } from '../../support/fleet-cluster.ts';
+import { cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';
 
 const connect = async () => {
   const time = simulatedTime();

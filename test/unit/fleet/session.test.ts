@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
-import { cpus, FleetCluster } from '../../support/fleet-cluster.ts';
+import { cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';
 
 const fleet = (seedMachines = 24) => {
   const time = simulatedTime();

@@ -18,8 +18,8 @@ import { rollupFrames } from '../../../src/effects/rollup-frame.ts';
 import { type AcceptedNeed, readRollup } from '../../../src/embedded/fleet/needs.ts';
 import { readQuantity } from '../../../src/embedded/fleet/quantity.ts';
 import { OperatorMessageSchema } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import { goodSpecs, rawRequest } from '../../support/capacity-requests.ts';
-import { anyQuantityTexts } from '../../support/quantity-texts.ts';
+import { goodSpecs, rawRequest } from '../../support/demand/capacity-requests.ts';
+import { anyQuantityTexts } from '../../support/demand/quantity-texts.ts';
 
 /** Exponents that the operator refuses to send and a shard would have to take. */
 const BEYOND_OUR_LIMIT = /[eE][+-]?0*[1-9]\d{3,}$/;

@@ -6,7 +6,7 @@ import { QUIET_PODS_MAX } from '../../../src/actors/pods/pod-demand-population.t
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
-import { podRig, podUid } from '../../support/pod-rig.ts';
+import { podRig, podUid } from '../../support/demand/pod-rig.ts';
 
 const RECONCILES = 'bigfleet_unschedulable_pod_controller_reconciles_total';
 

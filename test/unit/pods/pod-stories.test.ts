@@ -10,7 +10,7 @@ import { COLLECTION_GRACE_MS } from '../../../src/actors/pods/departures.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
-import { podRig, podUid } from '../../support/pod-rig.ts';
+import { podRig, podUid } from '../../support/demand/pod-rig.ts';
 
 const pod = fc.constantFrom('a', 'b', 'c', 'd');
 const step = fc.oneof(

@@ -9,7 +9,7 @@ import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import { keyPairProblem, readCredentials } from '../../../src/effects/credentials.ts';
 import { credentialChanges } from '../../../src/streams/credential-changes.ts';
-import { newAuthority } from '../../support/certificates.ts';
+import { newAuthority } from '../../support/processes/certificates.ts';
 
 const OURS = clusterId('prod-1');
 const NOW_MS = Date.UTC(2026, 5, 1);

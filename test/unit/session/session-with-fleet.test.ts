@@ -5,8 +5,8 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startFleetSession } from '../../../src/actors/session/fleet-session.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
+import { startFleetSession } from '../../../src/actors/session/fleet-session.ts';
 import { shownState } from '../../../src/actors/session/session-voice.ts';
 import { makeWorld } from '../../../src/actors/world.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -18,8 +18,8 @@ import { Credentials } from '../../../src/effects/credentials.ts';
 import { Writes } from '../../../src/effects/writes.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { ODD_FRAMES } from '../../../src/embedded/fleet/odd-frames.ts';
-import { inProcessShard } from '../../support/in-process-shard.ts';
-import { request, shownRequests } from '../../support/shown-requests.ts';
+import { request, shownRequests } from '../../support/demand/shown-requests.ts';
+import { inProcessShard } from '../../support/fleet/in-process-shard.ts';
 
 const CLUSTER = 'prod-1';
 const INTERVAL_MS = 10_000;

@@ -12,8 +12,8 @@ import { clusterId, instructionId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { Credentials } from '../../../src/effects/credentials.ts';
-import { newAuthority } from '../../support/certificates.ts';
-import { fakeShard } from '../../support/fake-shard.ts';
+import { fakeShard } from '../../support/fleet/fake-shard.ts';
+import { newAuthority } from '../../support/processes/certificates.ts';
 
 const CLUSTER = clusterId('prod-1');
 const INTERVAL_MS = 10_000;

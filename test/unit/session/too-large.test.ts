@@ -11,7 +11,7 @@ import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { rollupFrames } from '../../../src/effects/rollup-frame.ts';
 import { replyOutbox } from '../../../src/streams/reply-outbox.ts';
-import { fakeShard } from '../../support/fake-shard.ts';
+import { fakeShard } from '../../support/fleet/fake-shard.ts';
 
 const rollup = (number: number, group: string): Rollup => ({
   number,

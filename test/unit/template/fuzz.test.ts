@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
-import { parseTemplate, renderTemplate } from '../../../src/domain/template/template.ts';
-import { quote, unquote } from '../../../src/domain/template/quoting.ts';
 import { fromBytes, toBytes } from '../../../src/domain/template/byte-strings.ts';
 import { formatFloat } from '../../../src/domain/template/float-formatting.ts';
+import { quote, unquote } from '../../../src/domain/template/quoting.ts';
+import { parseTemplate, renderTemplate } from '../../../src/domain/template/template.ts';
 import { OUTPUT_BYTES_MAX } from '../../../src/domain/template/work-meter.ts';
-import { anyText, fuzzedTemplate, GRAMMAR_DATA } from '../../support/template-grammar.ts';
+import { anyText, fuzzedTemplate, GRAMMAR_DATA } from '../../support/templates/template-grammar.ts';
 
 const RUNS = 10_000;
 

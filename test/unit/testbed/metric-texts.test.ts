@@ -1,6 +1,6 @@
 /** Reading metrics in end-to-end tests. */
 import { describe, expect, it } from 'vitest';
-import { metricValue } from '../../support/metric-texts.ts';
+import { metricValue } from '../../support/processes/metric-texts.ts';
 
 const TEXT = `# HELP writes Writes.
 # TYPE writes counter

@@ -4,7 +4,7 @@ import {
   type Runtime,
   startTidegate,
   type TidegateProcess,
-} from '../../support/tidegate-process.ts';
+} from '../../support/processes/tidegate-process.ts';
 
 const RUNTIMES: readonly Runtime[] = ['node', 'deno'];
 

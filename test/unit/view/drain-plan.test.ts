@@ -8,10 +8,10 @@ import { describe, expect, test } from 'vitest';
 import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
 import type { Uid } from '../../../src/domain/ids.ts';
 import type { DrainScene } from '../../../src/view/drain-facts.ts';
-import { drainPlan, evictable } from '../../../src/view/drain-plan.ts';
 import { drainPlanText } from '../../../src/view/drain-plan-text.ts';
-import { budgetOf, podOf } from '../../support/drain-facts.ts';
-import { type SceneNode, sceneOfNode } from '../../support/drain-scene.ts';
+import { drainPlan, evictable } from '../../../src/view/drain-plan.ts';
+import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
+import { type SceneNode, sceneOfNode } from '../../support/drains/drain-scene.ts';
 
 const GOLDEN = new URL('golden/drain-plan.txt', import.meta.url);
 const FREE: SceneNode = { unschedulable: false, cordons: {} };

@@ -15,12 +15,12 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
 import { drainMark, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
-import { drainStatus } from '../../../src/view/drain-status.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
+import { drainStatus } from '../../../src/view/drain-status.ts';
 import { explainNode } from '../../../src/view/explain-node.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 import { tableText } from '../../../src/view/table.ts';
-import { budgetOf, podOf } from '../../support/drain-facts.ts';
+import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
 import {
   SCENE_NOW_MS,
   sceneEvent,
@@ -28,7 +28,7 @@ import {
   sceneMark,
   sceneNode,
   sceneOfNode,
-} from '../../support/drain-scene.ts';
+} from '../../support/drains/drain-scene.ts';
 
 const GOLDEN = new URL('golden/drain-status.txt', import.meta.url);
 const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });

@@ -10,14 +10,14 @@ import { BLOCKER_REASONS, isBlocking } from '../../../src/domain/drain/blocker.t
 import { explainNode } from '../../../src/view/explain-node.ts';
 import { explanationText } from '../../../src/view/explanation-text.ts';
 import { actionOn } from '../../../src/view/who-can-act.ts';
-import { budgetOf, podOf } from '../../support/drain-facts.ts';
+import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
 import {
   SCENE_NOW_MS,
   sceneEvent,
   sceneMachine,
   sceneMark,
   sceneOfNode,
-} from '../../support/drain-scene.ts';
+} from '../../support/drains/drain-scene.ts';
 
 const GOLDEN = new URL('golden/explain-node.txt', import.meta.url);
 const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });

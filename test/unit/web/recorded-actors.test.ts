@@ -6,7 +6,7 @@ import {
   sightingProblem,
   type Stay,
   staysOf,
-} from '../../support/recorded-actors.ts';
+} from '../../support/page/recorded-actors.ts';
 
 const SHORT_MS = 500;
 

@@ -19,7 +19,7 @@ import {
   rawRequest,
   type RequestParts,
   similarSpecs,
-} from '../../../support/capacity-requests.ts';
+} from '../../../support/demand/capacity-requests.ts';
 
 const project = capacityRequestProjector();
 

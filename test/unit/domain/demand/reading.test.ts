@@ -8,7 +8,7 @@ import {
   type Reading,
 } from '../../../../src/domain/demand/reading.ts';
 import type { JsonRecord } from '../../../../src/domain/json.ts';
-import { goodSpecs, rawRequest } from '../../../support/capacity-requests.ts';
+import { goodSpecs, rawRequest } from '../../../support/demand/capacity-requests.ts';
 
 type Readable = Extract<Reading, { readonly _tag: 'Readable' }>;
 

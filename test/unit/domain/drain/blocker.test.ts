@@ -11,7 +11,7 @@ import {
   isBlocking,
   remainingSentence,
 } from '../../../../src/domain/drain/blocker.ts';
-import { budgetOf, podOf } from '../../../support/drain-facts.ts';
+import { budgetOf, podOf } from '../../../support/drains/drain-facts.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 0, 1);
 

@@ -1,9 +1,9 @@
 /** What a drain reads of a PodDisruptionBudget, and which pods it covers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { budgetCovers, isProcessed, projectBudget } from '../../../../src/domain/drain/budget.ts';
 import { budgetIndex } from '../../../../src/domain/drain/budget-index.ts';
-import { budgetOf, podOf } from '../../../support/drain-facts.ts';
+import { budgetCovers, isProcessed, projectBudget } from '../../../../src/domain/drain/budget.ts';
+import { budgetOf, podOf } from '../../../support/drains/drain-facts.ts';
 
 const covers = (selector: object | null, labels: Readonly<Record<string, string>>): boolean =>
   budgetCovers(budgetOf({ selector }), podOf({ labels }));

@@ -17,7 +17,7 @@ import {
   type TierState,
 } from '../../../../src/domain/drain/tiers.ts';
 import { uid } from '../../../../src/domain/ids.ts';
-import { podOf } from '../../../support/drain-facts.ts';
+import { podOf } from '../../../support/drains/drain-facts.ts';
 
 const daemon = { kind: 'DaemonSet', name: 'agent' };
 const mirror = { 'kubernetes.io/config.mirror': 'x' };

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { podProjection, projectPod, terminatingSinceMs } from '../../../../src/domain/drain/pod.ts';
-import { podOf, rawPod } from '../../../support/drain-facts.ts';
+import { podOf, rawPod } from '../../../support/drains/drain-facts.ts';
 
 const taint = 'node.kubernetes.io/unschedulable';
 

@@ -8,7 +8,7 @@ import {
   type Petition,
 } from '../../../../src/domain/drain/queue.ts';
 import { uid } from '../../../../src/domain/ids.ts';
-import { budgetOf, podOf } from '../../../support/drain-facts.ts';
+import { budgetOf, podOf } from '../../../support/drains/drain-facts.ts';
 
 const petition = (podName: string, traits: Partial<Petition> = {}): Petition => ({
   pod: uid(`uid-${podName}`),

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Budget } from '../../../../src/domain/drain/budget.ts';
 import {
   answerReservation,
   beginReservation,
@@ -12,9 +13,8 @@ import {
   sightReservation,
   standingReservations,
 } from '../../../../src/domain/drain/slots.ts';
-import type { Budget } from '../../../../src/domain/drain/budget.ts';
 import { revision, uid } from '../../../../src/domain/ids.ts';
-import { budgetOf } from '../../../support/drain-facts.ts';
+import { budgetOf } from '../../../support/drains/drain-facts.ts';
 
 interface Call {
   readonly pod: string;

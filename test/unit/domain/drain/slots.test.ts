@@ -12,7 +12,7 @@ import {
   standingReservations,
 } from '../../../../src/domain/drain/slots.ts';
 import { revision } from '../../../../src/domain/ids.ts';
-import { budgetOf, type BudgetTraits, podOf } from '../../../support/drain-facts.ts';
+import { budgetOf, type BudgetTraits, podOf } from '../../../support/drains/drain-facts.ts';
 
 const healthy = { currentHealthy: 3, desiredHealthy: 3 };
 

@@ -16,7 +16,11 @@ import {
   requestTexts,
 } from '../../../../src/domain/pod-demand/pod-request.ts';
 import { requestText } from '../../../../src/domain/pod-demand/request-text.ts';
-import { POD_DEMAND_CASES, type PodDemandCase, podOf } from '../../../support/pod-demand-cases.ts';
+import {
+  POD_DEMAND_CASES,
+  type PodDemandCase,
+  podOf,
+} from '../../../support/demand/pod-demand-cases.ts';
 
 const UID = '5ee46a0c-5c1f-4a5e-9f0e-2f6a1c9d7b10';
 

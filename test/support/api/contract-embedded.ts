@@ -1,0 +1,84 @@
+/** The embedded cluster on simulated time, as the contract suite sees a cluster. */
+import { asRecord, parseJson } from '../../../src/domain/json.ts';
+import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import type { ClusterRequest, ClusterResponse } from '../../../src/embedded/cluster/api.ts';
+import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
+import { startCast } from '../../../src/embedded/cluster/players/cast.ts';
+import { startGarbage } from '../../../src/embedded/cluster/players/garbage.ts';
+import { DEFAULT_PACE, type Pace } from '../../../src/embedded/cluster/players/stage.ts';
+import { storeStage } from '../../../src/embedded/cluster/players/store-stage.ts';
+import type { Answer, ContractCluster, OpenWatch, WatchLine } from '../../contract/cluster.ts';
+
+const MOMENT_MS = 50;
+const SEED = 7;
+const SOON: Pace = {
+  controllerMs: [1, 5],
+  schedulerMs: [1, 5],
+  startMs: [1, 5],
+  stopMs: [1, 5],
+  joinMs: [1, 5],
+};
+
+/** Numbers in [0, 1), one after the other, from a seed. */
+const chance = (start: number): () => number => {
+  let seed = start;
+  return () => {
+    seed = nextSeed(seed);
+    return unitInterval(seed);
+  };
+};
+
+/** As a body comes off the wire: parsed where it can be. */
+const parsed = (body: unknown): unknown =>
+  typeof body === 'string' ? parseJson(body) ?? body : parseJson(JSON.stringify(body));
+
+const answerOf = (response: ClusterResponse): Answer => {
+  if (response._tag === 'Watch') throw new Error('A watch was opened where an answer was wanted');
+  const { status, headers, body } = response;
+  // As a client reads it: what was undefined is not there.
+  const read = parseJson(JSON.stringify(body));
+  return { status, headers, body: asRecord(read) ?? { text: `${read}` } };
+};
+
+const watchOf = (response: ClusterResponse): OpenWatch => {
+  if (response._tag !== 'Watch') {
+    const { status, body } = answerOf(response);
+    throw new Error(`Cannot watch: ${status} ${JSON.stringify(body)}`);
+  }
+  const lines: WatchLine[] = [];
+  let over = false;
+  const end = (): void => {
+    over = true;
+  };
+  const close = response.open({ lines: (some) => lines.push(...some), ended: end, cut: end });
+  return { status: 200, lines, isOver: () => over, close };
+};
+
+/** An embedded cluster with a garbage collector alone, or with everybody who plays in one. */
+export const contractEmbedded = (players: 'collector' | 'everybody'): ContractCluster => {
+  const time = simulatedTime();
+  const cluster = makeCluster({ time, seed: SEED });
+  const stage = { cluster, time, random: chance(SEED) };
+  if (players === 'collector') startGarbage(storeStage({ ...stage, pace: SOON }));
+  else startCast(storeStage({ ...stage, pace: DEFAULT_PACE }));
+  const handle = async (request: ClusterRequest): Promise<ClusterResponse> => {
+    const waiting = cluster.handle(request);
+    await time.settle();
+    return await waiting;
+  };
+  return {
+    request: async ({ method, path, headers = {}, body }) => {
+      const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+      const request = { method, path, headers: { 'content-type': type, ...headers } };
+      const given = body === undefined ? {} : { body: parsed(body) };
+      return answerOf(await handle({ ...request, ...given }));
+    },
+    watch: async (path) => watchOf(await handle({ method: 'GET', path })),
+    moment: () => time.advance(MOMENT_MS),
+    forgetRevisions: () => {
+      cluster.store.compact();
+      return Promise.resolve();
+    },
+  };
+};

@@ -1,0 +1,36 @@
+/** An API server that answers each call as a test says, to whom nobody listens in between. */
+import { Effect, Layer } from 'effect';
+import type { Identity } from '../../../src/domain/facts.ts';
+import type { WriteOutcome } from '../../../src/domain/object-write.ts';
+import { type KubeAnswer, KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { Writes } from '../../../src/effects/writes.ts';
+
+/** What answers a call. */
+export type AnswerCall = (call: KubeCall) => Effect.Effect<KubeAnswer, NotSent>;
+
+/** No watch is served. */
+export const unwatched = () => Effect.fail(new NotSent({ why: 'nobody watches here' }));
+
+/** The API server, without a write budget. */
+export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> =>
+  Layer.mergeAll(
+    Layer.succeed(KubeApi, { call: answer, watch: unwatched }),
+    Layer.succeed(Writes, { send: (_writeClass, call) => answer(call) }),
+  );
+
+/** The answer that a write with this outcome had; `bodyAt` gives objects by their revision. */
+export const answerOf = <Shown extends Pick<Identity, 'revision'>>(
+  outcome: WriteOutcome<Shown>,
+  bodyAt: (revision: string) => unknown,
+): Effect.Effect<KubeAnswer, NotSent> => {
+  switch (outcome._tag) {
+    case 'Written':
+      return Effect.succeed({ status: 200, body: bodyAt(outcome.shown.revision) });
+    case 'Absent':
+      return Effect.succeed({ status: 404, body: {} });
+    case 'Refused':
+      return Effect.succeed({ status: 422, body: { message: outcome.why } });
+    case 'Fault':
+      return Effect.fail(new NotSent({ why: outcome.why }));
+  }
+};

@@ -1,0 +1,195 @@
+/**
+ * Objects of one kind in memory, served as the API server serves them and told as a reflector tells
+ * them. Only what the operator uses; the real API server has the last word in `test/integration`.
+ */
+import { Effect, Layer } from 'effect';
+import { concat, defer, of, Subject } from 'rxjs';
+import type { Fact, Identity } from '../../../src/domain/facts.ts';
+import { type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
+import { asRecord, textAt } from '../../../src/domain/json.ts';
+import {
+  type KubeAnswer,
+  type KubeApi,
+  type KubeCall,
+  NotSent,
+} from '../../../src/effects/kube-api.ts';
+import type { Writes } from '../../../src/effects/writes.ts';
+import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { answeringApi } from './fake-api.ts';
+
+type Stored = Readonly<Record<string, unknown>>;
+
+const status = (code: number, message: string): KubeAnswer => ({
+  status: code,
+  body: { kind: 'Status', message },
+});
+
+/** Kinds of objects that one API server serves together. */
+type Served = {
+  readonly path: string;
+  readonly call: (request: KubeCall) => Effect.Effect<KubeAnswer, NotSent>;
+};
+
+/** An API server of several kinds of objects, without a write budget. */
+export const fakeApi = (kinds: readonly Served[]): Layer.Layer<KubeApi | Writes> => {
+  const call = (request: KubeCall): Effect.Effect<KubeAnswer, NotSent> =>
+    kinds.find(({ path }) => request.path.startsWith(path))?.call(request) ??
+      Effect.succeed(status(404, 'no such path'));
+  return answeringApi(call);
+};
+
+/** A small API server for the objects under `path`. */
+export const fakeObjects = <T extends Identity>(
+  path: string,
+  project: (raw: unknown) => T | undefined,
+) => {
+  const objects = new Map<string, Stored>();
+  const told = new Subject<Fact<T>>();
+  const calls: KubeCall[] = [];
+  const shown = new Map<ObjectKey, T>();
+  let revision = 100;
+  let made = 0;
+  let synced = false;
+  let delayed: (() => void)[] | undefined;
+  /** Decides about a call before it is served: an answer, a fault, or nothing. */
+  let intercept: (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent> = () =>
+    Effect.succeed(undefined);
+
+  /** May lose an answer to what was done. */
+  let onTheWayBack: (call: KubeCall) => Effect.Effect<unknown, NotSent> = () => Effect.void;
+
+  const show = (object: Stored, type: 'Present' | 'Absent'): void => {
+    const projection = project(object);
+    if (projection === undefined || !synced) return;
+    const tell = (): void => {
+      if (type === 'Present') {
+        shown.set(projection.key, projection);
+        told.next({ _tag: 'Present', object: projection });
+      } else {
+        shown.delete(projection.key);
+        told.next({ _tag: 'Absent', key: projection.key, last: projection });
+      }
+    };
+    if (delayed === undefined) tell();
+    else delayed.push(tell);
+  };
+  const store = (name: string, object: Stored, kept: object = {}): Stored => {
+    revision += 1;
+    const metadata = { ...asRecord(object['metadata']), ...kept, resourceVersion: `${revision}` };
+    const next = { ...object, metadata };
+    objects.set(name, next);
+    show(next, 'Present');
+    return next;
+  };
+  const drop = (name: string, object: Stored): void => {
+    revision += 1;
+    objects.delete(name);
+    const metadata = { ...asRecord(object['metadata']), resourceVersion: `${revision}` };
+    show({ ...object, metadata }, 'Absent');
+  };
+
+  const create = (body: unknown): KubeAnswer => {
+    const object = asRecord(body) ?? {};
+    const name = textAt(body, 'metadata', 'name') ?? '';
+    if (objects.has(name)) return status(409, 'already exists');
+    made += 1;
+    const { status: _ignored, ...rest } = object;
+    return { status: 201, body: store(name, rest, { uid: `uid-${made}` }) };
+  };
+  const patch = (name: string, part: string | undefined, body: unknown): KubeAnswer => {
+    const known = objects.get(name);
+    if (known === undefined) return status(404, 'not found');
+    const wanted = textAt(body, 'metadata', 'resourceVersion');
+    if (wanted !== undefined && wanted !== textAt(known, 'metadata', 'resourceVersion')) {
+      return status(409, 'the object has been modified');
+    }
+    const patched = asRecord(mergePatched(known, body)) ?? {};
+    const next = part === 'status'
+      ? { ...known, status: patched['status'] }
+      : { ...patched, status: known['status'] };
+    if (JSON.stringify(next) === JSON.stringify(known)) return { status: 200, body: known };
+    return { status: 200, body: store(name, next) };
+  };
+  const serve = ({ method, path: target, body }: KubeCall): KubeAnswer => {
+    if (target === path && method === 'POST') return create(body);
+    const [name = '', part] = target.slice(path.length + 1).split('/');
+    if (method === 'PATCH') return patch(name, part, body);
+    const known = objects.get(name);
+    if (known === undefined) return status(404, 'not found');
+    if (method === 'GET') return { status: 200, body: known };
+    const wanted = textAt(body, 'preconditions', 'uid');
+    if (wanted !== undefined && wanted !== textAt(known, 'metadata', 'uid')) {
+      return status(409, 'the UID in the precondition does not match');
+    }
+    drop(name, known);
+    return { status: 200, body: { kind: 'Status', status: 'Success' } };
+  };
+  const call = (request: KubeCall): Effect.Effect<KubeAnswer, NotSent> =>
+    Effect.suspend(() => {
+      calls.push(request);
+      return intercept(request);
+    }).pipe(
+      Effect.map((answer) => answer ?? serve(request)),
+      Effect.flatMap((answer) => Effect.andThen(onTheWayBack(request), Effect.succeed(answer))),
+    );
+  const list = (): void => {
+    shown.clear();
+    for (const object of objects.values()) {
+      const projection = project(object);
+      if (projection !== undefined) shown.set(projection.key, projection);
+    }
+    synced = true;
+    told.next({ _tag: 'Listed', objects: [...shown.values()] });
+  };
+
+  return {
+    calls,
+    path,
+    call,
+    /** Calls that change something, as `METHOD name/part`. */
+    writes: () =>
+      calls.filter(({ method }) => method !== 'GET').map(({ method, path: target }) =>
+        `${method} ${target.slice(path.length + 1)}`.trim()
+      ),
+    layer: fakeApi([{ path, call }]),
+    /** The cache: empty until `list`. */
+    reflector: {
+      get: (key: ObjectKey) => shown.get(key),
+      facts: defer(() =>
+        synced ? concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told) : told
+      ),
+    },
+    /** Completes the first list, or lists again. */
+    list,
+    get: (name: string): unknown => objects.get(name),
+    names: () => [...objects.keys()],
+    /** Somebody else's hand. */
+    put: (name: string, change: object) =>
+      store(name, {
+        ...objects.get(name) ?? { metadata: { name, uid: `uid-${(made += 1)}` } },
+        ...change,
+      }),
+    remove: (name: string) => {
+      const known = objects.get(name);
+      if (known !== undefined) drop(name, known);
+    },
+    known: (name: string) => shown.get(objectKey(name)),
+    /** Ends any losing of answers as well. */
+    intercept: (decide: typeof intercept) => {
+      intercept = decide;
+      onTheWayBack = () => Effect.void;
+    },
+    loseAnswers: (decide: typeof onTheWayBack) => {
+      onTheWayBack = decide;
+    },
+    /** Holds the watch back until `catchUp`. */
+    lag: () => {
+      delayed ??= [];
+    },
+    catchUp: () => {
+      const events = delayed ?? [];
+      delayed = undefined;
+      for (const tell of events) tell();
+    },
+  };
+};

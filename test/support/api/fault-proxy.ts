@@ -1,0 +1,138 @@
+/**
+ * A proxy in front of the API server that can hold requests back, or answer them in its own words.
+ *
+ * Promises: everything else goes through unchanged and in both directions at once; a request that
+ * is held or answered here has reached nobody.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent, request as forward } from 'node:https';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
+import { adminAccess } from './cluster-client.ts';
+import type { Testbed } from './testbed.ts';
+
+/** Requests by their target: path and query. */
+export type Matches = (target: string) => boolean;
+
+/** What the proxy says instead of the API server. */
+export interface CannedAnswer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Which requests are answered here, how, and how many of them. */
+export interface Impostor {
+  readonly method: string;
+  readonly matches: Matches;
+  readonly answer: CannedAnswer;
+  /** Without it, always. */
+  readonly times?: number;
+}
+
+/** A running proxy. */
+export interface FaultProxy {
+  /** A kubeconfig that leads through it. */
+  readonly kubeconfig: string;
+  /** Holds every such request from now on. */
+  readonly hold: (matches: Matches) => void;
+  /** Targets that are held. */
+  readonly held: () => readonly string[];
+  /** Answers such requests from now on; of several that match, the oldest answers. */
+  readonly answer: (impostor: Impostor) => void;
+  /** Targets that were answered here, oldest first. */
+  readonly answered: () => readonly string[];
+  /** Ends every connection; new ones are taken. */
+  readonly cut: () => void;
+  /** Lets them all go, and holds no more. */
+  readonly release: () => void;
+}
+
+const listening = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('no port'));
+      else resolve(address.port);
+    });
+  });
+
+/** Starts it between `user` and the API server. Must be called inside a test. */
+export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<FaultProxy> => {
+  const { server: target, authority } = await adminAccess(bed);
+  const agent = new Agent({ ca: authority, keepAlive: true });
+  const sockets = new Set<Socket>();
+  const waiting = new Map<string, () => void>();
+  let isHeld: Matches = () => false;
+
+  const impostors: { readonly impostor: Impostor; left: number }[] = [];
+  const answered: string[] = [];
+  /** Answers here when somebody is to; false when nobody is. */
+  const isAnswered = ({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean => {
+    const found = impostors.find(({ impostor, left }) =>
+      left > 0 && impostor.method === method && impostor.matches(url)
+    );
+    if (found === undefined) return false;
+    found.left -= 1;
+    answered.push(url);
+    const { status, body, headers } = found.impostor.answer;
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(JSON.stringify(body));
+    return true;
+  };
+  const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const { method, url, headers } = incoming;
+    const outgoing = forward(`${target}${url}`, { method, headers, agent }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    outgoing.on('error', () => response.destroy());
+    response.on('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  };
+  const server = createServer((incoming, response) => {
+    const asked = incoming.url ?? '';
+    if (isAnswered(incoming, response)) incoming.resume();
+    else if (isHeld(asked)) waiting.set(asked, () => pass(incoming, response));
+    else pass(incoming, response);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  const port = await listening(server);
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(async () => {
+    cut();
+    agent.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const kubeconfig = join(bed.directory, `kubeconfig-through-${port}`);
+  const direct = await readFile(bed.kubeconfigFor(user), 'utf8');
+  await writeFile(kubeconfig, direct.replaceAll(target, `http://127.0.0.1:${port}`));
+  return {
+    kubeconfig,
+    hold: (matches) => {
+      isHeld = matches;
+    },
+    held: () => [...waiting.keys()],
+    answer: (impostor) => {
+      impostors.push({ impostor, left: impostor.times ?? Number.POSITIVE_INFINITY });
+    },
+    answered: () => answered,
+    cut,
+    release: () => {
+      isHeld = () => false;
+      for (const go of waiting.values()) go();
+      waiting.clear();
+    },
+  };
+};

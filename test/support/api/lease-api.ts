@@ -1,0 +1,160 @@
+/**
+ * One Lease in memory, as each of several candidates reaches it: with optimistic concurrency, a
+ * watch, and for each candidate its own cuts.
+ */
+import { Effect } from 'effect';
+import { asRecord, textAt, valueAt } from '../../../src/domain/json.ts';
+import {
+  AnswerLost,
+  KubeApi,
+  type KubeCall,
+  NotSent,
+  type WatchLine,
+} from '../../../src/effects/kube-api.ts';
+
+/** What a candidate's requests meet. */
+export type Weather =
+  | 'fair'
+  /** Requests work, but no watch can be opened. */
+  | 'deaf'
+  /** Nothing gets through. */
+  | 'unreachable'
+  /** Requests are done, but nobody hears of it. */
+  | 'answers lost'
+  /** Requests hang until their time is over. */
+  | 'hanging';
+
+/** A candidate's way to the server. */
+export interface LeaseClient {
+  readonly service: KubeApi['Service'];
+  /** Changes what its requests meet; `watchToo` cuts its watch as well. */
+  readonly meets: (weather: Weather, watchToo?: boolean) => void;
+  readonly requests: string[];
+}
+
+/** The server. */
+export interface LeaseApi {
+  readonly client: () => LeaseClient;
+  readonly holder: () => string;
+  readonly spec: () => unknown;
+  /** Writes the Lease as somebody else would. */
+  readonly overwrite: (spec: Readonly<Record<string, unknown>>) => void;
+  readonly remove: () => void;
+}
+
+interface Watcher {
+  readonly push: (line: WatchLine) => void;
+  readonly cut: () => void;
+}
+
+const makeWatcher = () => {
+  const lines: WatchLine[] = [];
+  let cut = false;
+  let wake = (): void => {};
+  async function* read(): AsyncGenerator<readonly WatchLine[]> {
+    while (true) {
+      const batch = lines.splice(0);
+      if (cut) throw new Error('cut');
+      if (batch.length > 0) yield batch;
+      else await new Promise<void>((resolve) => wake = resolve);
+    }
+  }
+  const watcher: Watcher = {
+    push: (line) => {
+      lines.push(line);
+      wake();
+    },
+    cut: () => {
+      cut = true;
+      wake();
+    },
+  };
+  return { watcher, read };
+};
+
+/** A server without a Lease. */
+export const leaseApi = (): LeaseApi => {
+  let revision = 1;
+  let lease: Readonly<Record<string, unknown>> | undefined;
+  const watchers = new Set<Watcher>();
+  const store = (type: string, spec: unknown): Readonly<Record<string, unknown>> => {
+    revision += 1;
+    const metadata = { name: 'l', namespace: 'ns', uid: 'u', resourceVersion: `${revision}` };
+    lease = { metadata, spec };
+    for (const watcher of watchers) watcher.push({ type, object: lease });
+    return lease;
+  };
+  const answer = ({ method, path, body }: KubeCall) => {
+    if (method === 'GET' && path.endsWith('/leases')) {
+      const items = lease === undefined ? [] : [lease];
+      return { status: 200, body: { metadata: { resourceVersion: `${revision}` }, items } };
+    }
+    if (method === 'POST') {
+      return lease === undefined
+        ? { status: 201, body: store('ADDED', valueAt(body, 'spec')) }
+        : { status: 409, body: {} };
+    }
+    if (lease === undefined) return { status: 404, body: {} };
+    if (method === 'GET') return { status: 200, body: lease };
+    const wanted = textAt(body, 'metadata', 'resourceVersion');
+    if (wanted !== textAt(lease, 'metadata', 'resourceVersion')) return { status: 409, body: {} };
+    const spec = { ...asRecord(lease['spec']), ...asRecord(valueAt(body, 'spec')) };
+    return { status: 200, body: store('MODIFIED', spec) };
+  };
+
+  const client = (): LeaseClient => {
+    let weather: Weather = 'fair';
+    const own = new Set<Watcher>();
+    const requests: string[] = [];
+    const call: KubeApi['Service']['call'] = (request) =>
+      Effect.gen(function* () {
+        requests.push(request.method);
+        if (weather === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
+        if (weather === 'hanging') {
+          yield* Effect.sleep(request.timeoutMs ?? 30_000);
+          return yield* new AnswerLost({ why: 'no answer in time' });
+        }
+        const answered = answer(request);
+        if (weather === 'answers lost') return yield* new AnswerLost({ why: 'lost' });
+        return structuredClone(answered);
+      });
+    const watch: KubeApi['Service']['watch'] = () =>
+      Effect.gen(function* () {
+        if (weather !== 'fair') return yield* new NotSent({ why: 'unreachable' });
+        const { watcher, read } = makeWatcher();
+        yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            own.add(watcher);
+            watchers.add(watcher);
+          }),
+          () =>
+            Effect.sync(() => {
+              own.delete(watcher);
+              watchers.delete(watcher);
+              watcher.cut();
+            }),
+        );
+        return read();
+      });
+    return {
+      service: { call, watch },
+      requests,
+      meets: (next, watchToo = true) => {
+        weather = next;
+        if (watchToo && next !== 'fair') { for (const watcher of own) watcher.cut(); }
+      },
+    };
+  };
+
+  return {
+    client,
+    holder: () => textAt(lease, 'spec', 'holderIdentity') ?? '',
+    spec: () => lease?.['spec'],
+    overwrite: (spec) => void store('MODIFIED', spec),
+    remove: () => {
+      if (lease === undefined) return;
+      store('DELETED', lease['spec']);
+      lease = undefined;
+    },
+  };
+};

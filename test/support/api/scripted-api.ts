@@ -1,0 +1,194 @@
+/**
+ * An API server in memory for one collection, on the clock of a test: objects are put and deleted,
+ * watches are ended, lists fail, pages wait. Speaks through the `KubeApi` service, so no socket
+ * makes a run differ from the next.
+ */
+import { Effect } from 'effect';
+import {
+  AnswerLost,
+  KubeApi,
+  type KubeCall,
+  NotSent,
+  type WatchLine,
+  WatchRefused,
+} from '../../../src/effects/kube-api.ts';
+
+/** A raw object. */
+export interface Stored {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+  };
+  readonly spec: unknown;
+}
+
+/** How the next requests fail, in order. */
+export type Refusal = { readonly status: number } | 'unreachable';
+
+interface OpenWatch {
+  readonly query: Readonly<Record<string, string>>;
+  readonly push: (lines: readonly WatchLine[]) => void;
+  readonly end: (how: 'eof' | 'cut') => void;
+}
+
+/** The server and its crank. */
+export interface ScriptedApi {
+  readonly service: KubeApi['Service'];
+  readonly put: (name: string, spec?: unknown) => void;
+  readonly delete: (name: string) => void;
+  readonly bookmark: () => void;
+  readonly report: (code: number) => void;
+  readonly chunk: (lines: readonly WatchLine[]) => void;
+  readonly endWatches: (how: 'eof' | 'cut') => void;
+  /** Refuses lists (`GET` calls) to come. */
+  readonly refuseLists: (...refusals: Refusal[]) => void;
+  readonly refuseWatches: (...refusals: Refusal[]) => void;
+  /** Every page waits until `release` is called. */
+  readonly holdPages: () => { readonly release: () => void };
+  /** Changes while nobody watches, and forgets the old revisions. */
+  readonly compact: () => void;
+  readonly calls: readonly KubeCall[];
+  readonly watches: readonly Readonly<Record<string, string>>[];
+  readonly openWatches: () => number;
+}
+
+/** Lines handed from the script to one watcher. */
+const makeChannel = () => {
+  const chunks: (readonly WatchLine[])[] = [];
+  let ended: 'eof' | 'cut' | undefined;
+  let wake = (): void => {};
+  async function* read(): AsyncGenerator<readonly WatchLine[]> {
+    while (true) {
+      const chunk = chunks.shift();
+      if (chunk !== undefined) yield chunk;
+      else if (ended === 'eof') return;
+      else if (ended === 'cut') throw new Error('the connection was cut');
+      else await new Promise<void>((resolve) => wake = resolve);
+    }
+  }
+  return {
+    read,
+    push: (chunk: readonly WatchLine[]) => {
+      chunks.push(chunk);
+      wake();
+    },
+    end: (how: 'eof' | 'cut') => {
+      ended = how;
+      wake();
+    },
+  };
+};
+
+/** An empty collection at revision 1; pages hold `pageSize` objects. */
+export const scriptedApi = (pageSize = 2): ScriptedApi => {
+  const objects = new Map<string, Stored>();
+  const history: { readonly revision: number; readonly line: WatchLine }[] = [];
+  const open = new Set<OpenWatch>();
+  const calls: KubeCall[] = [];
+  const watches: Readonly<Record<string, string>>[] = [];
+  const listRefusals: Refusal[] = [];
+  const watchRefusals: Refusal[] = [];
+  let revision = 1;
+  let oldest = 0;
+  let made = 0;
+  let gate = Promise.resolve();
+
+  const tell = (type: string, object: Stored): void => {
+    const line = { type, object };
+    history.push({ revision, line });
+    for (const watch of open) watch.push([line]);
+  };
+  const stamp = (name: string, uid: string, spec: unknown): Stored => {
+    revision += 1;
+    return { metadata: { name, uid, resourceVersion: String(revision) }, spec };
+  };
+  const page = ({ query }: KubeCall) => {
+    const limit = query?.['limit'] === undefined ? Number.POSITIVE_INFINITY : pageSize;
+    const from = Number(query?.['continue'] ?? 0);
+    const all = [...objects.values()];
+    const more = from + limit < all.length ? { continue: String(from + limit) } : {};
+    return {
+      items: all.slice(from, from + limit),
+      metadata: { resourceVersion: String(revision), ...more },
+    };
+  };
+  const broadcast = (lines: readonly WatchLine[]): void => {
+    for (const watch of open) watch.push(lines);
+  };
+
+  const call: KubeApi['Service']['call'] = (request) =>
+    Effect.gen(function* () {
+      calls.push(request);
+      yield* Effect.promise(() => gate);
+      const refusal = listRefusals.shift();
+      if (refusal === 'unreachable') return yield* new NotSent({ why: 'unreachable' });
+      if (refusal !== undefined) return { status: refusal.status, body: { message: 'refused' } };
+      return { status: 200, body: structuredClone(page(request)) };
+    });
+  const watch: KubeApi['Service']['watch'] = ({ query = {} }) =>
+    Effect.gen(function* () {
+      watches.push(query);
+      const refusal = watchRefusals.shift();
+      if (refusal === 'unreachable') return yield* new AnswerLost({ why: 'unreachable' });
+      if (refusal !== undefined) {
+        return yield* new WatchRefused({ status: refusal.status, message: 'refused' });
+      }
+      const from = Number(query['resourceVersion']);
+      if (from < oldest) return yield* new WatchRefused({ status: 410, message: 'too old' });
+      const channel = makeChannel();
+      const missed = history.filter((entry) => entry.revision > from).map(({ line }) => line);
+      if (missed.length > 0) channel.push(missed);
+      const opened = { query, push: channel.push, end: channel.end };
+      yield* Effect.acquireRelease(
+        Effect.sync(() => open.add(opened)),
+        () =>
+          Effect.sync(() => {
+            open.delete(opened);
+            channel.end('cut');
+          }),
+      );
+      return channel.read();
+    });
+
+  return {
+    service: { call, watch },
+    put: (name, spec = {}) => {
+      const known = objects.get(name);
+      made += known === undefined ? 1 : 0;
+      const object = stamp(name, known?.metadata.uid ?? `uid-${made}`, spec);
+      objects.set(name, object);
+      tell(known === undefined ? 'ADDED' : 'MODIFIED', object);
+    },
+    delete: (name) => {
+      const known = objects.get(name);
+      if (known === undefined) return;
+      objects.delete(name);
+      tell('DELETED', stamp(name, known.metadata.uid, known.spec));
+    },
+    bookmark: () =>
+      broadcast([{ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${revision}` } } }]),
+    report: (code) => broadcast([{ type: 'ERROR', object: { code, message: 'reported' } }]),
+    chunk: broadcast,
+    endWatches: (how) => {
+      for (const watch of [...open]) {
+        open.delete(watch);
+        watch.end(how);
+      }
+    },
+    refuseLists: (...refusals) => listRefusals.push(...refusals),
+    refuseWatches: (...refusals) => watchRefusals.push(...refusals),
+    holdPages: () => {
+      const held = Promise.withResolvers<void>();
+      gate = held.promise;
+      return { release: held.resolve };
+    },
+    compact: () => {
+      oldest = revision;
+      history.length = 0;
+    },
+    calls,
+    watches,
+    openWatches: () => open.size,
+  };
+};

@@ -1,0 +1,98 @@
+/** Pods, budgets and cordons as the API server gives them, with what a test cares about. */
+import { type Budget, projectBudget } from '../../../src/domain/drain/budget.ts';
+import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
+
+/** What a test says of a pod; the rest is that of a healthy one of a ReplicaSet. */
+export interface PodTraits {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly revision?: string;
+  readonly node?: string;
+  readonly priority?: number;
+  readonly phase?: string;
+  readonly ready?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  /** `null` makes a bare pod. */
+  readonly controller?: { readonly kind: string; readonly name: string } | null;
+  readonly tolerations?: readonly object[];
+  readonly volumes?: readonly object[];
+  /** RFC 3339. */
+  readonly deletion?: string;
+  readonly deletionGraceSeconds?: number;
+}
+
+/** A Pod object. */
+export const rawPod = (traits: PodTraits = {}): object => {
+  const { name = 'a', namespace = 'ns', phase = 'Running', ready = true } = traits;
+  const { controller = { kind: 'ReplicaSet', name: 'web' } } = traits;
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid: traits.uid ?? `uid-${name}`,
+      resourceVersion: traits.revision ?? '10',
+      labels: traits.labels ?? { app: 'web' },
+      annotations: traits.annotations,
+      finalizers: traits.finalizers,
+      deletionTimestamp: traits.deletion,
+      deletionGracePeriodSeconds: traits.deletionGraceSeconds,
+      ownerReferences: controller === null ? undefined : [
+        { kind: 'Node', name: 'other', uid: 'uid-other' },
+        { ...controller, uid: `uid-${controller.name}`, controller: true },
+      ],
+    },
+    spec: {
+      nodeName: traits.node ?? 'n1',
+      priority: traits.priority ?? 0,
+      tolerations: traits.tolerations,
+      volumes: traits.volumes,
+    },
+    status: {
+      phase,
+      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
+    },
+  };
+};
+
+const projected = <T>(value: T | undefined): T => {
+  if (value === undefined) throw new Error('the object has no identity');
+  return value;
+};
+
+/** A pod as the cache keeps it. */
+export const podOf = (traits?: PodTraits): DrainPod => projected(projectPod(rawPod(traits)));
+
+/** What a test says of a budget; the rest is one that selects `app: web` and has no slot. */
+export interface BudgetTraits {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly revision?: string;
+  readonly selector?: object | null;
+  readonly spec?: object;
+  readonly generation?: number;
+  readonly status?: object;
+}
+
+/** A PodDisruptionBudget object. */
+export const rawBudget = (traits: BudgetTraits = {}): object => {
+  const { name = 'db', namespace = 'ns', selector = { matchLabels: { app: 'web' } } } = traits;
+  const { generation = 1 } = traits;
+  return {
+    metadata: {
+      name,
+      namespace,
+      uid: `uid-${name}`,
+      resourceVersion: traits.revision ?? '100',
+      generation,
+    },
+    spec: { ...(selector === null ? {} : { selector }), minAvailable: 1, ...traits.spec },
+    status: { observedGeneration: generation, expectedPods: 3, ...traits.status },
+  };
+};
+
+/** A budget as the cache keeps it. */
+export const budgetOf = (traits?: BudgetTraits): Budget =>
+  projected(projectBudget(rawBudget(traits)));

@@ -1,0 +1,330 @@
+/**
+ * Drains and reclaims over a cluster in memory: Nodes that are patched as the API server patches
+ * them, pods that go when they are asked to, an UpcomingNode that shows what it is told.
+ */
+import { Effect, ManagedRuntime } from 'effect';
+import { Layer } from 'effect';
+import { concat, defer, of, Subject } from 'rxjs';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { drainVoice } from '../../../src/actors/drains/drain-voice.ts';
+import { startDrains } from '../../../src/actors/drains/drains.ts';
+import { startReclaims } from '../../../src/actors/drains/reclaims.ts';
+import type { PodEvictions, PodStanding } from '../../../src/actors/evictions/pod-evictions.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import type { EventNote } from '../../../src/api/event-note.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { projectNode } from '../../../src/domain/cluster-node.ts';
+import { markOf } from '../../../src/domain/drain/cordon.ts';
+import type { DrainPod } from '../../../src/domain/drain/pod.ts';
+import type { Fact } from '../../../src/domain/facts.ts';
+import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import { instructionId, machineId, type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import type { Reply } from '../../../src/domain/session.ts';
+import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
+import { cordonsLayer } from '../../../src/effects/cordons.ts';
+import type { KubeAnswer, KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { fakeObjects } from '../api/fake-objects.ts';
+import { podOf, type PodTraits } from './drain-facts.ts';
+
+const NODES = '/api/v1/nodes';
+
+/** What a test says of the process. */
+export interface DrainRigOptions {
+  readonly tierWaitMs?: number;
+  readonly paused?: boolean;
+  readonly own?: { readonly namespace: string; readonly name: string };
+  readonly volumes?: readonly string[];
+  /** False when the operator does not lead at first. */
+  readonly leads?: boolean;
+}
+
+type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent>;
+
+/** Pods in memory. An evicted one terminates at once and is gone after its own time. */
+const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
+  const told = new Subject<Fact<DrainPod>>();
+  const changes = new Subject<string>();
+  const pods = new Map<ObjectKey, DrainPod>();
+  const blocked = new Map<string, Partial<PodStanding>>();
+  const wanted = new Map<string, DrainPod>();
+  const accepted = new Set<string>();
+  const goesAfter = new Map<string, number>();
+  let made = 0;
+  let revision = 1000;
+
+  const put = (pod: DrainPod): void => {
+    pods.set(pod.key, pod);
+    told.next({ _tag: 'Present', object: pod });
+  };
+  const remove = (key: string): void => {
+    const pod = pods.get(objectKey(key.split('/')[1] ?? '', key.split('/')[0]));
+    if (pod === undefined) return;
+    pods.delete(pod.key);
+    wanted.delete(pod.uid);
+    told.next({ _tag: 'Absent', key: pod.key, last: pod });
+  };
+  const terminate = (pod: DrainPod): void => {
+    accepted.add(pod.uid);
+    log.push(`evict ${pod.name}`);
+    put({ ...pod, terminating: true, deletionMs: time.now() + 30_000, deletionGraceSeconds: 30 });
+    const afterMs = goesAfter.get(pod.name) ?? 1000;
+    if (Number.isFinite(afterMs)) time.schedule(afterMs, () => remove(pod.key));
+  };
+  const standing: PodEvictions['standing'] = (uid) => {
+    const pod = [...pods.values()].find((candidate) => candidate.uid === uid);
+    if (pod === undefined) return undefined;
+    return {
+      reason: pod.terminating ? 'Terminating' : 'WaitingForTurn',
+      text: pod.terminating ? 'terminating for 1 s' : 'about to be asked to leave',
+      subject: '',
+      state: 'calling',
+      accepted: accepted.has(uid),
+      inFlight: false,
+      ...blocked.get(pod.name),
+    };
+  };
+  const evictions: Pick<
+    PodEvictions,
+    'want' | 'release' | 'standing' | 'progress' | 'changes'
+  > = {
+    changes,
+    want: (pod) => {
+      if (wanted.has(pod.uid)) return;
+      wanted.set(pod.uid, pod);
+      if (pod.terminating || blocked.has(pod.name)) return;
+      time.schedule(5, () => {
+        const now = pods.get(pod.key);
+        if (wanted.has(pod.uid) && now?.uid === pod.uid && !now.terminating) terminate(now);
+      });
+    },
+    release: (node) => {
+      log.push(`release ${node}`);
+      for (const pod of [...wanted.values()]) if (pod.node === node) wanted.delete(pod.uid);
+    },
+    standing,
+    progress: (uid) => {
+      const stands = standing(uid);
+      if (stands === undefined) return undefined;
+      const refusal = stands.reason === 'EvictionForbidden' ? stands.text : '';
+      return { accepted: stands.accepted, refusal };
+    },
+  };
+  return {
+    evictions,
+    reflector: {
+      facts: defer(() =>
+        concat(of<Fact<DrainPod>>({ _tag: 'Listed', objects: [...pods.values()] }), told)
+      ),
+    },
+    add: (traits: PodTraits & { readonly goesAfterMs?: number }) => {
+      made += 1;
+      const name = traits.name ?? `p${made}`;
+      if (traits.goesAfterMs !== undefined) goesAfter.set(name, traits.goesAfterMs);
+      revision += 1;
+      put(podOf({ uid: `uid-${made}`, revision: `${revision}`, ...traits, name }));
+    },
+    remove: (name: string) => remove(`ns/${name}`),
+    /** Holds evictions of the pod up, for this reason. */
+    block: (name: string, standing: Partial<PodStanding>) => blocked.set(name, standing),
+    unblock: (name: string) => {
+      blocked.delete(name);
+      const pod = [...wanted.values()].find((candidate) => candidate.name === name);
+      if (pod !== undefined) terminate(pod);
+    },
+    changed: (node: string) => changes.next(node),
+    wanted: () => [...wanted.values()].map(({ name }) => name).toSorted(),
+    names: () => [...pods.values()].map(({ name }) => name).toSorted(),
+  };
+};
+
+/** A cluster, a session and a process, all on one simulated time. */
+export const drainRig = (options: DrainRigOptions = {}) => {
+  const time = simulatedTime();
+  const log: string[] = [];
+  const nodes = fakeObjects(NODES, projectNode);
+  const pods = podCluster(time, log);
+  const news = new Subject<SessionNews>();
+  const notes: EventNote[] = [];
+  const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
+  const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
+  const shown = new Map<string, Partial<UpcomingNodeProjection>>();
+  const session = { open: true, room: true };
+  let showing = (): Promise<void> => Promise.resolve();
+  let decide: Intercept = () => Effect.succeed(undefined);
+
+  /** The precondition that the API server checks. */
+  const conflict = (call: KubeCall): KubeAnswer | undefined => {
+    const wanted = textAt(call.body, 'metadata', 'resourceVersion');
+    const known = nodes.get(call.path.slice(NODES.length + 1));
+    const actual = textAt(known, 'metadata', 'resourceVersion');
+    return known === undefined || wanted === undefined || wanted === actual
+      ? undefined
+      : { status: 409, body: { message: 'the object has been modified' } };
+  };
+  nodes.intercept((call) =>
+    Effect.map(decide(call), (answer) => {
+      const verdict = answer ?? conflict(call);
+      const made = JSON.stringify(call.body).includes('"unschedulable":true') ? 'cordon' : 'mark';
+      log.push(`${made} ${call.path.slice(NODES.length + 1)} ${verdict?.status ?? 200}`);
+      return verdict;
+    })
+  );
+  const reflector = {
+    ...nodes.reflector,
+    values: () => nodes.names().flatMap((name) => nodes.known(name) ?? []),
+  };
+  nodes.list();
+  const runtime = ManagedRuntime.make(
+    cordonsLayer(silentTelemetry).pipe(
+      Layer.provideMerge(nodes.layer),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  const machines = {
+    nodeOf: (machine: string) => {
+      const node = nodes.known(machine);
+      return node === undefined ? undefined : { node, rule: 'NodeName' as const };
+    },
+    drain: (machine: string, fact: DrainFact) => {
+      told.push({ machine, fact, atMs: time.monotonic() });
+      log.push(`show ${machine} ${fact._tag}`);
+      return showing();
+    },
+  };
+  const start = (leads: boolean) => {
+    const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+    const record = (note: EventNote): void => void notes.push(note);
+    const voice = drainVoice(silentTelemetry, record);
+    const machineOf = ({ name }: { readonly name: string }) => name;
+    const drains = startDrains(world, {
+      nodes: reflector,
+      pods: pods.reflector,
+      evictions: pods.evictions,
+      tellMachine: machines.drain,
+      machineOf,
+      voice,
+      own: options.own ?? null,
+      paused: options.paused ?? false,
+      volumesOn: () => options.volumes ?? [],
+      ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
+    });
+    const reclaims = startReclaims(world, {
+      news,
+      reply: (reply: Reply) => {
+        if (!session.open || !session.room) return false;
+        if (reply._tag !== 'ReclaimAcknowledged') return false;
+        replies.push({ id: reply.instructionId, nodesStarted: reply.nodesStarted });
+        log.push(`ack ${reply.instructionId} ${reply.nodesStarted}`);
+        return true;
+      },
+      machines,
+      nodes: reflector,
+      upcomingNodes: {
+        get: (key) => {
+          const known = shown.get(key);
+          return known === undefined ? undefined : { ...EMPTY_OBJECT, ...known };
+        },
+      },
+      machineOf,
+      drains,
+      record,
+      voice,
+    });
+    reclaims.lead(leads);
+    return { drains, reclaims };
+  };
+  let process = start(options.leads ?? true);
+  const stopProcess = async (): Promise<void> => {
+    process.reclaims.stop();
+    const stopping = process.drains.stop();
+    await time.advance(20_000);
+    await stopping;
+  };
+  return {
+    time,
+    log,
+    nodes,
+    pods,
+    news,
+    notes,
+    replies,
+    told,
+    shown,
+    session,
+    drains: () => process.drains,
+    reclaims: () => process.reclaims,
+    /** A new process on the same cluster; the one before is killed. */
+    restart: () => {
+      process.reclaims.lead(false);
+      process = start(true);
+      return time.settle();
+    },
+    stop: async () => {
+      await stopProcess();
+      await runtime.dispose();
+    },
+    node: (name: string, more: object = {}) =>
+      nodes.put(name, {
+        status: { conditions: [{ type: 'Ready', status: 'True' }] },
+        ...more,
+      }),
+    /** What the `reclaim` key says. */
+    mark: (name: string) => {
+      const node = nodes.known(name);
+      return node === undefined ? undefined : markOf(node, 'reclaim');
+    },
+    state: (name: string) => {
+      const value = process.drains.get(name)?.getSnapshot().value;
+      return typeof value === 'object' ? value['work'] : value;
+    },
+    order: (id: string, names: readonly string[], graceSeconds = 600) =>
+      news.next({
+        _tag: 'ReclaimOrdered',
+        order: {
+          instructionId: instructionId(id),
+          machines: names,
+          graceSeconds,
+          preemptorPriority: 0,
+        },
+      }),
+    frame: (machine: string, state: MachineState) =>
+      news.next({
+        _tag: 'MachineObserved',
+        machine: {
+          machineId: machineId(machine),
+          state,
+          nodeName: '',
+          providerId: '',
+          lastError: '',
+          labels: {},
+          resources: {},
+          taints: [],
+        },
+      }),
+    /** Decides about a patch before it is served. */
+    intercept: (next: Intercept) => {
+      decide = next;
+    },
+    /** How long the UpcomingNode takes to show what it is told. */
+    showingTakes: (next: () => Promise<void>) => {
+      showing = next;
+    },
+    phases: (machine: string) =>
+      told.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
+  };
+};
+
+const EMPTY_OBJECT: UpcomingNodeProjection = {
+  ...podOf({ name: 'nobody' }),
+  machineId: '',
+  phase: null,
+  nodeName: '',
+  nodeUid: '',
+  providerId: '',
+  lastError: '',
+  startedAt: '',
+  spec: '{}',
+};

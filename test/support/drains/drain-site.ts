@@ -1,0 +1,146 @@
+/**
+ * The stage of a drain: machines with pods on them, Nodes for their replacements, a fleet that
+ * takes machines back, and an operator.
+ *
+ * Promises: works on a bed with controllers, scheduler and kwok; all pods stand on the machines
+ * before there is anywhere else to go; the histories begin before anything is there.
+ */
+import { type JsonRecord, numberAt } from '../../../src/domain/json.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import type { Testbed } from '../../../tools/testbed/testbed.ts';
+import {
+  type ClusterClient,
+  COLLECTIONS,
+  type History,
+  nameOf,
+} from '../api/cluster-connection.ts';
+import { eventually } from '../eventually.ts';
+import type { FleetProcess } from '../processes/fleet-child.ts';
+import type { OperatorOptions, OperatorProcess } from '../processes/operator-child.ts';
+import { seenPod } from './pod-history.ts';
+import { joinMachines, type NewMachines, spareNodes, untilShownReady } from './reclaims.ts';
+import { DRAIN_COLLECTIONS } from './workloads.ts';
+
+const PATIENT_MS = 300_000;
+const NO_FINALIZERS = { metadata: { finalizers: null } };
+const OPERATOR_QUIET_FLAGS = { 'log-level': 'info' };
+
+/** What is there before the drain. */
+export interface Scenery {
+  readonly machines: NewMachines;
+  /** Made in this order, by collection. */
+  readonly objects: (
+    machines: readonly string[],
+  ) => readonly (readonly [collection: string, objects: readonly object[]])[];
+  /** How many pods must be Running and ready before the drain. */
+  readonly pods: number;
+  /** Further pods that need not be. */
+  readonly otherPods?: number;
+  readonly spares?: { readonly count: number; readonly pods?: number };
+}
+
+/** Everything that a test of a drain works with. */
+export interface DrainSite {
+  readonly bed: Testbed;
+  readonly cluster: ClusterClient;
+  readonly fleet: FleetProcess;
+  readonly operator: OperatorProcess;
+  readonly machines: readonly string[];
+  readonly pods: History;
+  /** The wall clock when the operator was ready: requests from before are not of the drain. */
+  readonly readyMs: number;
+}
+
+/** How the parts of a site are started. */
+export interface SiteParts {
+  readonly bed: Testbed;
+  readonly cluster: ClusterClient;
+  readonly fleet: FleetProcess;
+  readonly operator: (options: OperatorOptions) => Promise<OperatorProcess>;
+  readonly options?: Partial<OperatorOptions>;
+}
+
+/** Takes away all workloads, at once. */
+export const clearWorkloads = async (cluster: ClusterClient): Promise<void> => {
+  const { deployments, daemonSets, budgets, pods } = DRAIN_COLLECTIONS;
+  for (const collection of [budgets, deployments, daemonSets]) await cluster.clear(collection);
+  for (const policy of [DRAIN_COLLECTIONS.policyBindings, DRAIN_COLLECTIONS.policies]) {
+    await cluster.clear(policy);
+  }
+  await eventually(async () => {
+    const left = await cluster.list(pods);
+    if (left.length === 0) return true;
+    for (const pod of left) {
+      const held = seenPod(pod).terminating;
+      if (held) await cluster.call('PATCH', `${pods}/${nameOf(pod)}`, NO_FINALIZERS);
+    }
+    await cluster.call('DELETE', pods, { gracePeriodSeconds: 0 });
+    return false;
+  }, { what: 'every pod to go', timeoutMs: PATIENT_MS });
+};
+
+const isUp = (pod: JsonRecord): boolean => seenPod(pod).ready;
+
+/** Waits until so many pods are ready, and no other is there but `others`. */
+export const untilPodsReady = async (
+  cluster: ClusterClient,
+  count: number,
+  others = 0,
+): Promise<void> => {
+  await eventually(async () => {
+    const pods = await cluster.list(DRAIN_COLLECTIONS.pods);
+    const up = pods.filter(isUp).length;
+    if (up >= count && pods.length === count + others) return true;
+    throw new Error(`${up} of ${pods.length} are`);
+  }, { what: `${count} pods to be ready`, everyMs: 500, timeoutMs: PATIENT_MS });
+};
+
+/** The counts of the status are about the spec as it is, and all but `unready` pods. */
+const isCurrent = (budget: JsonRecord, unready: number): boolean => {
+  const seen = numberAt(budget, 'status', 'observedGeneration') ?? 0;
+  const expected = numberAt(budget, 'status', 'expectedPods') ?? 0;
+  return seen >= (numberAt(budget, 'metadata', 'generation') ?? 0) &&
+    expected - unready <= (numberAt(budget, 'status', 'currentHealthy') ?? 0);
+};
+
+/** Waits until the disruption controller has worked out every budget that is there. */
+export const untilBudgetsCurrent = async (
+  cluster: ClusterClient,
+  unready = 0,
+): Promise<void> => {
+  await eventually(async () => {
+    const budgets = await cluster.list(COLLECTIONS.budgets);
+    return budgets.every((budget) => isCurrent(budget, unready));
+  }, { what: 'every budget to be worked out', everyMs: 250, timeoutMs: PATIENT_MS });
+};
+
+/** Makes what is there before the operator comes; gives the machines. */
+export const setScenery = async (
+  { cluster, fleet }: Pick<SiteParts, 'cluster' | 'fleet'>,
+  scenery: Scenery,
+): Promise<readonly string[]> => {
+  const machines = await joinMachines({ fleet, cluster }, scenery.machines);
+  for (const [collection, objects] of scenery.objects(machines)) {
+    await cluster.create(collection, objects);
+  }
+  await untilPodsReady(cluster, scenery.pods, scenery.otherPods);
+  await untilBudgetsCurrent(cluster, scenery.otherPods);
+  if (scenery.spares !== undefined) await spareNodes(cluster, scenery.spares);
+  return machines;
+};
+
+/** Sets the stage up to the moment before machines are taken back. */
+export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<DrainSite> => {
+  const { bed, cluster, fleet, options } = parts;
+  const pods = await cluster.history(COLLECTIONS.pods);
+  const machines = await setScenery(parts, scenery);
+  const operator = await parts.operator({
+    bed,
+    shardAddress: fleet.address,
+    ...options,
+    flags: { ...OPERATOR_QUIET_FLAGS, ...options?.flags },
+  });
+  await operator.untilReady();
+  await untilShownReady(cluster, machines);
+  return { bed, cluster, fleet, operator, machines, pods, readyMs: realTime.now() };
+};

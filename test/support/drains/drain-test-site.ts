@@ -1,0 +1,24 @@
+/** A stage of a drain for one test: see `drain-site.ts`. */
+import type { Testbed } from '../../../tools/testbed/testbed.ts';
+import { clusterClient } from '../api/cluster-client.ts';
+import { freshCluster } from '../api/fresh-cluster.ts';
+import { startFleet } from '../processes/fleet-process.ts';
+import { startOperator } from '../processes/operator-process.ts';
+import { type DrainSite, type Scenery, setStage, type SiteParts } from './drain-site.ts';
+import { clearWorkloads } from './drain-site.ts';
+
+/** Sets the stage on a bed whatever was there before. Must be called inside a test. */
+export const drainSite = async (
+  bed: Testbed,
+  scenery: Scenery,
+  options: SiteParts['options'] = {},
+): Promise<DrainSite> => {
+  await clearWorkloads(await clusterClient(bed));
+  const cluster = await freshCluster(bed);
+  const fleet = await startFleet({
+    seedMachines: 0,
+    kubeconfig: bed.kubeconfigFor('fleet'),
+    flags: { 'cycle-interval': '1h' },
+  });
+  return await setStage({ bed, cluster, fleet, operator: startOperator, options }, scenery);
+};

@@ -1,0 +1,88 @@
+/** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
+import { Layer, ManagedRuntime } from 'effect';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startPodEvictions } from '../../../src/actors/evictions/pod-evictions.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { DrainPod } from '../../../src/domain/drain/pod.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { evictionsLayer } from '../../../src/effects/evictions.ts';
+import { fakeEvictions, type Pace } from './fake-evictions.ts';
+
+/** What differs between rigs. */
+export interface RigOptions {
+  readonly pace?: Partial<Pace>;
+  readonly callsPerBudget?: number;
+  readonly graceMs?: number;
+  readonly seed?: number;
+}
+
+/** A cluster, the registry, and a hand that drains nodes. */
+export const evictionRig = (
+  { pace = {}, callsPerBudget = 1, graceMs = 600_000, seed = 1 }: RigOptions = {},
+) => {
+  const time = simulatedTime();
+  const cluster = fakeEvictions(time, pace);
+  const defects: unknown[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (level, _message, fields) => {
+      if (level === 'error') defects.push(fields);
+    },
+  };
+  const runtime = ManagedRuntime.make(
+    evictionsLayer(telemetry).pipe(
+      Layer.provideMerge(cluster.layer),
+      Layer.provideMerge(clockLayer(time)),
+    ),
+  );
+  const world = makeWorld({ time, runtime, telemetry, firstSeed: seed });
+  const registry = startPodEvictions(world, { ...cluster.caches, callsPerBudget });
+  const emptiedAt = new Map<string, number>();
+  cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
+  const startedMs = new Map<string, number>();
+  const drain = (node: string): void => {
+    const sinceMs = startedMs.get(node) ?? time.monotonic();
+    startedMs.set(node, sinceMs);
+    for (const pod of cluster.onNode(node)) {
+      registry.want(pod, {
+        node,
+        deadlineMonotonicMs: sinceMs + graceMs,
+        drainSinceMs: sinceMs,
+        podsLeft: () => cluster.left(node),
+      });
+    }
+  };
+  return {
+    time,
+    cluster,
+    registry,
+    defects,
+    drain,
+    emptiedAt,
+    /** Lets what was set up be seen and worked out. */
+    ready: () => time.advance(200),
+    uidOf: (name: string): DrainPod['uid'] | undefined => cluster.known(name)?.uid,
+    standing: (name: string) => {
+      const pod = cluster.known(name);
+      return pod === undefined ? undefined : registry.standing(pod.uid);
+    },
+    /** Until the nodes are empty, or `limitMs` is over. */
+    untilEmpty: async (nodes: readonly string[], limitMs: number): Promise<number> => {
+      const start = time.monotonic();
+      while (nodes.some((node) => cluster.left(node) > 0)) {
+        if (time.monotonic() - start > limitMs) break;
+        if (!(await time.advanceToNext())) break;
+      }
+      const tookMs = time.monotonic() - start;
+      await time.advance(1000);
+      return tookMs;
+    },
+    stop: async () => {
+      const stopping = registry.stop();
+      await time.advance(60_000);
+      await stopping;
+      await runtime.dispose();
+    },
+  };
+};

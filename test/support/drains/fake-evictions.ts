@@ -1,0 +1,555 @@
+/**
+ * Pods, budgets and evictions in memory, as the API server and the disruption controller of
+ * Kubernetes do them: the budget is charged first, then the pod is deleted, then the answer leaves,
+ * and the status is worked out anew some time after anything changed.
+ *
+ * It watches itself: what no client may do is written down in `violations`.
+ */
+import { Effect, Layer } from 'effect';
+import { concat, defer, of, Subject } from 'rxjs';
+import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
+import { type Budget, projectBudget } from '../../../src/domain/drain/budget.ts';
+import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
+import type { Fact, Identity } from '../../../src/domain/facts.ts';
+import { type ObjectKey, objectKey, type Revision, revision } from '../../../src/domain/ids.ts';
+import { recordAt, textAt } from '../../../src/domain/json.ts';
+import { rfc3339, type Time } from '../../../src/domain/time.ts';
+import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
+import { type WriteFault, Writes } from '../../../src/effects/writes.ts';
+
+/** How long things take, in milliseconds. */
+export interface Pace {
+  readonly watchMs: number;
+  readonly chargeMs: number;
+  readonly deleteMs: number;
+  readonly answerMs: number;
+  readonly terminationMs: number;
+  readonly replacementMs: number;
+  /** Between two replacements, whomever they are for: the controllers have one pair of hands. */
+  readonly replacementGapMs: number;
+  readonly controllerMs: number;
+  /** Calls a second that the write budget lets out. */
+  readonly qps: number;
+}
+
+const PACE: Pace = {
+  watchMs: 2,
+  chargeMs: 2,
+  deleteMs: 3,
+  answerMs: 2,
+  terminationMs: 1000,
+  replacementMs: 3000,
+  replacementGapMs: 0,
+  controllerMs: 10,
+  qps: Infinity,
+};
+
+/** A pod to begin with. Pods of one app are covered by the budgets of that app. */
+export interface PodSeed {
+  readonly name: string;
+  readonly node: string;
+  readonly app: string;
+  readonly phase?: string;
+  readonly ready?: boolean;
+  readonly finalizers?: readonly string[];
+}
+
+export interface BudgetSeed {
+  readonly name: string;
+  readonly app: string;
+  readonly maxUnavailable: number;
+  readonly alwaysAllow?: boolean;
+}
+
+/** One call as the server saw it. */
+export interface SeenCall {
+  readonly pod: string;
+  readonly uid: string;
+  readonly atMs: number;
+  status: number | 'lost';
+}
+
+interface PodState {
+  seed: PodSeed;
+  uid: string;
+  ready: boolean;
+  phase: string;
+  deletedAt: string | undefined;
+  grace: number;
+}
+
+interface BudgetState {
+  seed: BudgetSeed;
+  uid: string;
+  generation: number;
+  observed: number;
+  allowed: number;
+  healthy: number;
+  desired: number;
+  expected: number;
+  disrupted: Record<string, string>;
+  revision: number;
+}
+
+const NAMESPACE = 'ns';
+const REMEMBERED_MS = 120_000;
+
+/** A refusal by status, as the API server writes it. */
+export const refusal = (
+  code: number,
+  message: string,
+  more: { readonly cause?: string; readonly causeMessage?: string; readonly details?: object } = {},
+): KubeAnswer => ({
+  status: code,
+  body: {
+    kind: 'Status',
+    status: 'Failure',
+    code,
+    message,
+    details: {
+      ...more.details,
+      causes: more.cause === undefined
+        ? []
+        : [{ reason: more.cause, message: more.causeMessage ?? message }],
+    },
+  },
+});
+
+const NO_SLOT = refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
+  cause: 'DisruptionBudget',
+  causeMessage: 'The disruption budget needs more healthy pods',
+});
+const NOT_PROCESSED: KubeAnswer = { ...NO_SLOT, retryAfterSeconds: 10 };
+
+/** One collection, told after `lagMs`. */
+const collection = <T extends Identity>(time: Time, lagMs: number) => {
+  const told = new Subject<Fact<T>>();
+  const progress = new Subject<Revision>();
+  const shown = new Map<ObjectKey, T>();
+  let held: (() => void)[] | undefined;
+  let deaf = false;
+  const later = (run: () => void): void => {
+    time.schedule(lagMs, () => {
+      if (deaf) return;
+      if (held === undefined) run();
+      else held.push(run);
+    });
+  };
+  const put = (object: T | undefined): void => {
+    if (object === undefined) return;
+    shown.set(object.key, object);
+    told.next({ _tag: 'Present', object });
+    progress.next(object.revision);
+  };
+  return {
+    put: (object: T | undefined) => later(() => put(object)),
+    remove: (last: T | undefined) =>
+      later(() => {
+        if (last === undefined) return;
+        shown.delete(last.key);
+        told.next({ _tag: 'Absent', key: last.key, last });
+        progress.next(last.revision);
+      }),
+    bookmark: (at: number) => later(() => progress.next(revision(`${at}`))),
+    /** Nothing arrives any more, and nothing is caught up. */
+    silence: () => {
+      deaf = true;
+    },
+    /** Holds events back until they are let through. */
+    hold: () => {
+      held ??= [];
+    },
+    letThrough: () => {
+      const runs = held ?? [];
+      held = undefined;
+      for (const run of runs) run();
+    },
+    reflector: {
+      progress,
+      get: (key: ObjectKey) => shown.get(key),
+      facts: defer(() =>
+        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told)
+      ),
+    },
+  };
+};
+
+/** A cluster in which pods can be evicted. */
+export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
+  const speed = { ...PACE, ...pace };
+  const pods = new Map<string, PodState>();
+  const budgets = new Map<string, BudgetState>();
+  const replicas = new Map<string, number>();
+  const onNode = new Map<string, Set<PodState>>();
+  const ofApp = new Map<string, Set<PodState>>();
+  const emptied = new Subject<string>();
+  const inFlight = new Map<string, number>();
+  const calls: SeenCall[] = [];
+  const violations: string[] = [];
+  const podCache = collection<DrainPod>(time, speed.watchMs);
+  const budgetCache = collection<Budget>(time, speed.watchMs);
+  const nodeCache = collection<NodeProjection>(time, speed.watchMs);
+  let now = 100;
+  let made = 0;
+  let replacedMs = 0;
+  let mostAtOnce = 0;
+  let intercept: (pod: string, uid: string) => Effect.Effect<KubeAnswer | undefined, WriteFault> =
+    () => Effect.succeed(undefined);
+
+  const next = (): string => `${(now += 1)}`;
+  const rawPod = (pod: PodState, at: string): object => ({
+    metadata: {
+      name: pod.seed.name,
+      namespace: NAMESPACE,
+      uid: pod.uid,
+      resourceVersion: at,
+      labels: { app: pod.seed.app },
+      finalizers: pod.seed.finalizers ?? [],
+      ownerReferences: [{
+        kind: 'ReplicaSet',
+        name: pod.seed.app,
+        uid: pod.seed.app,
+        controller: true,
+      }],
+      ...(pod.deletedAt === undefined
+        ? {}
+        : { deletionTimestamp: pod.deletedAt, deletionGracePeriodSeconds: pod.grace }),
+    },
+    spec: { nodeName: pod.seed.node },
+    status: {
+      phase: pod.phase,
+      conditions: [{ type: 'Ready', status: pod.ready ? 'True' : 'False' }],
+    },
+  });
+  const rawBudget = (budget: BudgetState, at: string): object => ({
+    metadata: {
+      name: budget.seed.name,
+      namespace: NAMESPACE,
+      uid: budget.uid,
+      resourceVersion: at,
+      generation: budget.generation,
+    },
+    spec: {
+      selector: { matchLabels: { app: budget.seed.app } },
+      maxUnavailable: budget.seed.maxUnavailable,
+      ...(budget.seed.alwaysAllow === true ? { unhealthyPodEvictionPolicy: 'AlwaysAllow' } : {}),
+    },
+    status: {
+      observedGeneration: budget.observed,
+      disruptionsAllowed: budget.allowed,
+      currentHealthy: budget.healthy,
+      desiredHealthy: budget.desired,
+      expectedPods: budget.expected,
+      disruptedPods: budget.disrupted,
+    },
+  });
+  const showPod = (pod: PodState): void => podCache.put(projectPod(rawPod(pod, next())));
+  const showBudget = (budget: BudgetState): void => {
+    const at = next();
+    budget.revision = Number(at);
+    budgetCache.put(projectBudget(rawBudget(budget, at)));
+  };
+  const covered = (app: string): readonly PodState[] => [...ofApp.get(app) ?? []];
+  const file = (pod: PodState): void => {
+    const { name, node, app } = pod.seed;
+    pods.set(name, pod);
+    onNode.set(node, (onNode.get(node) ?? new Set()).add(pod));
+    ofApp.set(app, (ofApp.get(app) ?? new Set()).add(pod));
+  };
+  const unfile = (pod: PodState): void => {
+    const { name, node, app } = pod.seed;
+    pods.delete(name);
+    ofApp.get(app)?.delete(pod);
+    onNode.get(node)?.delete(pod);
+    if (onNode.get(node)?.size === 0) emptied.next(node);
+  };
+  const budgetsOf = (app: string): readonly BudgetState[] =>
+    [...budgets.values()].filter(({ seed }) => seed.app === app);
+
+  /** The disruption controller looks at one budget. */
+  const workOut = (budget: BudgetState): void => {
+    if (budgets.get(budget.seed.name) !== budget) return;
+    const own = covered(budget.seed.app);
+    const counted = Object.fromEntries(
+      Object.entries(budget.disrupted).filter(([name, at]) => {
+        const pod = pods.get(name);
+        return pod !== undefined && pod.deletedAt === undefined &&
+          Date.parse(at) + REMEMBERED_MS > time.now();
+      }),
+    );
+    const healthy =
+      own.filter((pod) =>
+        pod.ready && pod.deletedAt === undefined && !Object.hasOwn(counted, pod.seed.name)
+      ).length;
+    const expected = replicas.get(budget.seed.app) ?? 0;
+    const desired = Math.max(0, expected - budget.seed.maxUnavailable);
+    const allowed = expected === 0 ? 0 : Math.max(0, healthy - desired);
+    const before = JSON.stringify([
+      budget.observed,
+      budget.allowed,
+      budget.healthy,
+      budget.disrupted,
+    ]);
+    Object.assign(budget, {
+      observed: budget.generation,
+      allowed,
+      healthy,
+      desired,
+      expected,
+      disrupted: counted,
+    });
+    const after = JSON.stringify([
+      budget.observed,
+      budget.allowed,
+      budget.healthy,
+      budget.disrupted,
+    ]);
+    if (before !== after) showBudget(budget);
+  };
+  const wakeController = (app: string): void => {
+    for (const budget of budgetsOf(app)) time.schedule(speed.controllerMs, () => workOut(budget));
+  };
+  const checkHealth = (app: string): void => {
+    const healthy = covered(app).filter((pod) => pod.ready && pod.deletedAt === undefined).length;
+    for (const { seed } of budgetsOf(app)) {
+      const least = (replicas.get(app) ?? 0) - seed.maxUnavailable;
+      if (healthy < least) {
+        violations.push(`${healthy} healthy pods of ${app}, ${least} are needed`);
+      }
+    }
+  };
+  const add = (seed: PodSeed, ready: boolean): PodState => {
+    made += 1;
+    const pod: PodState = {
+      seed,
+      uid: `uid-${made}`,
+      ready,
+      phase: seed.phase ?? 'Running',
+      deletedAt: undefined,
+      grace: 30,
+    };
+    file(pod);
+    showPod(pod);
+    wakeController(seed.app);
+    return pod;
+  };
+  const replace = ({ seed }: PodState): void => {
+    if (!replicas.has(seed.app)) return;
+    const heir = add({
+      name: `${seed.app}-${made}`,
+      node: 'elsewhere',
+      app: seed.app,
+      phase: 'Pending',
+    }, false);
+    replacedMs = Math.max(replacedMs + speed.replacementGapMs, time.monotonic());
+    time.schedule(replacedMs - time.monotonic() + speed.replacementMs, () => {
+      heir.phase = 'Running';
+      heir.ready = true;
+      showPod(heir);
+      wakeController(seed.app);
+    });
+  };
+  const drop = (pod: PodState): void => {
+    if (pods.get(pod.seed.name) !== pod) return;
+    unfile(pod);
+    podCache.remove(projectPod(rawPod(pod, next())));
+    wakeController(pod.seed.app);
+  };
+  const terminate = (pod: PodState): void => {
+    const wasReady = pod.ready;
+    pod.deletedAt = rfc3339(time.now() + pod.grace * 1000);
+    showPod(pod);
+    wakeController(pod.seed.app);
+    if (wasReady) checkHealth(pod.seed.app);
+    replace(pod);
+    time.schedule(speed.terminationMs, () => {
+      if ((pod.seed.finalizers ?? []).length === 0) return drop(pod);
+      pod.grace = 0;
+      showPod(pod);
+    });
+  };
+
+  const wait = (ms: number): Effect.Effect<void> => (ms === 0 ? Effect.void : Effect.sleep(ms));
+  /** Charges the budget, or says why not; `undefined` when the pod may go. */
+  const charge = (pod: PodState): KubeAnswer | undefined => {
+    if (pod.phase === 'Pending' || pod.deletedAt !== undefined) return undefined;
+    const [budget, ...others] = budgetsOf(pod.seed.app);
+    if (budget === undefined) return undefined;
+    if (others.length > 0) return refusal(500, 'This pod has more than one PodDisruptionBudget');
+    if (!pod.ready) {
+      if (budget.seed.alwaysAllow === true) return undefined;
+      if (budget.healthy >= budget.desired && budget.desired > 0) return undefined;
+    }
+    if (budget.observed < budget.generation) return NOT_PROCESSED;
+    if (budget.allowed === 0) return NO_SLOT;
+    budget.allowed -= 1;
+    budget.disrupted = { ...budget.disrupted, [pod.seed.name]: rfc3339(time.now()) };
+    showBudget(budget);
+    wakeController(pod.seed.app);
+    return undefined;
+  };
+  const evict = (name: string, uid: string): Effect.Effect<KubeAnswer> =>
+    Effect.gen(function* () {
+      yield* wait(speed.chargeMs);
+      const pod = pods.get(name);
+      if (pod === undefined) return refusal(404, `pods "${name}" not found`);
+      if (pod.deletedAt !== undefined) violations.push(`${name} was terminating when it was asked`);
+      const refused = charge(pod);
+      if (refused !== undefined) return refused;
+      yield* wait(speed.deleteMs);
+      if (!pods.has(name)) return refusal(404, `pods "${name}" not found`);
+      if (pods.get(name)?.uid !== uid) {
+        return refusal(
+          409,
+          `Operation cannot be fulfilled on Pod "${name}": ` +
+            `the UID in the precondition (${uid}) does not match the UID in record`,
+          {
+            details: { kind: 'Pod' },
+          },
+        );
+      }
+      if (pod.deletedAt === undefined) terminate(pod);
+      yield* wait(speed.answerMs);
+      return { status: 201, body: { kind: 'Status', status: 'Success' } };
+    });
+  const serve = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
+    Effect.suspend(() => {
+      if (call.mayLeave?.() === false) return Effect.fail(new NotSent({ why: 'held back' }));
+      const [name = ''] = call.path.split('/').slice(-2);
+      const uid = textAt(recordAt(call.body, 'deleteOptions'), 'preconditions', 'uid') ?? '';
+      const shown = podCache.reflector.get(objectKey(name, NAMESPACE));
+      if (shown?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
+      if (shown?.terminating === true) violations.push(`the cache shows ${name} terminating`);
+      // Who needs no slot writes no status, and stands in nobody's way.
+      const owner = pods.get(name)?.seed.app ?? '';
+      const contends = shown?.ready === true && shown.phase === 'Running' &&
+        budgetsOf(owner).length > 0;
+      const app = contends ? owner : '';
+      const seen: SeenCall = { pod: name, uid, atMs: time.monotonic(), status: 'lost' };
+      calls.push(seen);
+      const most = (inFlight.get(app) ?? 0) + 1;
+      inFlight.set(app, most);
+      if (contends) mostAtOnce = Math.max(mostAtOnce, most);
+      return intercept(name, uid).pipe(
+        Effect.flatMap((answer) =>
+          answer === undefined ? evict(name, uid) : Effect.succeed(answer)
+        ),
+        Effect.tap(({ status }) =>
+          Effect.sync(() => {
+            seen.status = status;
+          })
+        ),
+        Effect.onInterrupt(() => Effect.sync(() => violations.push(`${name}: call aborted`))),
+        Effect.ensuring(Effect.sync(() => inFlight.set(app, (inFlight.get(app) ?? 1) - 1))),
+      );
+    });
+
+  let turnMs = 0;
+  /** Waits for the write budget. */
+  const turn = Effect.suspend(() => {
+    const nowMs = time.monotonic();
+    turnMs = Math.max(turnMs + 1000 / speed.qps, nowMs);
+    return wait(turnMs - nowMs);
+  });
+
+  return {
+    calls,
+    violations,
+    /** The most calls that contended for one budget at a time. */
+    mostAtOnce: () => mostAtOnce,
+    refused: () => calls.filter(({ status }) => status === 429).length,
+    layer: Layer.succeed(Writes, {
+      send: (_writeClass, call) => Effect.andThen(turn, serve(call)),
+    }),
+    caches: {
+      pods: podCache.reflector,
+      budgets: budgetCache.reflector,
+      nodes: nodeCache.reflector,
+    },
+    podCache,
+    budgetCache,
+    addPod: (seed: PodSeed) => add(seed, seed.ready ?? true),
+    /** The pods of an app are to be as many as there are now. */
+    settle: (app: string) => {
+      replicas.set(app, covered(app).filter(({ deletedAt }) => deletedAt === undefined).length);
+      wakeController(app);
+    },
+    addBudget: (seed: BudgetSeed): void => {
+      made += 1;
+      const budget: BudgetState = {
+        seed,
+        uid: `uid-${made}`,
+        generation: 1,
+        observed: 0,
+        allowed: 0,
+        healthy: 0,
+        desired: 0,
+        expected: 0,
+        disrupted: {},
+        revision: 0,
+      };
+      budgets.set(seed.name, budget);
+      showBudget(budget);
+      wakeController(seed.app);
+    },
+    changeBudget: (name: string, change: Partial<BudgetSeed>): void => {
+      const budget = budgets.get(name);
+      if (budget === undefined) return;
+      budget.seed = { ...budget.seed, ...change };
+      budget.generation += 1;
+      showBudget(budget);
+      wakeController(budget.seed.app);
+    },
+    removeBudget: (name: string): void => {
+      const budget = budgets.get(name);
+      budgets.delete(name);
+      if (budget !== undefined) budgetCache.remove(projectBudget(rawBudget(budget, next())));
+    },
+    budget: (name: string) => budgets.get(name),
+    node: (name: string, ready: 'True' | 'False' | 'Unknown') =>
+      nodeCache.put(projectNode({
+        metadata: { name, uid: `node-${name}`, resourceVersion: next() },
+        status: { conditions: [{ type: 'Ready', status: ready }] },
+      })),
+    change: (name: string, change: Partial<Pick<PodState, 'ready' | 'phase'>>): void => {
+      const pod = pods.get(name);
+      if (pod === undefined) return;
+      Object.assign(pod, change);
+      showPod(pod);
+      wakeController(pod.seed.app);
+    },
+    clearFinalizers: (name: string): void => {
+      const pod = pods.get(name);
+      if (pod === undefined) return;
+      pod.seed = { ...pod.seed, finalizers: [] };
+      drop(pod);
+    },
+    /** Goes without anybody's eviction. */
+    drop: (name: string): void => {
+      const pod = pods.get(name);
+      if (pod !== undefined) drop(pod);
+    },
+    charged: (name: string, pod: string): void => {
+      const budget = budgets.get(name);
+      if (budget === undefined) return;
+      budget.allowed -= 1;
+      budget.disrupted = { ...budget.disrupted, [pod]: rfc3339(time.now()) };
+      showBudget(budget);
+      wakeController(budget.seed.app);
+      time.schedule(REMEMBERED_MS + 1, () => workOut(budget));
+    },
+    bookmark: () => budgetCache.bookmark(now),
+    has: (name: string) => pods.has(name),
+    known: (name: string) => podCache.reflector.get(objectKey(name, NAMESPACE)),
+    onNode: (node: string) =>
+      [...onNode.get(node) ?? []].flatMap(({ seed }) =>
+        podCache.reflector.get(objectKey(seed.name, NAMESPACE)) ?? []
+      ),
+    left: (node: string) => onNode.get(node)?.size ?? 0,
+    /** Says the node whose last pod went. */
+    emptied,
+    intercept: (decide: typeof intercept) => {
+      intercept = decide;
+    },
+  };
+};

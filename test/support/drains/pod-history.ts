@@ -1,0 +1,155 @@
+/**
+ * What a watch of pods told, as tests of drains ask it: where each pod ran, when Nodes became
+ * empty, and whether budgets were ever broken.
+ *
+ * Promises: works on the order of events alone, never on times; counts healthy pods anew at every
+ * event, by itself.
+ */
+import { booleanAt, type JsonRecord, listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
+import { type Change, nameOf, uidOf } from '../api/cluster-connection.ts';
+
+/** A pod at one moment. */
+export interface SeenPod {
+  readonly uid: string;
+  readonly name: string;
+  readonly app: string;
+  readonly node: string;
+  readonly phase: string;
+  readonly ready: boolean;
+  readonly terminating: boolean;
+  /** A DaemonSet's or the kubelet's own: drains leave it. */
+  readonly stays: boolean;
+}
+
+/** One event: the pod before and after it. */
+export interface PodStep {
+  readonly before: SeenPod | undefined;
+  readonly after: SeenPod | undefined;
+}
+
+const isReady = (pod: JsonRecord): boolean =>
+  listOrEmptyAt(pod, 'status', 'conditions').some((condition) =>
+    textAt(condition, 'type') === 'Ready' && textAt(condition, 'status') === 'True'
+  );
+
+/** Reads a Pod. */
+export const seenPod = (pod: JsonRecord): SeenPod => ({
+  uid: uidOf(pod),
+  name: nameOf(pod),
+  app: textAt(pod, 'metadata', 'labels', 'app') ?? '',
+  node: textAt(pod, 'spec', 'nodeName') ?? '',
+  phase: textAt(pod, 'status', 'phase') ?? '',
+  ready: isReady(pod),
+  terminating: textAt(pod, 'metadata', 'deletionTimestamp') !== undefined,
+  stays: textAt(pod, 'metadata', 'annotations', 'kubernetes.io/config.mirror') !== undefined ||
+    listOrEmptyAt(pod, 'metadata', 'ownerReferences').some((owner) =>
+      textAt(owner, 'kind') === 'DaemonSet' && booleanAt(owner, 'controller') === true
+    ),
+});
+
+/** The events as steps of each pod, in their order. */
+export const podSteps = (changes: readonly Change[]): readonly PodStep[] => {
+  const pods = new Map<string, SeenPod>();
+  return changes.map(({ type, object }) => {
+    const pod = seenPod(object);
+    const before = pods.get(pod.uid);
+    const after = type === 'DELETED' ? undefined : pod;
+    if (after === undefined) pods.delete(pod.uid);
+    else pods.set(pod.uid, after);
+    return { before, after };
+  });
+};
+
+/** The Node of every pod that was ever bound, by UID. */
+export const nodesOfPods = (steps: readonly PodStep[]): ReadonlyMap<string, string> =>
+  new Map(
+    steps.flatMap(({ after }) =>
+      after === undefined || after.node === '' ? [] : [[after.uid, after.node] as const]
+    ),
+  );
+
+/** Nodes in the order in which their last pod that had to leave went, with how many had gone. */
+export interface EmptiedNode {
+  readonly node: string;
+  /** Pods of these Nodes that had gone by then, of `of`. */
+  readonly gone: number;
+  readonly of: number;
+}
+
+const leavesOf = (pod: SeenPod | undefined, nodes: ReadonlySet<string>): boolean =>
+  pod !== undefined && !pod.stays && nodes.has(pod.node);
+
+/** When these Nodes became empty for the last time, as a share of all departures. */
+export const emptiedNodes = (
+  steps: readonly PodStep[],
+  names: Iterable<string>,
+): readonly EmptiedNode[] => {
+  const nodes = new Set(names);
+  const left = new Map<string, number>();
+  const emptied = new Map<string, number>();
+  let gone = 0;
+  const change = (pod: SeenPod | undefined, by: number): void => {
+    if (pod === undefined || !leavesOf(pod, nodes)) return;
+    const count = (left.get(pod.node) ?? 0) + by;
+    left.set(pod.node, count);
+    if (by < 0) gone += 1;
+    if (count === 0) emptied.set(pod.node, gone);
+    else emptied.delete(pod.node);
+  };
+  for (const { before, after } of steps) {
+    const was = leavesOf(before, nodes);
+    const is = leavesOf(after, nodes);
+    if (!was && is) change(after, 1);
+    if (was && !is) change(before, -1);
+  }
+  return [...emptied].map(([node, by]) => ({ node, gone: by, of: gone }))
+    .toSorted((one, other) => one.gone - other.gone);
+};
+
+/** What a budget demands of the pods of an app. */
+export interface Demand {
+  readonly app: string;
+  readonly healthy: number;
+}
+
+const isHealthy = (pod: SeenPod | undefined): boolean =>
+  pod !== undefined && pod.ready && !pod.terminating;
+
+/**
+ * Sentences about every event after which an app had fewer healthy pods than it must; an app is
+ * held to it from the first time that it has enough.
+ */
+export const brokenBudgets = (
+  steps: readonly PodStep[],
+  demands: readonly Demand[],
+): readonly string[] => {
+  const wanted = new Map(demands.map(({ app, healthy }) => [app, healthy]));
+  const counts = new Map<string, number>();
+  const held = new Set<string>();
+  const broken: string[] = [];
+  for (const [index, { before, after }] of steps.entries()) {
+    const app = after?.app ?? before?.app ?? '';
+    const least = wanted.get(app);
+    if (least === undefined) continue;
+    const count = (counts.get(app) ?? 0) + Number(isHealthy(after)) - Number(isHealthy(before));
+    counts.set(app, count);
+    if (count >= least) held.add(app);
+    else if (held.has(app) && isHealthy(before)) {
+      broken.push(`event ${index}: "${app}" has ${count} healthy pods and must have ${least}`);
+    }
+  }
+  return broken;
+};
+
+/** Who of these workloads is told to leave a Node and who has gone, in order. */
+export const departuresFrom = (
+  steps: readonly PodStep[],
+  node: string,
+  apps: readonly string[],
+): readonly string[] =>
+  steps.flatMap(({ before, after }) => {
+    const pod = after ?? before;
+    if (pod?.node !== node || !apps.includes(pod.app)) return [];
+    if (after === undefined) return [`${pod.app} gone`];
+    return after.terminating && before?.terminating === false ? [`${pod.app} leaves`] : [];
+  });

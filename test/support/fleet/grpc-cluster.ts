@@ -1,0 +1,134 @@
+/** A cluster that dials a fleet over a real socket, with nothing of the operator in it. */
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import {
+  ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  type ServiceError,
+  type StatusObject,
+} from '@grpc/grpc-js';
+import type { OperatorFrame } from '../../../src/embedded/fleet/in-process.ts';
+import {
+  InspectNeedsRequestSchema,
+  type InspectNeedsResponse,
+  InspectNeedsResponseSchema,
+  OperatorMessageSchema,
+  type ShardMessage,
+  ShardMessageSchema,
+} from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import { eventually } from '../eventually.ts';
+
+const FRAME_BYTES_MAX = 256 * 1024 * 1024;
+const LIMITS = {
+  'grpc.max_send_message_length': FRAME_BYTES_MAX,
+  'grpc.max_receive_message_length': FRAME_BYTES_MAX,
+  'grpc.use_local_subchannel_pool': 1,
+};
+
+/** PEM texts of a client. */
+export interface ClientPair {
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+const credentialsOf = (pair: ClientPair | undefined): ChannelCredentials =>
+  pair === undefined ? ChannelCredentials.createInsecure() : ChannelCredentials.createSsl(
+    Buffer.from(pair.ca),
+    Buffer.from(pair.key),
+    Buffer.from(pair.certificate),
+  );
+
+const sameBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+
+/** How it dials. */
+export interface GrpcDial {
+  readonly pair?: ClientPair;
+  readonly options?: Readonly<Record<string, number>>;
+}
+
+/** One stream over one connection. */
+export class GrpcCluster {
+  readonly heard: ShardMessage[] = [];
+  status: StatusObject | undefined;
+  readonly #client: Client;
+  readonly #stream: ClientDuplexStream<Uint8Array, Uint8Array>;
+
+  constructor(address: string, { pair, options }: GrpcDial = {}) {
+    this.#client = new Client(address, credentialsOf(pair), { ...LIMITS, ...options });
+    this.#stream = this.#client.makeBidiStreamRequest(
+      '/bigfleet.v1alpha1.Shard/Session',
+      sameBytes,
+      sameBytes,
+    );
+    this.#stream.on('data', (bytes: Uint8Array) => {
+      this.heard.push(fromBinary(ShardMessageSchema, bytes));
+    });
+    this.#stream.on('status', (status: StatusObject) => {
+      this.status = status;
+    });
+    this.#stream.on('error', (_: ServiceError) => {});
+  }
+
+  say(payload: OperatorFrame): void {
+    this.sayBytes(toBinary(OperatorMessageSchema, create(OperatorMessageSchema, { payload })));
+  }
+
+  sayBytes(bytes: Uint8Array): void {
+    this.#stream.write(bytes);
+  }
+
+  hello(clusterId: string): this {
+    this.say({ case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
+    return this;
+  }
+
+  /** Waits until so many frames of a kind were heard and gives them. */
+  async frames(kind: ShardMessage['payload']['case'], count: number): Promise<ShardMessage[]> {
+    const heard = () => this.heard.filter(({ payload }) => payload.case === kind);
+    await eventually(() => Promise.resolve(heard().length >= count), {
+      what: `${count} frames of ${kind}`,
+      hopeless: () => this.status && `the stream ended: ${this.status.details}`,
+    });
+    return heard();
+  }
+
+  /** Waits for the end of the stream. */
+  async end(): Promise<StatusObject> {
+    await eventually(() => Promise.resolve(this.status !== undefined), {
+      what: 'the end of the stream',
+    });
+    return this.status ?? Promise.reject(new Error('The stream has no status'));
+  }
+
+  halfClose(): void {
+    this.#stream.end();
+  }
+
+  close(): void {
+    this.#stream.cancel();
+    this.#client.close();
+  }
+}
+
+/** Everything that `ShardRead.InspectNeeds` says. */
+export const inspectNeeds = (
+  address: string,
+  clusterId: string,
+): Promise<readonly InspectNeedsResponse[]> =>
+  new Promise((resolve, reject) => {
+    const client = new Client(address, ChannelCredentials.createInsecure(), LIMITS);
+    const frames: InspectNeedsResponse[] = [];
+    const stream = client.makeServerStreamRequest(
+      '/bigfleet.v1alpha1.ShardRead/InspectNeeds',
+      sameBytes,
+      sameBytes,
+      toBinary(InspectNeedsRequestSchema, create(InspectNeedsRequestSchema, { clusterId })),
+    );
+    stream.on('data', (bytes: Uint8Array) => {
+      frames.push(fromBinary(InspectNeedsResponseSchema, bytes));
+    });
+    stream.on('error', reject);
+    stream.on('end', () => resolve(frames));
+    stream.on('close', () => client.close());
+  });

@@ -1,0 +1,111 @@
+/**
+ * A headless Chromium for tests of the live page.
+ *
+ * Promises: where the machine has none, the suite is reported as not run, with the reason, never as
+ * passed; in CI it fails instead. Whatever a page says on its console or fails by ends the test.
+ */
+import { existsSync } from 'node:fs';
+import { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Without these it asks servers far away for updates and settings. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts it. The caller closes it. */
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+
+/** Why there is no browser here; undefined when there is one. */
+export const browserProblem = existsSync(CHROMIUM)
+  ? undefined
+  : `"${CHROMIUM}" is not there: install Debian's package chromium`;
+
+/** A suite with a browser of its own. */
+export const describeWithBrowser = (
+  title: string,
+  suite: (browser: () => Browser) => void,
+): void => {
+  if (browserProblem !== undefined) {
+    const reason = browserProblem;
+    if (isContinuousIntegration()) {
+      describe(title, () => {
+        it('must run in CI', () => expect.fail(reason));
+      });
+      return;
+    }
+    process.stderr.write(`NOT RUN: ${title}: ${reason}\n`);
+    describe.skip(`${title} (not run: ${reason})`, () => {});
+    return;
+  }
+  describe(title, () => {
+    let browser: Browser | undefined;
+    beforeAll(async () => {
+      browser = await startBrowser();
+    });
+    afterAll(async () => {
+      await browser?.close();
+    });
+    suite(() => {
+      if (browser === undefined) throw new Error('The browser is there only while tests run');
+      return browser;
+    });
+  });
+};
+
+/** How a page is looked at. */
+export interface Look {
+  readonly scheme?: 'light' | 'dark';
+  readonly width?: number;
+  readonly height?: number;
+}
+
+/** A page, and what it complained of so far. The caller closes it. */
+export interface HeardPage {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** An empty page. */
+export const emptyPage = async (browser: Browser, look: Look = {}): Promise<HeardPage> => {
+  const { scheme = 'light', width = 1500, height = 900 } = look;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (said) => {
+    if (said.type() === 'error' || said.type() === 'warning') complaints.push(said.text());
+  });
+  return { page, complaints, close: () => context.close() };
+};
+
+/** Opens a page for one test; its complaints fail that test. */
+export const openPage = async (browser: Browser, url: string, look: Look = {}): Promise<Page> => {
+  const { page, complaints, close } = await emptyPage(browser, look);
+  onTestFinished(async () => {
+    await close();
+    expect(complaints).toEqual([]);
+  });
+  await page.goto(url);
+  return page;
+};
+
+/** What a screen reader, a keyboard or weak eyes would stumble over, of what is serious. */
+export const seriousFaults = async (page: Page): Promise<readonly string[]> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+};

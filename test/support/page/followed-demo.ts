@@ -1,0 +1,124 @@
+/**
+ * A story of the demo that plays while its live page looks at one actor of it and everything is
+ * recorded.
+ *
+ * Promises: the page is open before the story has come to the actor, or as soon as there is one;
+ * the recording is that of the operator itself, and not of its page.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import type { RecordLine } from '../../../src/api/actor-record.ts';
+import { DEMO_SCENARIOS } from '../../../src/cli/demo-scenarios.ts';
+import { routeIn } from '../../../src/web/page/address.ts';
+import { freePort } from '../../../tools/testbed/ports.ts';
+import { eventually } from '../eventually.ts';
+import { spawnTidegate, type TidegateProcess } from '../processes/tidegate-child.ts';
+import { emptyPage, type HeardPage } from './browser.ts';
+import { noteLitStates } from './lit-states.ts';
+import { recordedLines } from './recorded-actors.ts';
+
+/** Half a minute, where nobody else wants the processor. */
+const STORY_MS = 240_000;
+
+/** A story that is told. */
+export interface FollowedDemo {
+  readonly demo: TidegateProcess;
+  readonly url: string;
+  /** The page that follows, and the actor that it follows. */
+  readonly page: Page;
+  readonly actor: string;
+  /** What the page complained of. */
+  readonly complaints: readonly string[];
+  /** What the operator recorded so far. */
+  readonly lines: () => Promise<readonly RecordLine[]>;
+}
+
+/** Which story, and whom to look at. */
+export interface FollowOptions {
+  readonly name: string;
+  /** An address of the page: of the actor itself, or of a list on which it appears. */
+  readonly address: string;
+  /** Called when the page looks at the actor. */
+  readonly onFollowed: (page: Page) => Promise<unknown>;
+}
+
+/** A story that has begun. */
+export interface BegunDemo {
+  /** When the story is over; everything is still up. Rejects when it did not come true. */
+  readonly told: Promise<FollowedDemo>;
+  readonly end: () => Promise<void>;
+}
+
+const answers = async (url: string): Promise<boolean> =>
+  (await fetch(url).catch(() => undefined))?.ok === true;
+
+/** Looks at the actor of the address, or at the first that comes onto its list. */
+const follow = async (page: Page, url: string, address: string): Promise<string> => {
+  await page.goto(url + address);
+  const { actor } = routeIn(address);
+  if (actor !== '') return actor;
+  const first = page.locator('.line a').last();
+  const found = await first.getAttribute('href', { timeout: STORY_MS });
+  await page.goto(url + String(found));
+  return routeIn(String(found)).actor;
+};
+
+const tell = async (
+  { name, address, onFollowed }: FollowOptions,
+  { demo, heard, url, recording }: {
+    readonly demo: TidegateProcess;
+    readonly heard: HeardPage;
+    readonly url: string;
+    readonly recording: string;
+  },
+): Promise<FollowedDemo> => {
+  await eventually(() => answers(url), {
+    what: `the page of ${name}`,
+    hopeless: () => demo.isRunning() ? undefined : 'the demo has ended',
+  });
+  const { page, complaints } = heard;
+  await noteLitStates(page);
+  const following = follow(page, url, address);
+  const [actor] = await Promise.all([
+    following,
+    following.then(() => onFollowed(page)),
+    demo.untilLog(({ msg }) => String(msg).includes(DEMO_SCENARIOS[name]?.moral ?? '?'), {
+      what: `how ${name} ends`,
+      timeoutMs: STORY_MS,
+    }),
+  ]);
+  return { demo, url, page, actor, complaints, lines: () => recordedLines(recording) };
+};
+
+/** Begins a story. The caller ends it. */
+export const beginDemo = async (browser: Browser, options: FollowOptions): Promise<BegunDemo> => {
+  const { name } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-followed-'));
+  const recording = join(folder, 'recording.jsonl');
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const heard = await emptyPage(browser);
+  const demo = spawnTidegate({
+    name: `demo ${name}`,
+    args: [
+      'demo',
+      `--scenario=${name}`,
+      '--serve',
+      '--when-watched',
+      `--inspect-addr=${new URL(url).host}`,
+      `--record=${recording}`,
+    ],
+  });
+  const told = tell(options, { demo, heard, url, recording });
+  // Whoever asks how it went hears of it; nobody may have asked yet.
+  told.catch(() => {});
+  return {
+    told,
+    end: async () => {
+      await heard.close();
+      await demo.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

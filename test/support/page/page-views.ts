@@ -1,0 +1,71 @@
+/** What a live page shows, as plain data; and the same as a recording has it. */
+import type { Page } from 'playwright-core';
+import type { RecordLine } from '../../../src/api/actor-record.ts';
+import { statesInWords } from '../../../src/web/page/words.ts';
+import { staysOf } from './recorded-actors.ts';
+
+/** As many as a page shows of one actor: the last. */
+const STEPS_SHOWN = 30;
+const EVENTS_SHOWN = 50;
+
+/** An event and the state that it led to, in words; the newest first. */
+export type ShownEvent = readonly [event: string, ledTo: string];
+
+/** The rows of the log of the actor that is looked at. */
+export const shownLog = (page: Page): Promise<readonly ShownEvent[]> =>
+  page.locator('.log tbody tr').evaluateAll((rows) =>
+    rows.map((row): readonly [string, string] => {
+      const [, event, ledTo] = [...row.querySelectorAll('td')].map((cell) => cell.textContent);
+      return [event ?? '', ledTo ?? ''];
+    })
+  );
+
+/** The way of the actor that is looked at. */
+export const shownWay = (page: Page): Promise<readonly ShownEvent[]> =>
+  page.locator('.path li').evaluateAll((steps) =>
+    steps.map((step): readonly [string, string] => [
+      step.querySelector('.event')?.textContent ?? '',
+      step.querySelector('b')?.textContent ?? '',
+    ])
+  );
+
+const inWords = ({ state }: { readonly state: string }): string => statesInWords(state.split(' '));
+
+/** The log as it should be. */
+export const recordedLog = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>
+  lines.filter((line) => line.id === id).map((line, at, all): ShownEvent => [
+    line.event.type,
+    line.state === all[at - 1]?.state ? '' : inWords(line),
+  ]).slice(-EVENTS_SHOWN).toReversed();
+
+/** The way as it should be. */
+export const recordedWay = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>
+  staysOf(lines, id).map((stay): ShownEvent => [stay.event, inWords(stay)])
+    .slice(-STEPS_SHOWN).toReversed();
+
+/** How many actors the drawing says to be in each state; of a machine without any, nothing. */
+export const shownPopulations = async (page: Page): Promise<Readonly<Record<string, number>>> => {
+  await page.locator('[data-state]').first().waitFor();
+  const badges = await page.locator('[data-state]:has(> text.population)').evaluateAll((groups) =>
+    groups.map((group): readonly [string, string] => [
+      group.getAttribute('data-state') ?? '',
+      group.querySelector(':scope > text.population')?.textContent ?? '',
+    ])
+  );
+  return Object.fromEntries(
+    badges.filter(([, text]) => text !== '')
+      .map(([state, text]) => [state, Number(text.replaceAll(',', ''))]),
+  );
+};
+
+/** The states that are lit. */
+export const shownLit = (page: Page): Promise<readonly string[]> =>
+  page.locator('[data-state].lit').evaluateAll((groups) =>
+    groups.map((group) => group.getAttribute('data-state') ?? '')
+  );
+
+/** The ids of the actors that a search found. */
+export const shownLinks = (page: Page): Promise<readonly string[]> =>
+  page.locator('.line a').evaluateAll((links) =>
+    links.map((link) => link.getAttribute('href') ?? '')
+  );

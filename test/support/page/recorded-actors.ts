@@ -1,0 +1,108 @@
+/**
+ * What a recording says of actors: where each stayed and when, and where all of them are; and
+ * whether somebody who looked on saw the same.
+ */
+import { readFile } from 'node:fs/promises';
+import { kindInId } from '../../../src/api/actor-board.ts';
+import { recordEntry, type RecordLine } from '../../../src/api/actor-record.ts';
+
+/** A stay of an actor in a state, until something moved it. */
+export interface Stay {
+  /** The innermost states, as the board of actors has them. */
+  readonly state: string;
+  /** The event that led there. */
+  readonly event: string;
+  readonly fromMs: number;
+  /** Infinite for the last. */
+  readonly untilMs: number;
+}
+
+/** States that somebody saw an actor in, and when first. */
+export interface Sighting {
+  /** Sorted. */
+  readonly state: string;
+  readonly atMs: number;
+}
+
+/** States as one text, whatever the order that they were told in. */
+export const sortedStates = (states: readonly string[]): string => states.toSorted().join(' ');
+
+/** The lines of a recording, as far as they are written: the last may be cut in the middle. */
+export const recordedLines = async (file: string): Promise<readonly RecordLine[]> => {
+  const text = await readFile(file, 'utf8').catch(() => '');
+  return text.split('\n').slice(0, -1).map(recordEntry)
+    .flatMap((entry) => entry._tag === 'Line' ? [entry.line] : []);
+};
+
+/** Where an actor stayed, one after another. */
+export const staysOf = (lines: readonly RecordLine[], id: string): readonly Stay[] => {
+  const stays: Stay[] = [];
+  for (const line of lines) {
+    const { state } = line;
+    const last = stays.at(-1);
+    if (line.id !== id || last?.state === state) continue;
+    if (last !== undefined) stays[stays.length - 1] = { ...last, untilMs: line.atMs };
+    const { event: { type: event }, atMs: fromMs } = line;
+    stays.push({ state, event, fromMs, untilMs: Number.POSITIVE_INFINITY });
+  }
+  return stays;
+};
+
+/** The last line of each actor. */
+export const lastLines = (lines: readonly RecordLine[]): readonly RecordLine[] => [
+  ...new Map(lines.map((line) => [line.id, line])).values(),
+];
+
+/** `a.b.c` → `a`, `a.b`, `a.b.c`. */
+const withOuter = (path: string): readonly string[] =>
+  path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.'));
+
+/** How many living actors of a kind are in each state, the states around it included. */
+export const populationsOf = (
+  lines: readonly RecordLine[],
+  kind: string,
+): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const line of lastLines(lines)) {
+    if (kindInId(line.id) !== kind || line.status !== 'active') continue;
+    for (const path of new Set(line.state.split(' ').flatMap(withOuter))) {
+      counts[path] = (counts[path] ?? 0) + 1;
+    }
+  }
+  return counts;
+};
+
+const inWords = (states: readonly { readonly state: string }[]): string =>
+  states.map(({ state }) => state).join(' → ');
+
+/**
+ * Why what was seen is not what happened; undefined when it is. What was seen must be stays in
+ * their order, the last of them the last; a stay may be missing only when it was over within
+ * `shortMs` of the moment that it could be seen from.
+ */
+export const sightingProblem = (
+  seen: readonly Sighting[],
+  stays: readonly Stay[],
+  shortMs: number,
+): string | undefined => {
+  const sinceMs = seen[0]?.atMs ?? 0;
+  // How many sightings may be explained by the stays so far: more than one way, if states recur.
+  let explained: ReadonlySet<number> = new Set([0]);
+  for (const { state, fromMs, untilMs } of stays) {
+    const mustBeSeen = untilMs - Math.max(fromMs, sinceMs) > shortMs;
+    const next = new Set(mustBeSeen ? [] : explained);
+    const sorted = sortedStates(state.split(' '));
+    for (const count of explained) {
+      if (seen[count]?.state === sorted) next.add(count + 1);
+      // Back in the state that was still lit, because what lay between was too short to be seen.
+      if (seen[count - 1]?.state === sorted) next.add(count);
+    }
+    explained = next;
+    if (explained.size === 0) {
+      return `"${state}" lasted and was not seen in its place: saw ${inWords(seen)}; ` +
+        `it was ${inWords(stays)}`;
+    }
+  }
+  if (explained.has(seen.length)) return undefined;
+  return `saw ${inWords(seen)}; it was ${inWords(stays)}`;
+};
