@@ -14,7 +14,7 @@ import {
 } from '../../src/effects/kube-api.ts';
 import { Writes } from '../../src/effects/writes.ts';
 import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
-import { refusal } from '../support/drains/fake-evictions.ts';
+import { refusal } from '../support/drains/eviction-refusals.ts';
 import { podEvictionStage } from './cluster/pod-eviction-stage.ts';
 import { type Acts, describeModel } from './model.ts';
 

@@ -6,16 +6,26 @@
  * It watches itself: what no client may do is written down in `violations`.
  */
 import { Effect, Layer } from 'effect';
-import { concat, defer, of, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
 import { type Budget, projectBudget } from '../../../src/domain/drain/budget.ts';
 import { type DrainPod, projectPod } from '../../../src/domain/drain/pod.ts';
-import type { Fact, Identity } from '../../../src/domain/facts.ts';
-import { type ObjectKey, objectKey, type Revision, revision } from '../../../src/domain/ids.ts';
+import { objectKey } from '../../../src/domain/ids.ts';
 import { recordAt, textAt } from '../../../src/domain/json.ts';
 import { rfc3339, type Time } from '../../../src/domain/time.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { type WriteFault, Writes } from '../../../src/effects/writes.ts';
+import { NO_SLOT, NOT_PROCESSED, refusal } from './eviction-refusals.ts';
+import { fakeCollection } from './fake-collection.ts';
+import {
+  type BudgetSeed,
+  type BudgetState,
+  NAMESPACE,
+  type PodSeed,
+  type PodState,
+  rawBudget,
+  rawPod,
+} from './fake-pod-objects.ts';
 
 /** How long things take, in milliseconds. */
 export interface Pace {
@@ -44,23 +54,6 @@ const PACE: Pace = {
   qps: Infinity,
 };
 
-/** A pod to begin with. Pods of one app are covered by the budgets of that app. */
-export interface PodSeed {
-  readonly name: string;
-  readonly node: string;
-  readonly app: string;
-  readonly phase?: string;
-  readonly ready?: boolean;
-  readonly finalizers?: readonly string[];
-}
-
-export interface BudgetSeed {
-  readonly name: string;
-  readonly app: string;
-  readonly maxUnavailable: number;
-  readonly alwaysAllow?: boolean;
-}
-
 /** One call as the server saw it. */
 export interface SeenCall {
   readonly pod: string;
@@ -69,110 +62,7 @@ export interface SeenCall {
   status: number | 'lost';
 }
 
-interface PodState {
-  seed: PodSeed;
-  uid: string;
-  ready: boolean;
-  phase: string;
-  deletedAt: string | undefined;
-  grace: number;
-}
-
-interface BudgetState {
-  seed: BudgetSeed;
-  uid: string;
-  generation: number;
-  observed: number;
-  allowed: number;
-  healthy: number;
-  desired: number;
-  expected: number;
-  disrupted: Record<string, string>;
-  revision: number;
-}
-
-const NAMESPACE = 'ns';
 const REMEMBERED_MS = 120_000;
-
-/** A refusal by status, as the API server writes it. */
-export const refusal = (
-  code: number,
-  message: string,
-  more: { readonly cause?: string; readonly causeMessage?: string; readonly details?: object } = {},
-): KubeAnswer => ({
-  status: code,
-  body: {
-    kind: 'Status',
-    status: 'Failure',
-    code,
-    message,
-    details: {
-      ...more.details,
-      causes: more.cause === undefined
-        ? []
-        : [{ reason: more.cause, message: more.causeMessage ?? message }],
-    },
-  },
-});
-
-const NO_SLOT = refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
-  cause: 'DisruptionBudget',
-  causeMessage: 'The disruption budget needs more healthy pods',
-});
-const NOT_PROCESSED: KubeAnswer = { ...NO_SLOT, retryAfterSeconds: 10 };
-
-/** One collection, told after `lagMs`. */
-const collection = <T extends Identity>(time: Time, lagMs: number) => {
-  const told = new Subject<Fact<T>>();
-  const progress = new Subject<Revision>();
-  const shown = new Map<ObjectKey, T>();
-  let held: (() => void)[] | undefined;
-  let deaf = false;
-  const later = (run: () => void): void => {
-    time.schedule(lagMs, () => {
-      if (deaf) return;
-      if (held === undefined) run();
-      else held.push(run);
-    });
-  };
-  const put = (object: T | undefined): void => {
-    if (object === undefined) return;
-    shown.set(object.key, object);
-    told.next({ _tag: 'Present', object });
-    progress.next(object.revision);
-  };
-  return {
-    put: (object: T | undefined) => later(() => put(object)),
-    remove: (last: T | undefined) =>
-      later(() => {
-        if (last === undefined) return;
-        shown.delete(last.key);
-        told.next({ _tag: 'Absent', key: last.key, last });
-        progress.next(last.revision);
-      }),
-    bookmark: (at: number) => later(() => progress.next(revision(`${at}`))),
-    /** Nothing arrives any more, and nothing is caught up. */
-    silence: () => {
-      deaf = true;
-    },
-    /** Holds events back until they are let through. */
-    hold: () => {
-      held ??= [];
-    },
-    letThrough: () => {
-      const runs = held ?? [];
-      held = undefined;
-      for (const run of runs) run();
-    },
-    reflector: {
-      progress,
-      get: (key: ObjectKey) => shown.get(key),
-      facts: defer(() =>
-        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told)
-      ),
-    },
-  };
-};
 
 /** A cluster in which pods can be evicted. */
 export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
@@ -186,9 +76,9 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   const inFlight = new Map<string, number>();
   const calls: SeenCall[] = [];
   const violations: string[] = [];
-  const podCache = collection<DrainPod>(time, speed.watchMs);
-  const budgetCache = collection<Budget>(time, speed.watchMs);
-  const nodeCache = collection<NodeProjection>(time, speed.watchMs);
+  const podCache = fakeCollection<DrainPod>(time, speed.watchMs);
+  const budgetCache = fakeCollection<Budget>(time, speed.watchMs);
+  const nodeCache = fakeCollection<NodeProjection>(time, speed.watchMs);
   let now = 100;
   let made = 0;
   let replacedMs = 0;
@@ -197,52 +87,6 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     () => Effect.succeed(undefined);
 
   const next = (): string => `${(now += 1)}`;
-  const rawPod = (pod: PodState, at: string): object => ({
-    metadata: {
-      name: pod.seed.name,
-      namespace: NAMESPACE,
-      uid: pod.uid,
-      resourceVersion: at,
-      labels: { app: pod.seed.app },
-      finalizers: pod.seed.finalizers ?? [],
-      ownerReferences: [{
-        kind: 'ReplicaSet',
-        name: pod.seed.app,
-        uid: pod.seed.app,
-        controller: true,
-      }],
-      ...(pod.deletedAt === undefined
-        ? {}
-        : { deletionTimestamp: pod.deletedAt, deletionGracePeriodSeconds: pod.grace }),
-    },
-    spec: { nodeName: pod.seed.node },
-    status: {
-      phase: pod.phase,
-      conditions: [{ type: 'Ready', status: pod.ready ? 'True' : 'False' }],
-    },
-  });
-  const rawBudget = (budget: BudgetState, at: string): object => ({
-    metadata: {
-      name: budget.seed.name,
-      namespace: NAMESPACE,
-      uid: budget.uid,
-      resourceVersion: at,
-      generation: budget.generation,
-    },
-    spec: {
-      selector: { matchLabels: { app: budget.seed.app } },
-      maxUnavailable: budget.seed.maxUnavailable,
-      ...(budget.seed.alwaysAllow === true ? { unhealthyPodEvictionPolicy: 'AlwaysAllow' } : {}),
-    },
-    status: {
-      observedGeneration: budget.observed,
-      disruptionsAllowed: budget.allowed,
-      currentHealthy: budget.healthy,
-      desiredHealthy: budget.desired,
-      expectedPods: budget.expected,
-      disruptedPods: budget.disrupted,
-    },
-  });
   const showPod = (pod: PodState): void => podCache.put(projectPod(rawPod(pod, next())));
   const showBudget = (budget: BudgetState): void => {
     const at = next();

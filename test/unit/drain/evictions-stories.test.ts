@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { AnswerLost, type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
 import type { WriteFault } from '../../../src/effects/writes.ts';
 import { evictionRig } from '../../support/drains/eviction-rig.ts';
-import { refusal } from '../../support/drains/fake-evictions.ts';
+import { refusal } from '../../support/drains/eviction-refusals.ts';
 
 const NODES = ['n0', 'n1', 'n2'];
 const APPS = ['a0', 'a1'];

@@ -3,7 +3,7 @@ import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AnswerLost, type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
 import { evictionRig, type RigOptions } from '../../support/drains/eviction-rig.ts';
-import { refusal } from '../../support/drains/fake-evictions.ts';
+import { refusal } from '../../support/drains/eviction-refusals.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -1,0 +1,93 @@
+/** Pods and budgets as a fake cluster keeps them, and as they are on the wire. */
+
+/** A pod to begin with. Pods of one app are covered by the budgets of that app. */
+export interface PodSeed {
+  readonly name: string;
+  readonly node: string;
+  readonly app: string;
+  readonly phase?: string;
+  readonly ready?: boolean;
+  readonly finalizers?: readonly string[];
+}
+
+export interface BudgetSeed {
+  readonly name: string;
+  readonly app: string;
+  readonly maxUnavailable: number;
+  readonly alwaysAllow?: boolean;
+}
+
+export interface PodState {
+  seed: PodSeed;
+  uid: string;
+  ready: boolean;
+  phase: string;
+  deletedAt: string | undefined;
+  grace: number;
+}
+
+export interface BudgetState {
+  seed: BudgetSeed;
+  uid: string;
+  generation: number;
+  observed: number;
+  allowed: number;
+  healthy: number;
+  desired: number;
+  expected: number;
+  disrupted: Record<string, string>;
+  revision: number;
+}
+
+/** The namespace of all of them. */
+export const NAMESPACE = 'ns';
+
+/** The pod on the wire, at a revision. */
+export const rawPod = (pod: PodState, at: string): object => ({
+  metadata: {
+    name: pod.seed.name,
+    namespace: NAMESPACE,
+    uid: pod.uid,
+    resourceVersion: at,
+    labels: { app: pod.seed.app },
+    finalizers: pod.seed.finalizers ?? [],
+    ownerReferences: [{
+      kind: 'ReplicaSet',
+      name: pod.seed.app,
+      uid: pod.seed.app,
+      controller: true,
+    }],
+    ...(pod.deletedAt === undefined
+      ? {}
+      : { deletionTimestamp: pod.deletedAt, deletionGracePeriodSeconds: pod.grace }),
+  },
+  spec: { nodeName: pod.seed.node },
+  status: {
+    phase: pod.phase,
+    conditions: [{ type: 'Ready', status: pod.ready ? 'True' : 'False' }],
+  },
+});
+
+/** The budget on the wire, at a revision. */
+export const rawBudget = (budget: BudgetState, at: string): object => ({
+  metadata: {
+    name: budget.seed.name,
+    namespace: NAMESPACE,
+    uid: budget.uid,
+    resourceVersion: at,
+    generation: budget.generation,
+  },
+  spec: {
+    selector: { matchLabels: { app: budget.seed.app } },
+    maxUnavailable: budget.seed.maxUnavailable,
+    ...(budget.seed.alwaysAllow === true ? { unhealthyPodEvictionPolicy: 'AlwaysAllow' } : {}),
+  },
+  status: {
+    observedGeneration: budget.observed,
+    disruptionsAllowed: budget.allowed,
+    currentHealthy: budget.healthy,
+    desiredHealthy: budget.desired,
+    expectedPods: budget.expected,
+    disruptedPods: budget.disrupted,
+  },
+});
