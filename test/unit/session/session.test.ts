@@ -1,104 +1,21 @@
 /** The session on simulated time, over a shard in this process. */
-import { Effect, Layer, ManagedRuntime } from 'effect';
-import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
-import { type FleetSession, startFleetSession } from '../../../src/actors/session/fleet-session.ts';
-import { shownState } from '../../../src/actors/session/session-voice.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
-import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import { describe, expect, test } from 'vitest';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
-import { clusterId, instructionId } from '../../../src/domain/ids.ts';
-import type { Rollup } from '../../../src/domain/session.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
-import { Credentials } from '../../../src/effects/credentials.ts';
-import { fakeShard } from '../../support/fleet/fake-shard.ts';
+import { instructionId } from '../../../src/domain/ids.ts';
 import { newAuthority } from '../../support/processes/certificates.ts';
-
-const CLUSTER = clusterId('prod-1');
-const INTERVAL_MS = 10_000;
-
-const rollup = (number: number): Rollup => ({
-  number,
-  builtAtMs: number,
-  needs: [],
-  unacknowledged: [],
-});
-
-const started: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of started.splice(0)) await end();
-});
-
-const start = (options: { readonly readings?: () => CredentialsReading } = {}) => {
-  const time = simulatedTime();
-  const shard = fakeShard();
-  const counts = new Map<string, number>();
-  const logged: string[] = [];
-  const telemetry: Telemetry = {
-    ...silentTelemetry,
-    log: (_level, message) => logged.push(message),
-    count: (name, by, ...labels) => {
-      const key = [name, ...Object.values(labels[0] ?? {})].join(' ');
-      counts.set(key, (counts.get(key) ?? 0) + by);
-    },
-  };
-  const runtime = ManagedRuntime.make(Layer.mergeAll(
-    shard.layer,
-    clockLayer(time),
-    Layer.succeed(Credentials, {
-      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
-    }),
-  ));
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
-  const recorded: string[] = [];
-  const session = startFleetSession(world, {
-    clusterId: CLUSTER,
-    address: 'shard:7780',
-    rollupIntervalMs: INTERVAL_MS,
-    render: ({ requestId, requirements }) => {
-      if (requestId === 'throw') throw new Error('template burst');
-      return requestId === 'bad'
-        ? { _tag: 'Failed', problem: 'line 3: no such field' }
-        : { _tag: 'Rendered', userData: `#cloud-config ${requirements.length}` };
-    },
-    record: (reason, note) => recorded.push(`${reason}: ${note}`),
-    ...(options.readings === undefined
-      ? {}
-      : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
-  });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
-  const acknowledged: number[] = [];
-  session.acknowledged.subscribe((one) => acknowledged.push(one.number));
-  started.push(async () => {
-    session.actor.stop();
-    await runtime.dispose();
-  });
-  return { time, shard, session, news, acknowledged, recorded, counts, logged };
-};
-
-/** Up to an acked Hello. */
-const streaming = async (options: Parameters<typeof start>[0] = {}) => {
-  const rig = start(options);
-  rig.session.lead(true);
-  rig.session.demandListed();
-  await rig.time.advance(0);
-  rig.shard.stream().ack('hello');
-  await rig.time.settle();
-  return rig;
-};
-
-const stateOf = (session: FleetSession): string => shownState(session.actor.getSnapshot());
-const tags = (news: readonly SessionNews[]): readonly string[] => news.map(({ _tag }) => _tag);
-const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
-  shard.stream().heard.flatMap((payload) =>
-    payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
-  );
+import {
+  INTERVAL_MS,
+  numbers,
+  rollup,
+  startSession,
+  stateOf,
+  streamingSession,
+  tags,
+} from '../../support/fleet/session-rig.ts';
 
 describe('fleet session', () => {
   test('wire 1: Hello is the first frame of every stream and names cluster and protocol', async () => {
-    const { shard, session } = await streaming();
+    const { shard, session } = await streamingSession();
     session.offerRollup(rollup(1));
     expect(shard.stream().heard[0]).toMatchObject({
       case: 'hello',
@@ -107,7 +24,7 @@ describe('fleet session', () => {
   });
 
   test('wire 1: machines that come before the hello ack are heard', async () => {
-    const { time, shard, session, news } = start();
+    const { time, shard, session, news } = startSession();
     session.lead(true);
     session.demandListed();
     await time.settle();
@@ -117,7 +34,7 @@ describe('fleet session', () => {
   });
 
   test('wire 5: no dial before this process leads and the list is complete', async () => {
-    const { time, shard, session } = start();
+    const { time, shard, session } = startSession();
     await time.advance(60_000);
     session.lead(true);
     await time.advance(60_000);
@@ -128,7 +45,7 @@ describe('fleet session', () => {
   });
 
   test('wire 5: losing the lease leaves the stream, winning it again dials anew', async () => {
-    const { time, shard, session, news } = await streaming();
+    const { time, shard, session, news } = await streamingSession();
     session.lead(false);
     await time.settle();
     expect([shard.stream().state(), stateOf(session)]).toEqual(['left', 'standby']);
@@ -139,7 +56,7 @@ describe('fleet session', () => {
   });
 
   test('wire 2: one roll-up is outstanding; the newest of the others waits for its ack', async () => {
-    const { time, shard, session, acknowledged } = await streaming();
+    const { time, shard, session, acknowledged } = await streamingSession();
     for (const number of [1, 2, 3]) session.offerRollup(rollup(number));
     expect(numbers(shard)).toEqual([1]);
     await time.settle();
@@ -154,7 +71,7 @@ describe('fleet session', () => {
   });
 
   test('wire 2: without an ack for three intervals the stream is given up, said and dialled again', async () => {
-    const { time, shard, session, recorded, counts, acknowledged } = await streaming();
+    const { time, shard, session, recorded, counts, acknowledged } = await streamingSession();
     session.offerRollup(rollup(1));
     await time.advance(3 * INTERVAL_MS - 1);
     expect(stateOf(session)).toBe('streaming');
@@ -174,7 +91,7 @@ describe('fleet session', () => {
   });
 
   test('a stream proves a resync by its first rollup ack only', async () => {
-    const { shard, session, news } = await streaming();
+    const { shard, session, news } = await streamingSession();
     shard.stream().ack('rollup');
     expect(tags(news)).toEqual(['StreamOpened']);
     session.offerRollup(rollup(1));
@@ -186,7 +103,7 @@ describe('fleet session', () => {
   });
 
   test('wire 7: the backoff grows from 500 ms to 30 s and is reset by a first rollup ack', async () => {
-    const { time, shard, session } = start();
+    const { time, shard, session } = startSession();
     shard.refuse({ why: 'Unreachable', detail: 'UNAVAILABLE: nobody' });
     session.lead(true);
     session.demandListed();
@@ -212,7 +129,7 @@ describe('fleet session', () => {
   });
 
   test('a dial or a Hello that nobody answers is given up', async () => {
-    const { time, shard, session } = start();
+    const { time, shard, session } = startSession();
     shard.refuse('never');
     session.lead(true);
     session.demandListed();
@@ -227,7 +144,7 @@ describe('fleet session', () => {
   });
 
   test('a refusal by the shard is said once and asked again every 30 s, not sooner', async () => {
-    const { time, shard, session, recorded } = start();
+    const { time, shard, session, recorded } = startSession();
     const refusal = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' } as const;
     shard.refuse(refusal);
     session.lead(true);
@@ -239,7 +156,7 @@ describe('fleet session', () => {
   });
 
   test('wire 3: a roll-up never waits behind replies and replies never behind a roll-up', async () => {
-    const { time, shard, session } = await streaming();
+    const { time, shard, session } = await streamingSession();
     const stream = shard.stream();
     const blob = (id: string) =>
       session.reply({
@@ -263,7 +180,7 @@ describe('fleet session', () => {
   });
 
   test('wire 3: a reply that finds no room is refused and counted; none outlives its stream', async () => {
-    const { time, shard, session, counts } = await streaming();
+    const { time, shard, session, counts } = await streamingSession();
     const reply = (id: string) =>
       session.reply({
         _tag: 'ReclaimAcknowledged',
@@ -283,7 +200,7 @@ describe('fleet session', () => {
   });
 
   test('wire 9: a bootstrap pull is answered before the next frame, whatever else is stuck', async () => {
-    const { time, shard, session } = await streaming();
+    const { time, shard, session } = await streamingSession();
     const stream = shard.stream();
     session.offerRollup(rollup(1));
     const pull = (requestId: string, cluster = 'prod-1') =>
@@ -321,7 +238,7 @@ describe('fleet session', () => {
   });
 
   test('frames that are no good neither crash nor wedge the session', async () => {
-    const { shard, session, news, counts } = await streaming();
+    const { shard, session, news, counts } = await streamingSession();
     const stream = shard.stream();
     stream.say({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
     stream.say({ case: 'ack', value: { echo: 'whatever' } });
@@ -345,7 +262,7 @@ describe('fleet session', () => {
   });
 
   test('a replay with a frame that is no message proves no resync; the next stream may', async () => {
-    const { time, shard, session, news } = await streaming();
+    const { time, shard, session, news } = await streamingSession();
     shard.stream().sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
@@ -359,14 +276,14 @@ describe('fleet session', () => {
   });
 
   test('a flood of bad frames is counted in full and logged sparingly', async () => {
-    const { shard, counts, logged } = await streaming();
+    const { shard, counts, logged } = await streamingSession();
     for (let index = 0; index < 3000; index += 1) shard.stream().sayBytes(Uint8Array.from([7]));
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3000);
     expect(logged.filter((message) => message === 'Frame ignored')).toHaveLength(23);
   });
 
   test('a stop in the middle of a dial is final at once', async () => {
-    const { time, shard, session } = start();
+    const { time, shard, session } = startSession();
     shard.refuse('never');
     session.lead(true);
     session.demandListed();
@@ -377,7 +294,7 @@ describe('fleet session', () => {
   });
 
   test('a reclaim instruction is told, counted and not acked', async () => {
-    const { time, shard, news, counts } = await streaming();
+    const { time, shard, news, counts } = await streamingSession();
     shard.stream().say({
       case: 'reclaimInstruction',
       value: { instructionId: 'i-1', nodes: ['m-1'], gracePeriodSeconds: 600n },
@@ -392,7 +309,7 @@ describe('fleet session', () => {
   });
 
   test('a stop half-closes, waits for the shard no longer than 0.4 s, and is final', async () => {
-    const polite = await streaming();
+    const polite = await streamingSession();
     let over = false;
     const stopped = polite.session.stop().then(() => {
       over = true;
@@ -403,7 +320,7 @@ describe('fleet session', () => {
     await stopped;
     expect(stateOf(polite.session)).toBe('stopped');
 
-    const rude = await streaming();
+    const rude = await streamingSession();
     const cut = rude.session.stop();
     await rude.time.advance(400);
     await cut;
@@ -428,7 +345,7 @@ describe('fleet session with a key pair', () => {
 
   test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
     let now: CredentialsReading = { _tag: 'Unfit', problem: 'the certificate is for another' };
-    const { time, shard, session, recorded, logged } = start({ readings: () => now });
+    const { time, shard, session, recorded, logged } = startSession({ readings: () => now });
     session.lead(true);
     session.demandListed();
     await time.advance(120_000);
@@ -442,7 +359,7 @@ describe('fleet session with a key pair', () => {
 
   test('wire 8: a rotation leaves the running stream alone and serves the next dial', async () => {
     let now = reading('a', ours);
-    const { time, shard, session } = await streaming({ readings: () => now });
+    const { time, shard, session } = await streamingSession({ readings: () => now });
     now = { _tag: 'Unfit', problem: 'half-written' };
     await time.advance(10_000);
     now = reading('b', ours);
@@ -454,7 +371,7 @@ describe('fleet session with a key pair', () => {
   });
 
   test('wire 8: a pair that became unfit by itself is not dialled with', async () => {
-    const { time, shard, session } = start({
+    const { time, shard, session } = startSession({
       readings: () => reading('a', 'URI:bigfleet://cluster/other'),
     });
     session.lead(true);

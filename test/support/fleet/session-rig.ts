@@ -1,0 +1,99 @@
+/** The session of an operator before a shard in this process, on simulated time. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { onTestFinished } from 'vitest';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { type FleetSession, startFleetSession } from '../../../src/actors/session/fleet-session.ts';
+import { shownState } from '../../../src/actors/session/session-voice.ts';
+import { makeWorld } from '../../../src/actors/world.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import type { CredentialsReading } from '../../../src/domain/credentials.ts';
+import type { SessionNews } from '../../../src/domain/frames.ts';
+import { clusterId } from '../../../src/domain/ids.ts';
+import type { Rollup } from '../../../src/domain/session.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { Credentials } from '../../../src/effects/credentials.ts';
+import { fakeShard } from './fake-shard.ts';
+
+/** The cluster of the session. */
+export const CLUSTER = clusterId('prod-1');
+/** Between two roll-ups. */
+export const INTERVAL_MS = 10_000;
+
+/** A roll-up of nothing, by its number. */
+export const rollup = (number: number): Rollup => ({
+  number,
+  builtAtMs: number,
+  needs: [],
+  unacknowledged: [],
+});
+
+/** A session before a shard that is played; both end with the test. */
+export const startSession = (options: { readonly readings?: () => CredentialsReading } = {}) => {
+  const time = simulatedTime();
+  const shard = fakeShard();
+  const counts = new Map<string, number>();
+  const logged: string[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (_level, message) => logged.push(message),
+    count: (name, by, ...labels) => {
+      const key = [name, ...Object.values(labels[0] ?? {})].join(' ');
+      counts.set(key, (counts.get(key) ?? 0) + by);
+    },
+  };
+  const runtime = ManagedRuntime.make(Layer.mergeAll(
+    shard.layer,
+    clockLayer(time),
+    Layer.succeed(Credentials, {
+      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
+    }),
+  ));
+  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const recorded: string[] = [];
+  const session = startFleetSession(world, {
+    clusterId: CLUSTER,
+    address: 'shard:7780',
+    rollupIntervalMs: INTERVAL_MS,
+    render: ({ requestId, requirements }) => {
+      if (requestId === 'throw') throw new Error('template burst');
+      return requestId === 'bad'
+        ? { _tag: 'Failed', problem: 'line 3: no such field' }
+        : { _tag: 'Rendered', userData: `#cloud-config ${requirements.length}` };
+    },
+    record: (reason, note) => recorded.push(`${reason}: ${note}`),
+    ...(options.readings === undefined
+      ? {}
+      : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
+  });
+  const news: SessionNews[] = [];
+  session.news.subscribe((one) => news.push(one));
+  const acknowledged: number[] = [];
+  session.acknowledged.subscribe((one) => acknowledged.push(one.number));
+  onTestFinished(async () => {
+    session.actor.stop();
+    await runtime.dispose();
+  });
+  return { time, shard, session, news, acknowledged, recorded, counts, logged };
+};
+
+/** Up to an acked Hello. */
+export const streamingSession = async (options: Parameters<typeof startSession>[0] = {}) => {
+  const rig = startSession(options);
+  rig.session.lead(true);
+  rig.session.demandListed();
+  await rig.time.advance(0);
+  rig.shard.stream().ack('hello');
+  await rig.time.settle();
+  return rig;
+};
+
+/** The state of the session, as it is shown. */
+export const stateOf = (session: FleetSession): string => shownState(session.actor.getSnapshot());
+/** What was told, by name. */
+export const tags = (news: readonly SessionNews[]): readonly string[] =>
+  news.map(({ _tag }) => _tag);
+/** The numbers of the roll-ups that the shard heard. */
+export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
+  shard.stream().heard.flatMap((payload) =>
+    payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
+  );
