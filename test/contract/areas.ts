@@ -1,6 +1,7 @@
 /** All areas of the contract, in the order in which they run. */
 import { access } from './cases/access.ts';
 import { customResources } from './cases/custom-resources.ts';
+import { defaults } from './cases/defaults.ts';
 import { deletions } from './cases/deletions.ts';
 import { discovery } from './cases/discovery.ts';
 import { evictions } from './cases/evictions.ts';
@@ -25,6 +26,7 @@ import type { Area } from './suite.ts';
 export const SERVER_AREAS: readonly Area[] = [
   refusals,
   shapes,
+  defaults,
   fields,
   validity,
   versions,
