@@ -19,6 +19,7 @@ import { problemOf, verdictOf, type WriteOutcome } from '../domain/object-write.
 import type { Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/revisions.ts';
 import { answersOf } from './act-answers.ts';
+import { required } from './required.ts';
 import {
   afterTry,
   REFUSAL_BACKOFF_MS,
@@ -26,8 +27,7 @@ import {
   verdictGuards,
   writes,
   type WriteTries,
-} from './object-writes.ts';
-import { required } from './required.ts';
+} from './writing-in-turns.ts';
 
 /** Between turns: a profile that cannot be written makes room for others at once. */
 const BACKOFF = { firstMs: 500, lastMs: 30_000 };

@@ -4,7 +4,7 @@ import type { DemandFacts } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Seed } from '../domain/random.ts';
-import type { WriteTries } from './object-writes.ts';
+import type { WriteTries } from './writing-in-turns.ts';
 
 /** A write: for which pod, to say what, and which request it is about. */
 export interface PodRequestAct {

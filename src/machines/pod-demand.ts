@@ -16,7 +16,6 @@ import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
 import { isOlder } from '../domain/revisions.ts';
 import { answersOf } from './act-answers.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 import type {
   PodDemandContext,
   PodDemandEvent,
@@ -24,6 +23,7 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
+import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './writing-in-turns.ts';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;

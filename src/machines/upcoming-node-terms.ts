@@ -8,7 +8,7 @@ import type {
   UpcomingNodeFacts,
   UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
-import type { WriteTries } from './object-writes.ts';
+import type { WriteTries } from './writing-in-turns.ts';
 
 /** The id and name of the object, and what it is to show. */
 export interface UpcomingNodeAct {

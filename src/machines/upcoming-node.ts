@@ -29,7 +29,6 @@ import {
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
 import { answersOf } from './act-answers.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './object-writes.ts';
 import { required } from './required.ts';
 import type {
   UpcomingNodeAct,
@@ -37,6 +36,7 @@ import type {
   UpcomingNodeEvent,
   UpcomingNodeInput,
 } from './upcoming-node-terms.ts';
+import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './writing-in-turns.ts';
 
 type Shown = UpcomingNodeProjection;
 
