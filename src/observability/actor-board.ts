@@ -19,6 +19,7 @@ import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
+import { isOfAct } from './act-snapshot.ts';
 
 type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
 
@@ -204,7 +205,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   return {
     observe,
     inspect: (event) => {
-      if (event.type !== '@xstate.snapshot') return;
+      if (event.type !== '@xstate.snapshot' || isOfAct(event.snapshot)) return;
       observe({ id: idOf(event), event: event.event, snapshot: event.snapshot });
     },
     rows: () => Array.from(entries.values(), rowOf),

@@ -15,6 +15,7 @@ import {
 } from '../api/actor-record.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
+import { isOfAct } from './act-snapshot.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
 /** What is recorded. */
@@ -112,6 +113,7 @@ export const recordInto = (
     inspect: (inspected) => {
       if (inspected.type !== '@xstate.snapshot') return;
       const { actorRef, snapshot, event } = inspected;
+      if (isOfAct(snapshot)) return;
       const id = 'id' in actorRef ? String(actorRef.id) : '';
       if (!kinds.has(kindInId(id))) return;
       const value = 'value' in snapshot ? snapshot.value : undefined;
