@@ -13,7 +13,8 @@ import {
   projectVolumeAttachment,
   type VolumeAttachment,
 } from '../domain/drain/volume-attachment.ts';
-import type { ClusterId } from '../domain/ids.ts';
+import type { ClusterId, ObjectKey } from '../domain/ids.ts';
+import { asOwnedRequest } from '../domain/pod-demand/owned-request.ts';
 import { podDemandProjector } from '../domain/pod-demand/pod-demand.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { projectUpcomingNode } from '../domain/upcoming-node.ts';
@@ -31,24 +32,25 @@ import type { PodRequests } from '../effects/pod-requests.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import type { WriteGate } from '../effects/write-gate.ts';
-import { startAvailableCapacities } from './machines/available-capacities.ts';
-import type { BootstrapTemplate } from './session/bootstrap-template.ts';
+import { startReflector } from './caches/reflector.ts';
+import { startRollups } from './demand/rollups.ts';
 import { type DrainPolicy, startDrainRole } from './drains/drain-role.ts';
 import type { EventRecorder } from './event-recorder.ts';
-import { type FleetSession, startFleetSession } from './session/fleet-session.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
+import { startAvailableCapacities } from './machines/available-capacities.ts';
+import { startUpcomingNodes } from './machines/upcoming-nodes.ts';
 import type { PenaltyDefaultsInUse } from './pods/penalty-defaults.ts';
 import {
   bothOf,
   ownedRequestProjector,
   type PodPolicy,
+  type PodRoleCaches,
   startNamespaces,
   startPodRole,
 } from './pods/pod-caches.ts';
 import type { PodDemandRegistry } from './pods/pod-demands.ts';
-import { startReflector } from './caches/reflector.ts';
-import { startRollups } from './demand/rollups.ts';
-import { startUpcomingNodes } from './machines/upcoming-nodes.ts';
+import type { BootstrapTemplate } from './session/bootstrap-template.ts';
+import { type FleetSession, startFleetSession } from './session/fleet-session.ts';
 import type { World } from './world.ts';
 
 /** Everything that the operator does to the world. */
@@ -109,7 +111,15 @@ const startDemandCaches = (world: OperatorWorld, policy: PodPolicy | undefined) 
     ...podsFrom,
     project: bothOf(podProjection(), podDemandProjector(policy.selectsPod)),
   });
-  return { requests, pods, demand: { requests, pods, namespaces: startNamespaces(world, policy) } };
+  const owned: PodRoleCaches['requests'] = {
+    facts: requests.facts,
+    get: (key: ObjectKey) => {
+      const request = requests.get(key);
+      return request && asOwnedRequest(request);
+    },
+  };
+  const namespaces = startNamespaces(world, policy);
+  return { requests, pods, demand: { requests: owned, pods, namespaces } };
 };
 
 /** Starts to list and watch everything that the operator looks at. */

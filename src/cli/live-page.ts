@@ -24,14 +24,16 @@ export interface LivePageOptions {
   readonly now?: () => number;
   /** Called whenever a browser has opened it, with how many have it open. */
   readonly onOpened?: (pages: number) => void;
+  /** Called when something could not be shown, by a defect. */
+  readonly onDefect?: (cause: unknown) => void;
 }
 
 /** Serves a board. Fails when the address cannot be had. */
 export const startLivePage = (
-  { address, board, title, now = realTime.now, onOpened }: LivePageOptions,
+  { address, board, title, now = realTime.now, ...heard }: LivePageOptions,
 ): Promise<InspectionServer> =>
   startInspectionServer({
-    ...(onOpened === undefined ? {} : { onOpened }),
+    ...heard,
     address,
     board,
     time: { now, schedule: realTime.schedule },

@@ -51,6 +51,10 @@ export const startOnlookers = async (
         board,
         title,
         onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
+        onDefect: (cause) =>
+          telemetry.log('error', 'Live page cannot show something', {
+            problem: cause instanceof Error ? cause.stack : String(cause),
+          }),
       });
       closePage = page.close;
       telemetry.log('info', PAGE_LOG.served, { url: page.url });

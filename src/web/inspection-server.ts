@@ -1,9 +1,9 @@
 /**
  * The live page: an HTTP server that shows the actors of this process.
  *
- * Promises: read-only; serves nothing that is not in this program, and lets the page load nothing
- * else (strict CSP); a page of another site cannot read it, because a request must name the host
- * that it came to; closing waits for nobody.
+ * Promises: read-only; a defect in it ends a page and never the process; serves nothing that is not
+ * in this program, and lets the page load nothing else (strict CSP); a page of another site cannot
+ * read it, because a request must name the host that it came to; closing waits for nobody.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ActorBoard } from '../api/actor-board.ts';
@@ -35,6 +35,8 @@ export interface InspectionOptions {
   readonly files: PageFiles;
   /** Called whenever a browser has opened the page, with how many have it open. */
   readonly onOpened?: (pages: number) => void;
+  /** Called when something could not be shown, by a defect. */
+  readonly onDefect?: (cause: unknown) => void;
 }
 
 /** A server that listens. */
@@ -100,10 +102,40 @@ const fileAt = (
   return chart === undefined ? undefined : { type: 'image/svg+xml', body: chart };
 };
 
+/** A defect in what is shown is the page's own: it must not end the process that it shows. */
+const refuse = (
+  { onDefect }: InspectionOptions,
+  response: ServerResponse,
+  cause: unknown,
+): void => {
+  onDefect?.(cause);
+  if (response.headersSent) response.destroy();
+  else plain(response, 500, 'This cannot be shown, by a defect: see the log\n');
+};
+
+/** Time whose timers hand what they throw to `refuse`. */
+const guarded = (
+  { now, schedule }: InspectionOptions['time'],
+  refuse: (cause: unknown) => void,
+): InspectionOptions['time'] => ({
+  now,
+  schedule: (delayMs, run) =>
+    schedule(delayMs, () => {
+      try {
+        run();
+      } catch (cause) {
+        refuse(cause);
+      }
+    }),
+});
+
 const streamTo = (
   response: ServerResponse,
   { board, time }: InspectionOptions,
-  actor: string | undefined,
+  { actor, refuse }: {
+    readonly actor: string | undefined;
+    readonly refuse: (cause: unknown) => void;
+  },
 ): void => {
   response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
   const reader: FeedReader = {
@@ -112,7 +144,7 @@ const streamTo = (
       response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
     },
   };
-  const feed = { board, time, reader };
+  const feed = { board, time: guarded(time, refuse), reader };
   const stop = actor === undefined ? startBoardFeed(feed) : startActorFeed(feed, actor);
   let stopClock: () => void = () => {};
   const tick = (): void => {
@@ -153,7 +185,7 @@ const serve = (
       streams.add(response);
       response.once('close', () => streams.delete(response));
     }
-    streamTo(response, options, actor);
+    streamTo(response, options, { actor, refuse: (cause) => refuse(options, response, cause) });
     if (actor === undefined) options.onOpened?.(boards.size);
     return;
   }
@@ -175,7 +207,14 @@ export const startInspectionServer = (
 ): Promise<InspectionServer> => {
   const host = given.address.host === '' ? LOOPBACK : given.address.host;
   const options = { ...given, address: { ...given.address, host } };
-  const server = createServer(serve(options, { all: new Set(), boards: new Set() }));
+  const handle = serve(options, { all: new Set(), boards: new Set() });
+  const server = createServer((request, response) => {
+    try {
+      handle(request, response);
+    } catch (cause) {
+      refuse(options, response, cause);
+    }
+  });
   return new Promise((resolve, reject) => {
     server.once('error', ({ message }) => {
       const where = `${host}:${options.address.port}`;

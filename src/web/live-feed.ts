@@ -71,8 +71,20 @@ const sent = (row: ActorRow): SentRow => [
   row.bornMs,
 ];
 
+/** What JSON has no word for, as text. */
+const plain = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? `${value}` : value;
+
+const jsonOf = (context: unknown): string => {
+  try {
+    return JSON.stringify(context, plain, 1) ?? '';
+  } catch (cause) {
+    return `It cannot be shown: ${cause instanceof Error ? cause.message : String(cause)}`;
+  }
+};
+
 const contextText = (context: unknown): string => {
-  const text = JSON.stringify(context, null, 1) ?? '';
+  const text = jsonOf(context);
   return text.length > CONTEXT_CHARACTERS ? `${text.slice(0, CONTEXT_CHARACTERS)}\n…` : text;
 };
 

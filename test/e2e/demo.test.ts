@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kindInId } from '../../src/api/actor-board.ts';
 import { DEMO_SCENARIOS } from '../../src/cli/demo-scenarios.ts';
 import { MACHINES } from '../../src/machines/index.ts';
+import { addressOf, routeIn } from '../../src/web/page/address.ts';
 import { describeWithBrowser, openPage, seriousFaults } from '../support/page/browser.ts';
 import { beginDemo, type BegunDemo, type FollowedDemo } from '../support/page/followed-demo.ts';
 import { litStates } from '../support/page/lit-states.ts';
@@ -29,6 +30,7 @@ import {
   sightingProblem,
   staysOf,
 } from '../support/page/recorded-actors.ts';
+import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
 const PATIENT_MS = 60_000;
 const LONG_MS = 300_000;
@@ -165,6 +167,26 @@ describeWithBrowser('the demo', (browser) => {
           )
         ).toBeUndefined();
       }
+    });
+
+    it('shows one actor of each machine, with its data', async () => {
+      const { url, lines } = await told(name);
+      const page = await openPage(browser(), url);
+      const ids = new Map(lastLines(await lines()).map(({ id }) => [kindInId(id), id]));
+      expect(ids.size).toBeGreaterThan(5);
+      for (const id of ids.values()) {
+        await page.goto(url + addressOf({ ...routeIn(''), kind: kindInId(id), actor: id }));
+        await soon(() => page.locator('.panel h2').innerText()).toContain(id.split('/').at(-1));
+        await soon(() => page.locator('.panel pre').textContent()).toMatch(/^\{/);
+      }
+    });
+
+    it('plays again from its recording, to the same states', async () => {
+      const { recording } = await told(name);
+      const replay = spawnTidegate({ name: `replay ${name}`, args: ['replay', recording] });
+      const code = await replay.exited;
+      expect([code, replay.logs().filter(({ msg }) => / cannot be played: /.test(String(msg)))])
+        .toEqual([0, []]);
     });
 
     it('finds the actor by its name, and the link of what is found opens the same', async () => {

@@ -37,6 +37,11 @@ export interface PodCaches {
   readonly namespaces: Reflector<SelectedNamespace> | undefined;
 }
 
+/** What the role asks of them. */
+export interface PodRoleCaches extends Pick<PodCaches, 'pods' | 'namespaces'> {
+  readonly requests: Pick<PodCaches['requests'], 'facts' | 'get'>;
+}
+
 /** Specs of requests that are kept once; far above the number of workloads of one cluster. */
 const SHARED_TEXTS_MAX = 20_000;
 
@@ -85,7 +90,7 @@ export const startPodCaches = (world: World<KubeApi>, policy: PodPolicy): PodCac
 /** Starts the role on its caches, not leading. */
 export const startPodRole = (
   world: World<PodRequests>,
-  { pods, requests, namespaces }: PodCaches,
+  { pods, requests, namespaces }: PodRoleCaches,
   { penalties, record }: {
     readonly penalties: Pick<PenaltyDefaultsInUse, 'defaults'>;
     readonly record: RecordEvent;

@@ -64,6 +64,11 @@ export const projectOwnedRequest = (
   };
 };
 
+/** That alone of what a cache keeps: what goes into a lifecycle is recorded and shown as JSON. */
+export const asOwnedRequest = (
+  { key, uid, revision, pod, marked, deleting, phase, text }: OwnedRequest,
+): OwnedRequest => ({ key, uid, revision, pod, marked, deleting, phase, text });
+
 /** Label and owner reference: how a request is found, and why it goes with its pod. */
 const marksOf = ({ name, uid }: RequestedPod): object => ({
   labels: { [OWNED_BY_POD]: uid },

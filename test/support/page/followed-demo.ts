@@ -31,7 +31,8 @@ export interface FollowedDemo {
   readonly actor: string;
   /** What the page complained of. */
   readonly complaints: readonly string[];
-  /** What the operator recorded so far. */
+  /** The file that the operator records to, and what it has so far. */
+  readonly recording: string;
   readonly lines: () => Promise<readonly RecordLine[]>;
 }
 
@@ -89,7 +90,7 @@ const tell = async (
       timeoutMs: STORY_MS,
     }),
   ]);
-  return { demo, url, page, actor, complaints, lines: () => recordedLines(recording) };
+  return { demo, url, page, actor, complaints, recording, lines: () => recordedLines(recording) };
 };
 
 /** Begins a story. The caller ends it. */

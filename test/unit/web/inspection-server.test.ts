@@ -24,7 +24,7 @@ const FILES = {
   charts: { nodeDrain: '<svg/>' },
 };
 
-const served = async (more: Pick<InspectionOptions, 'onOpened'> = {}) => {
+const served = async (more: Partial<InspectionOptions> = {}) => {
   const server = await startInspectionServer({
     address: { host: '', port: 0 },
     board: NOBODY,
@@ -106,6 +106,44 @@ test('each page that opens is told of, with how many are open; its actor makes i
     await fetch(url + path, { signal: asked.signal });
   }
   expect(opened).toEqual([1, 2]);
+});
+
+test('a defect in what is shown ends the page, is told, and does not end the process', async () => {
+  const defects: unknown[] = [];
+  const onDefect = (cause: unknown): void => void defects.push(cause);
+  const broken = new Error('no rows');
+  const board = {
+    ...NOBODY,
+    rows: () => {
+      throw broken;
+    },
+  };
+  const { url } = await served({ board, onDefect });
+  await expect(ask(`${url}live`)).rejects.toThrow();
+  expect([await ask(url).then(({ status }) => status), defects]).toEqual([200, [broken]]);
+});
+
+test('a defect that shows later ends the page as well', async () => {
+  const time = simulatedTime();
+  const defects: unknown[] = [];
+  let change = (_id: string): void => {};
+  const broken = new Error('no row');
+  const board: ActorBoard = {
+    ...NOBODY,
+    row: () => {
+      throw broken;
+    },
+    subscribe: (changed) => {
+      change = changed;
+      return () => {};
+    },
+  };
+  const { url } = await served({ board, time, onDefect: (cause) => void defects.push(cause) });
+  const page = await fetch(`${url}live`);
+  change('gate/a');
+  await time.advance(200);
+  await expect(page.text()).rejects.toThrow();
+  expect(defects).toEqual([broken]);
 });
 
 test('an address that cannot be had is one sentence', async () => {

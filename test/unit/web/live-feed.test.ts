@@ -136,3 +136,17 @@ test('a page that looks at a drain is told its reclaim and its pods, and when it
   await time.advance(BATCH_MS);
   expect(told[1]).toMatchObject({ type: 'actor', actor: null });
 });
+
+test('data that JSON has no word for is shown as far as it goes, and never ends the feed', () => {
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  const { board } = boardOf({ 'gate/a': { height: 12n }, 'gate/b': circle });
+  const shown = ['gate/a', 'gate/b'].map((id) => {
+    const { told, reader } = readerOf();
+    startActorFeed({ board, time: simulatedTime(), reader }, id);
+    const [message] = told;
+    return message?.type === 'actor' ? message.actor?.context : undefined;
+  });
+  expect(shown[0]).toBe('{\n "height": "12"\n}');
+  expect(shown[1]).toMatch(/^It cannot be shown: .*circular/s);
+});
