@@ -4,6 +4,7 @@
  * Promises: laws look at the world's truth (the store, the fleet) and at what a process was told;
  * they change nothing. A law that speaks of what "must have happened by now" counts only calm time.
  */
+import type { InspectionEvent } from 'xstate';
 import {
   asRecord,
   type JsonRecord,
@@ -50,6 +51,8 @@ export interface Law {
   /** The fleet has heard a frame. */
   readonly frame?: (process: string, frame: Uint8Array) => void;
   readonly logged?: (process: string, entry: LogEntry) => void;
+  /** Something happened to an actor of a process. */
+  readonly inspected?: (process: string, event: InspectionEvent) => void;
   /** Every second. */
   readonly tick?: () => void;
   /** All faults are healed and the world has come to rest. */

@@ -59,6 +59,9 @@ export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_F
         logged: (from, entry) => {
           for (const law of laws) law.logged?.(from, entry);
         },
+        ...(laws.some(({ inspected }) => inspected !== undefined)
+          ? { inspected: (from, event) => laws.forEach((law) => law.inspected?.(from, event)) }
+          : {}),
       },
     }, number));
   };

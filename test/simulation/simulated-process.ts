@@ -3,6 +3,7 @@
  * reaching out through lines that can be cut.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
+import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/actors/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
 import { makeWorld } from '../../src/actors/world.ts';
@@ -56,6 +57,8 @@ export interface ProcessWitness {
   /** The fleet has heard a frame of this process. */
   readonly frame: (process: string, frame: Uint8Array) => void;
   readonly logged: (process: string, entry: LogEntry) => void;
+  /** Something happened to an actor; left out where nobody looks. */
+  readonly inspected?: (process: string, event: InspectionEvent) => void;
 }
 
 /** One line of a process's log. */
@@ -91,13 +94,14 @@ export const ORDINARY_FLAGS: ProcessFlags = {
 
 const startRoles = (
   identity: string,
-  { line, telemetry, seed, api, shard, flags }: {
+  { line, telemetry, seed, api, shard, flags, inspect }: {
     readonly line: ProcessLine;
     readonly telemetry: Telemetry;
     readonly seed: number;
     readonly api: ApiLine;
     readonly shard: ReturnType<typeof shardLine>;
     readonly flags: ProcessFlags;
+    readonly inspect: ((event: InspectionEvent) => void) | undefined;
   },
 ): Operator => {
   const intern = textPool(SHARED_TEXTS_MAX);
@@ -108,7 +112,13 @@ const startRoles = (
     shard.layer,
     Layer.succeed(Credentials, { read: () => Effect.never }),
   ));
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: seed });
+  const world = makeWorld({
+    time,
+    runtime,
+    telemetry,
+    firstSeed: seed,
+    ...(inspect === undefined ? {} : { inspect }),
+  });
   return startOperator(world, {
     clusterId: clusterId(CLUSTER),
     shardAddress: 'simulated',
@@ -128,6 +138,7 @@ export const startProcess = (
   number: number,
 ): SimulatedProcess => {
   const { time, handle, script, door, weather, witness, seed, flags } = surroundings;
+  const { inspected } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
   const line = processLine(time);
@@ -151,6 +162,7 @@ export const startProcess = (
     api,
     shard,
     flags,
+    inspect: inspected && ((event) => inspected(identity, event)),
   });
   const crash = (): void => {
     line.kill();

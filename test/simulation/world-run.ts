@@ -14,6 +14,7 @@ import {
   workloadPath,
 } from './app-objects.ts';
 import { REQUESTS, WORKLOADS } from './embedded-site.ts';
+import type { Bench, Law } from './law.ts';
 import { isDraining } from './node-marks.ts';
 import { processHouse } from './process-house.ts';
 import { runningMachines, sceneText, type Stagehand, storyOf } from './story.ts';
@@ -150,9 +151,13 @@ const rest = async (state: WorldState): Promise<void> => {
   state.judge();
 };
 
-/** Plays the world of a plan. */
-export const runWorld = async (plan: WorldPlan): Promise<WorldReport> => {
+/** Plays the world of a plan, under more laws than every world has. */
+export const runWorld = async (
+  plan: WorldPlan,
+  more: readonly ((bench: Pick<Bench, 'broken'>) => Law)[] = [],
+): Promise<WorldReport> => {
   const state = worldState(plan);
+  state.laws.push(...more.map((make) => make(state)));
   const house = processHouse(state);
   house.start();
   if (plan.standby) house.start();

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { recordingsPlayAgain } from '../../simulation/law-of-recordings.ts';
 import { plantedBugs } from '../../simulation/planted-bugs.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 import { runWorld } from '../../simulation/world-run.ts';
@@ -48,6 +49,16 @@ describe('simulated worlds', () => {
     expect(report.pods).toBeGreaterThanOrEqual(100);
     expect(report.evictions).toBeGreaterThan(0);
   }, 300_000);
+
+  test(
+    'what the lifecycles of a world go through plays again from its recordings alone',
+    async () => {
+      const report = await runWorld(worldPlan(5), [recordingsPlayAgain]);
+      expect(report.breach).toBeUndefined();
+      expect(report.evictions).toBeGreaterThan(0);
+    },
+    300_000,
+  );
 
   // Writes that were lost in the outage are still out when the same process leads again.
   test('a world in which a process wins its own lease back keeps every law', async () => {

@@ -1,0 +1,49 @@
+/**
+ * The law that a bug report is a file: what the lifecycles of a process go through is recorded as
+ * lines, and the lines alone lead the same machines to the same states. Not in every world, because
+ * it plays everything twice.
+ */
+import { recordEntry } from '../../src/api/actor-record.ts';
+import { MACHINES } from '../../src/machines/index.ts';
+import { type ActorRecorder, recordInto } from '../../src/observability/actor-recorder.ts';
+import { makeReplay } from '../../src/view/replay.ts';
+import type { Bench, Law } from './law.ts';
+
+const LAW = 'recordings play again';
+
+/** Time that wakes nobody, because laws change nothing: batches that are full wake themselves. */
+const STILL = { now: () => 0, schedule: () => () => {} };
+
+/** Plays what a process records; gives its recorder. */
+const played = (process: string, { broken }: Pick<Bench, 'broken'>): ActorRecorder => {
+  const replay = makeReplay(MACHINES);
+  const play = (text: string): void => {
+    const entry = recordEntry(text);
+    if (entry._tag === 'Head') return;
+    if (entry._tag !== 'Line') return broken(LAW, `${process} recorded ${text}`);
+    const { line } = entry;
+    const result = replay.play(line);
+    if (result._tag === 'Moved') return;
+    const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
+    broken(LAW, `${process}, ${line.id} at "${line.event.type}": ${why}`);
+  };
+  return recordInto(
+    { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },
+    { title: process, time: STILL, kinds: new Set(Object.keys(MACHINES)) },
+  );
+};
+
+/** Each process's recording plays again. */
+export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Law => {
+  const recorders = new Map<string, ActorRecorder>();
+  return {
+    inspected: (process, event) => {
+      const recorder = recorders.get(process) ?? played(process, bench);
+      recorders.set(process, recorder);
+      recorder.inspect(event);
+    },
+    end: () => {
+      for (const recorder of recorders.values()) void recorder.close();
+    },
+  };
+};
