@@ -15,14 +15,16 @@ import {
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
-import { problemOf, verdictOf, type WriteOutcome } from '../domain/object-write.ts';
+import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
-import { isOlder } from '../domain/revisions.ts';
 import { answersOf } from './act-answers.ts';
 import { required } from './required.ts';
 import {
+  afterAnswer,
   afterTry,
   REFUSAL_BACKOFF_MS,
+  shownGuards,
+  type ShownObject,
   UNTRIED,
   verdictGuards,
   writes,
@@ -42,9 +44,8 @@ export interface AvailableCapacityInput extends AvailableCapacityAct {
   readonly seed: Seed;
 }
 
-export interface AvailableCapacityContext extends AvailableCapacityInput, WriteTries {
-  /** The newest revision that was seen of the object; what is not newer is an echo. */
-  readonly newest: Revision | null;
+export interface AvailableCapacityContext
+  extends AvailableCapacityInput, ShownObject<AvailableCapacityFacts>, WriteTries {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }
@@ -61,18 +62,6 @@ const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapaci
   name,
   facts,
 });
-
-/** What an answer leaves of the facts; a newer fact that came before it stays. */
-const afterAnswer = (
-  { facts, newest }: AvailableCapacityContext,
-  outcome: WriteOutcome<Shown>,
-): Pick<AvailableCapacityContext, 'facts' | 'newest'> => {
-  if (outcome._tag === 'Absent') return { facts: { ...facts, shown: null }, newest };
-  if (outcome._tag !== 'Written') return { facts, newest };
-  const { shown } = outcome;
-  if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
-  return { facts: { ...facts, shown }, newest: shown.revision };
-};
 
 const writing = writes(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'takeAnswer'));
 
@@ -95,7 +84,7 @@ export const availableCapacity = setup({
     tellRefused: () => {},
     tellFailing: () => {},
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
-      ...afterTry(context, verdictOf(outcome, context.base), problemOf(outcome)),
+      ...afterTry(context, outcome, verdictOf(outcome, context.base)),
       ...afterAnswer(context, outcome),
     })),
     noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
@@ -111,9 +100,7 @@ export const availableCapacity = setup({
     objectThere: ({ context }) => context.facts.shown !== null,
     ...verdictGuards,
     saysOtherwise: ({ context }, said: CapacitySaid) => said.spec !== context.facts.said?.spec,
-    isNews: ({ context: { newest } }, { revision }: Shown) =>
-      newest === null || (revision !== newest && !isOlder(revision, newest)),
-    isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
+    ...shownGuards,
   },
   delays: {
     writeBackoff: ({ context }) => backoffMs(BACKOFF, context.attempt, context.seed),

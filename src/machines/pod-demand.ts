@@ -10,7 +10,7 @@
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import type { Uid } from '../domain/ids.ts';
-import { problemOf, verdictOf, type WriteOutcome } from '../domain/object-write.ts';
+import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import { type OwedRequest, owedRequest } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
@@ -105,7 +105,7 @@ export const podDemand = setup({
     takeAnswer: assign(({ context }, outcome: Outcome) => {
       const verdict = verdictOf(outcome, context.base?.revision ?? null);
       return {
-        ...afterTry(context, verdict, problemOf(outcome)),
+        ...afterTry(context, outcome, verdict),
         ...afterAnswer(context, outcome),
       };
     }),

@@ -8,7 +8,7 @@ import type {
   UpcomingNodeFacts,
   UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
-import type { WriteTries } from './writing-in-turns.ts';
+import type { ShownObject, WriteTries } from './writing-in-turns.ts';
 
 /** The id and name of the object, and what it is to show. */
 export interface UpcomingNodeAct {
@@ -23,9 +23,8 @@ export interface UpcomingNodeInput extends UpcomingNodeAct {
   readonly seed: Seed;
 }
 
-export interface UpcomingNodeContext extends UpcomingNodeInput, WriteTries {
-  /** The newest revision that was seen of the object; what is not newer is an echo. */
-  readonly newest: Revision | null;
+export interface UpcomingNodeContext
+  extends UpcomingNodeInput, ShownObject<UpcomingNodeFacts>, WriteTries {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }

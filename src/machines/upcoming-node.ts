@@ -11,12 +11,7 @@ import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
-import {
-  problemOf,
-  verdictOf,
-  type WriteOutcome,
-  type WriteVerdict,
-} from '../domain/object-write.ts';
+import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
 import { isOlder } from '../domain/revisions.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
@@ -36,7 +31,15 @@ import type {
   UpcomingNodeEvent,
   UpcomingNodeInput,
 } from './upcoming-node-terms.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './writing-in-turns.ts';
+import {
+  afterAnswer,
+  afterTry,
+  shownGuards,
+  turnDelays,
+  turnGuards,
+  UNTRIED,
+  writes,
+} from './writing-in-turns.ts';
 
 type Shown = UpcomingNodeProjection;
 
@@ -53,18 +56,6 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
   const standing = standingOf(facts);
   return facts.shown === null && (standing === null || endsObject(standing));
-};
-
-/** What an answer leaves of the facts; a newer fact that came before it stays. */
-const afterAnswer = (
-  { facts, newest }: UpcomingNodeContext,
-  outcome: WriteOutcome<Shown>,
-): Pick<UpcomingNodeContext, 'facts' | 'newest'> => {
-  if (outcome._tag === 'Absent') return { facts: { ...facts, shown: null }, newest };
-  if (outcome._tag !== 'Written') return { facts, newest };
-  const { shown } = outcome;
-  if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
-  return { facts: { ...facts, shown }, newest: shown.revision };
 };
 
 /** A Node that is as it was has not taken the patch. */
@@ -124,11 +115,11 @@ export const upcomingNode = setup({
       facts: { ...context.facts, drain },
     })),
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
-      ...afterTry(context, verdictOf(outcome, context.base), problemOf(outcome)),
+      ...afterTry(context, outcome, verdictOf(outcome, context.base)),
       ...afterAnswer(context, outcome),
     })),
     takeRelease: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
-      const tried = afterTry(context, releaseVerdict(outcome), problemOf(outcome));
+      const tried = afterTry(context, outcome, releaseVerdict(outcome));
       if (tried.verdict !== 'Landed') return tried;
       const node = outcome._tag === 'Written' ? outcome.shown : null;
       return { ...tried, facts: { ...context.facts, node } };
@@ -152,9 +143,7 @@ export const upcomingNode = setup({
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
     drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
       JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
-    isNews: ({ context: { newest } }, { revision }: Shown) =>
-      newest === null || (revision !== newest && !isOlder(revision, newest)),
-    isShown: ({ context }, uid: string) => uid === context.facts.shown?.uid,
+    ...shownGuards,
   },
   delays: turnDelays,
 }).createMachine({
