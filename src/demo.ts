@@ -85,22 +85,24 @@ const fleetOf = async (kubeconfig: string, folder: string) => {
   };
 };
 
-/** What its log says of its live page. */
-interface PageHeard {
-  url: string | undefined;
-  isOpened: boolean;
-}
+type Page = ReturnType<DemoStage['page']>;
 
-const hear = (page: PageHeard, line: string): void => {
+/** What is known of the operator's live page after a line of its log. */
+const pageAfter = (page: Page, line: string): Page => {
   const said = parseJson(line);
-  const message = textAt(said, 'message');
-  if (message === PAGE_LOG.served) page.url = textAt(said, 'url');
-  if (message === PAGE_LOG.opened) page.isOpened = true;
+  switch (textAt(said, 'message')) {
+    case PAGE_LOG.served:
+      return { url: textAt(said, 'url') ?? '', isOpened: false };
+    case PAGE_LOG.opened:
+      return page && { ...page, isOpened: true };
+    default:
+      return page;
+  }
 };
 
 const startOperator = (
   flags: readonly string[],
-  { log, page }: { readonly log: string; readonly page: PageHeard },
+  { log, onLine }: { readonly log: string; readonly onLine: (line: string) => void },
 ): ChildProcess => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const runtime = 'deno' in process.versions ? ['run', '-A', '-q'] : [];
@@ -110,7 +112,7 @@ const startOperator = (
   const file = createWriteStream(log);
   child.stdout.pipe(file);
   child.stderr.pipe(file);
-  createInterface({ input: child.stdout }).on('line', (line) => hear(page, line));
+  createInterface({ input: child.stdout }).on('line', onLine);
   return child;
 };
 
@@ -130,7 +132,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
   const { port, fleet } = await fleetOf(kubeconfig, folder);
   const log = join(folder, 'operator.log');
-  const page: PageHeard = { url: undefined, isOpened: false };
+  let page: Page;
   const operator = startOperator([
     `--cluster-id=${CLUSTER}`,
     `--shard-addr=${LOOPBACK}:${port}`,
@@ -141,7 +143,12 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
     '--with-pods',
     ...(inspectAddress === undefined ? [] : [`--inspect-addr=${inspectAddress}`]),
     ...(recordFile === undefined ? [] : [`--record=${recordFile}`]),
-  ], { log, page });
+  ], {
+    log,
+    onLine: (line) => {
+      page = pageAfter(page, line);
+    },
+  });
   let trouble: string | undefined;
   let isStopping = false;
   operator.once('exit', (code) => {
@@ -152,7 +159,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
   });
   return {
     kubeconfig,
-    page: () => page.url === undefined ? undefined : { url: page.url, isOpened: page.isOpened },
+    page: () => page,
     ...asking(cluster),
     fleet,
     trouble: () => trouble,

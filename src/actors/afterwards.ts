@@ -5,7 +5,7 @@
  * Promises: in the order in which it was said, before anything else that waits; what throws harms
  * nothing that comes after it.
  */
-import type { Telemetry } from '../api/telemetry.ts';
+import { defectText, type Telemetry } from '../api/telemetry.ts';
 
 /** Does something when the statecharts that are moving have come to rest. */
 export type Afterwards = (run: () => void) => void;
@@ -21,7 +21,7 @@ export const afterwards = (telemetry: Telemetry): Afterwards => {
       } catch (cause) {
         telemetry.count('tidegate_stream_defects_total', 1);
         telemetry.log('error', 'A word between statecharts was lost by a defect', {
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
       }
     }

@@ -8,6 +8,7 @@
 import type { ManagedRuntime } from 'effect';
 import { type Observable, ReplaySubject } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
+import { defectText } from '../api/telemetry.ts';
 import type { Fact, Identity } from '../domain/facts.ts';
 import { type LeaseRecord, leaseRecordOf, type LeaseTimes } from '../domain/lease.ts';
 import { identityOf } from '../domain/object-meta.ts';
@@ -149,7 +150,7 @@ export const startLeadership = (
       next: (snapshot) => show(snapshot.matches('leading'), snapshot.context.problem),
       error: (cause) => {
         telemetry.log('error', 'The candidacy failed by a defect and starts again', {
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         gate().close('the candidacy failed by a defect');
         show(false);

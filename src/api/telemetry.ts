@@ -40,3 +40,7 @@ export const silentTelemetry: Telemetry = {
   gauge: () => {},
   observe: () => {},
 };
+
+/** A defect of ours as a log tells it: where it happened, when that is known. */
+export const defectText = (cause: unknown): string =>
+  (cause instanceof Error ? cause.stack : undefined) ?? String(cause);

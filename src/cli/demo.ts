@@ -152,16 +152,11 @@ const play = async (telling: Telling, step: DemoStep): Promise<string | undefine
 
 /** Waits for somebody who looks, for as long as it takes. */
 const beWatched = async (telling: Telling): Promise<string | undefined> => {
-  let isAsked = false;
-  const isWatched = (): boolean => {
-    const page = telling.stage.page();
-    if (page !== undefined && !isAsked) {
-      isAsked = true;
-      tell(telling, { who: 'demo', what: `Open ${page.url} in a browser, and it begins.` });
-    }
-    return page?.isOpened === true;
-  };
-  return await lookOn(telling, isWatched);
+  const { stage } = telling;
+  const unserved = await lookOn(telling, () => stage.page() !== undefined);
+  if (unserved !== undefined) return unserved;
+  tell(telling, { who: 'demo', what: `Open ${stage.page()?.url} in a browser, and it begins.` });
+  return await lookOn(telling, () => stage.page()?.isOpened === true);
 };
 
 const summary = (telling: Telling): readonly string[] => {

@@ -4,7 +4,7 @@
  *
  * Promises: nothing is made, and nothing costs anything, that was not asked for.
  */
-import type { Telemetry } from '../api/telemetry.ts';
+import { defectText, type Telemetry } from '../api/telemetry.ts';
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
 import { startActorRecorder } from '../observability/actor-recorder.ts';
@@ -53,7 +53,7 @@ export const startOnlookers = async (
         onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
         onDefect: (cause) =>
           telemetry.log('error', 'Live page cannot show something', {
-            problem: cause instanceof Error ? cause.stack : String(cause),
+            problem: defectText(cause),
           }),
       });
       closePage = page.close;

@@ -4,6 +4,7 @@
  * Promises: exit code 2 for flags that cannot be used, 3 when the machines of this version do not
  * come to the recorded states; stdout has the states and nothing else.
  */
+import { defectText } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
 import { goDurationMs } from '../domain/go-duration.ts';
 import { listen, type ListenAddress } from '../effects/option-kinds.ts';
@@ -148,6 +149,7 @@ export const runReplay = async (
         board,
         title: `Tidegate · ${request.file}`,
         now: () => clock.nowMs,
+        onDefect: (cause) => terminal.say(`The page cannot show something: ${defectText(cause)}`),
       });
     if (page !== undefined) terminal.say(`Playing on ${page.url}`);
     const problems = await playOn(stage);

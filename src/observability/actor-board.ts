@@ -19,7 +19,7 @@ import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import { isOfAct } from './act-snapshot.ts';
+import { actorId, isOfAct } from './inspected.ts';
 
 type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
 
@@ -121,8 +121,6 @@ const reasonOf = (snapshot: object): ReasonName | null => {
   return reason;
 };
 
-const idOf = ({ actorRef }: Seen): string => 'id' in actorRef ? String(actorRef.id) : '';
-
 const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'error']);
 const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
 
@@ -206,7 +204,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     observe,
     inspect: (event) => {
       if (event.type !== '@xstate.snapshot' || isOfAct(event.snapshot)) return;
-      observe({ id: idOf(event), event: event.event, snapshot: event.snapshot });
+      observe({ id: actorId(event), event: event.event, snapshot: event.snapshot });
     },
     rows: () => Array.from(entries.values(), rowOf),
     row: (id) => {

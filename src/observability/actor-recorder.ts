@@ -15,7 +15,7 @@ import {
 } from '../api/actor-record.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
-import { isOfAct } from './act-snapshot.ts';
+import { actorId, isOfAct } from './inspected.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
 /** What is recorded. */
@@ -112,9 +112,9 @@ export const recordInto = (
   return {
     inspect: (inspected) => {
       if (inspected.type !== '@xstate.snapshot') return;
-      const { actorRef, snapshot, event } = inspected;
+      const { snapshot, event } = inspected;
       if (isOfAct(snapshot)) return;
-      const id = 'id' in actorRef ? String(actorRef.id) : '';
+      const id = actorId(inspected);
       if (!kinds.has(kindInId(id))) return;
       const value = 'value' in snapshot ? snapshot.value : undefined;
       record({ atMs: time.now(), id, event, value, status: snapshot.status });

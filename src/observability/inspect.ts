@@ -8,6 +8,7 @@
  */
 import type { InspectionEvent } from 'xstate';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
+import { actorId } from './inspected.ts';
 import type { Logs } from './logs.ts';
 
 /** What the tap needs. */
@@ -61,7 +62,7 @@ export const inspectionTap = (options: InspectOptions): (event: InspectionEvent)
       if (!enabled(level)) continue;
       telemetry.log(level, 'Statechart moved', {
         machine: labels.machine,
-        actor: 'id' in event.actorRef ? String(event.actorRef.id) : '',
+        actor: actorId(event),
         event: event.event.type,
         from: labels.from,
         to: labels.to,

@@ -131,12 +131,11 @@ const guarded = (
 
 const streamTo = (
   response: ServerResponse,
-  { board, time }: InspectionOptions,
-  { actor, refuse }: {
-    readonly actor: string | undefined;
-    readonly refuse: (cause: unknown) => void;
-  },
+  options: InspectionOptions,
+  actor: string | undefined,
 ): void => {
+  const { board } = options;
+  const time = guarded(options.time, (cause) => refuse(options, response, cause));
   response.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream; charset=utf-8' });
   const reader: FeedReader = {
     isBusy: () => response.writableNeedDrain,
@@ -144,7 +143,7 @@ const streamTo = (
       response.write(`event: ${type}\ndata: ${JSON.stringify(message)}\n\n`);
     },
   };
-  const feed = { board, time: guarded(time, refuse), reader };
+  const feed = { board, time, reader };
   const stop = actor === undefined ? startBoardFeed(feed) : startActorFeed(feed, actor);
   let stopClock: () => void = () => {};
   const tick = (): void => {
@@ -185,7 +184,7 @@ const serve = (
       streams.add(response);
       response.once('close', () => streams.delete(response));
     }
-    streamTo(response, options, { actor, refuse: (cause) => refuse(options, response, cause) });
+    streamTo(response, options, actor);
     if (actor === undefined) options.onOpened?.(boards.size);
     return;
   }

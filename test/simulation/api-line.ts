@@ -25,6 +25,7 @@ import type {
   ClusterResponse,
   ClusterWatch,
 } from '../../src/embedded/cluster/api.ts';
+import { watchChannel } from '../support/api/watch-channel.ts';
 import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';
 
@@ -197,39 +198,12 @@ interface OpenWatch {
 const refusalOf = ({ status, body }: ClusterAnswer): WatchRefused =>
   new WatchRefused({ status, message: textAt(body, 'message') ?? '' });
 
-/** Hands what is pushed to one reader that iterates. */
-const makeChannel = () => {
-  const chunks: (readonly WatchLine[])[] = [];
-  let ended: 'cut' | 'eof' | undefined;
-  let wake = (): void => {};
-  async function* read(): AsyncGenerator<readonly WatchLine[]> {
-    while (true) {
-      const chunk = chunks.shift();
-      if (chunk !== undefined) yield chunk;
-      else if (ended === 'eof') return;
-      else if (ended === 'cut') throw new Error('the connection was cut');
-      else await new Promise<void>((resolve) => wake = resolve);
-    }
-  }
-  return {
-    lines: read(),
-    push: (chunk: readonly WatchLine[]): void => {
-      chunks.push(chunk);
-      wake();
-    },
-    end: (how: 'cut' | 'eof'): void => {
-      ended ??= how;
-      wake();
-    },
-  };
-};
-
 const makeWatches = (parts: ApiLineParts) => {
   const { line, world, weather, chance, tap } = parts;
   const open = new Set<OpenWatch>();
   /** What the server sends arrives in the order of sending. */
   const follow = (watch: ClusterWatch, path: string) => {
-    const channel = makeChannel();
+    const channel = watchChannel();
     let dueMs = 0;
     const deliver = (act: () => void): void => {
       dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, weather.latencyMs));

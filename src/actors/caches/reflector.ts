@@ -7,6 +7,7 @@
 import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subject } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { defectText } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
 import { type Revision, revision } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
@@ -14,9 +15,9 @@ import type { WatchEnding } from '../../domain/list-watch.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
 import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
 import { listWatch } from '../../machines/list-watch.ts';
-import { type CollectionSink, makeCollectionCache, type Projection } from './collection-cache.ts';
 import { fromEffect } from '../seams.ts';
 import type { World } from '../world.ts';
+import { type CollectionSink, makeCollectionCache, type Projection } from './collection-cache.ts';
 
 /** A collection that follows the API server. */
 export interface Reflector<T extends Identity> extends Collection<T> {
@@ -128,7 +129,7 @@ export const startReflector = <T extends Identity>(
       error: (cause) => {
         telemetry.log('error', 'A list-watch failed by a defect and starts again', {
           resource: options.id,
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         if (stopped) return;
         cancelRestart = world.time.schedule(RESTART_MS, () => {

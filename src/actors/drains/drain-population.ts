@@ -8,6 +8,7 @@
  */
 import { Subject } from 'rxjs';
 import type { SnapshotFrom } from 'xstate';
+import { defectText, type Telemetry } from '../../api/telemetry.ts';
 import { markOf } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
@@ -15,8 +16,14 @@ import type { DrainPod } from '../../domain/drain/pod.ts';
 import { objectKey, type Revision } from '../../domain/ids.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext } from '../../machines/node-drain-terms.ts';
+import type { nodeDrain } from '../../machines/node-drain.ts';
+import type { Reflector } from '../caches/reflector.ts';
+import type { PodEvictions } from '../evictions/pod-evictions.ts';
+import { innermostState, stateCounts } from '../state-counts.ts';
+import { startTurns } from '../turns.ts';
+import type { World } from '../world.ts';
+import { writeDoor } from '../write-door.ts';
 import { drainDeeds, type DrainDeedsOptions } from './drain-deeds.ts';
 import { drainPods } from './drain-pods.ts';
 import {
@@ -31,13 +38,6 @@ import {
   workState,
 } from './drain-record.ts';
 import { provideNodeDrain } from './node-drain-acts.ts';
-import type { PodEvictions } from '../evictions/pod-evictions.ts';
-import type { Reflector } from '../caches/reflector.ts';
-import { innermostState, stateCounts } from '../state-counts.ts';
-import { startTurns } from '../turns.ts';
-import type { Telemetry } from '../../api/telemetry.ts';
-import type { World } from '../world.ts';
-import { writeDoor } from '../write-door.ts';
 
 /** Nodes that are cordoned at once (DR-11). */
 const CORDONS_AT_ONCE = 32;
@@ -129,7 +129,7 @@ const sayDefect = (telemetry: Telemetry, { node }: Drain, cause: unknown): void 
   telemetry.count('tidegate_actor_defects_total', 1, { machine: 'nodeDrain' });
   telemetry.log('error', 'The actor of a drain failed by a defect and starts again', {
     node: node.name,
-    problem: cause instanceof Error ? cause.stack : String(cause),
+    problem: defectText(cause),
   });
 };
 

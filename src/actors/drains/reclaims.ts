@@ -9,7 +9,7 @@
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
-import type { Telemetry } from '../../api/telemetry.ts';
+import { defectText, type Telemetry } from '../../api/telemetry.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
 import { graceOf } from '../../domain/drain/deadline.ts';
@@ -21,14 +21,14 @@ import type { Reply } from '../../domain/session.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { ReclaimAck, reclaimInstruction } from '../../machines/reclaim-instruction.ts';
+import type { Reflector } from '../caches/reflector.ts';
+import type { UpcomingNodeRegistry } from '../machines/upcoming-nodes.ts';
+import { innermostState, stateCounts } from '../state-counts.ts';
+import type { World } from '../world.ts';
 import type { DrainVoice } from './drain-voice.ts';
 import type { DrainNews, DrainRegistry } from './drains.ts';
 import { drainingMachines } from './lost-reclaims.ts';
 import { provideReclaim } from './reclaim-acts.ts';
-import type { Reflector } from '../caches/reflector.ts';
-import { innermostState, stateCounts } from '../state-counts.ts';
-import type { UpcomingNodeRegistry } from '../machines/upcoming-nodes.ts';
-import type { World } from '../world.ts';
 
 /** What a reclaim that was lost with a process is called, and how long it gets (DR-14). */
 const RECOVERED_PREFIX = 'recovered-';
@@ -271,7 +271,7 @@ export const startReclaims = (
         telemetry.count('tidegate_actor_defects_total', 1, { machine: 'reclaimInstruction' });
         telemetry.log('error', 'The actor of an instruction failed by a defect', {
           instruction: id,
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         retire(reclaim);
       },

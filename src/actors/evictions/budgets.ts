@@ -8,6 +8,7 @@
  */
 import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { defectText } from '../../api/telemetry.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nextInLine, type Petition } from '../../domain/drain/queue.ts';
 import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../../domain/ids.ts';
@@ -189,7 +190,7 @@ export const startBudgets = <Services>(
         telemetry.count('tidegate_actor_defects_total', 1, { machine: 'budget' });
         telemetry.log('error', 'The actor of a budget failed by a defect', {
           budget: key,
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         if (desks.get(key) === desk) time.schedule(RESTART_MS, () => reopen(desk));
       },

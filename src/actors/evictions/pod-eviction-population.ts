@@ -9,6 +9,7 @@
  */
 import { Effect } from 'effect';
 import type { SnapshotFrom } from 'xstate';
+import { defectText } from '../../api/telemetry.ts';
 import type { EvictionOutcome } from '../../domain/drain/answer.ts';
 import type { Blocker } from '../../domain/drain/blocker.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
@@ -18,12 +19,12 @@ import type { Evictions } from '../../effects/evictions.ts';
 import type { SlotAnswer } from '../../machines/budget.ts';
 import type { podEviction, PodEvictionContext } from '../../machines/pod-eviction.ts';
 import type { Afterwards } from '../afterwards.ts';
+import { innermostState, stateCounts } from '../state-counts.ts';
+import type { World } from '../world.ts';
 import type { Budgets } from './budgets.ts';
 import type { EvictionPermits } from './eviction-permits.ts';
 import { type PodEvictionVoice, providePodEviction } from './pod-eviction-acts.ts';
 import type { LeavingPod, LeavingPods } from './pod-eviction-roster.ts';
-import { innermostState, stateCounts } from '../state-counts.ts';
-import type { World } from '../world.ts';
 
 /** After a defect of ours: long enough not to be a hot loop. */
 const RESTART_MS = 30_000;
@@ -246,7 +247,7 @@ export const makeEvictionPopulation = (
         telemetry.count('tidegate_actor_defects_total', 1, { machine: 'podEviction' });
         telemetry.log('error', 'The actor of an eviction failed by a defect and starts again', {
           pod: leaving.pod.key,
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         budgets.unqueue(leaving.uid);
         budgets.answered(leaving.uid, 'Unknown');

@@ -8,6 +8,7 @@
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
+import { defectText } from '../../api/telemetry.ts';
 import { type AvailableCapacityProjection, capacitySaid } from '../../domain/available-capacity.ts';
 import type { CapacitySaid } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -16,12 +17,12 @@ import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { AvailableCapacities } from '../../effects/available-capacities.ts';
 import type { availableCapacity } from '../../machines/available-capacity.ts';
-import { provideAvailableCapacity } from './available-capacity-acts.ts';
 import type { Reflector } from '../caches/reflector.ts';
 import { innermostState, stateCounts } from '../state-counts.ts';
 import { startTurns } from '../turns.ts';
 import type { World } from '../world.ts';
 import { writeDoor } from '../write-door.ts';
+import { provideAvailableCapacity } from './available-capacity-acts.ts';
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
@@ -121,7 +122,7 @@ export const startAvailableCapacities = (
         telemetry.count('tidegate_actor_defects_total', 1, { machine: 'availableCapacity' });
         telemetry.log('error', 'The actor of a profile failed by a defect', {
           name: profile.key,
-          problem: cause instanceof Error ? cause.stack : String(cause),
+          problem: defectText(cause),
         });
         drop(profile);
       },

@@ -8,6 +8,7 @@
 import { Effect } from 'effect';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
+import { defectText } from '../../api/telemetry.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
@@ -25,14 +26,14 @@ import { Cordons } from '../../effects/cordons.ts';
 import type { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
 import type { UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts';
 import type { upcomingNode } from '../../machines/upcoming-node.ts';
-import type { Member, Roster } from './machine-roster.ts';
 import { quietActors } from '../quiet-actors.ts';
 import { innermostState, stateCounts } from '../state-counts.ts';
 import { startTurns } from '../turns.ts';
-import { provideUpcomingNode, type ReleaseNode } from './upcoming-node-acts.ts';
-import { upcomingNodeVoice } from './upcoming-node-voice.ts';
 import type { World } from '../world.ts';
 import { writeDoor } from '../write-door.ts';
+import type { Member, Roster } from './machine-roster.ts';
+import { provideUpcomingNode, type ReleaseNode } from './upcoming-node-acts.ts';
+import { upcomingNodeVoice } from './upcoming-node-voice.ts';
 
 /** Machines that write at once (wire: rule 4). */
 export const MACHINES_AT_ONCE = 32;
@@ -159,7 +160,7 @@ export const makePopulation = (
     telemetry.count('tidegate_actor_defects_total', 1, { machine: 'upcomingNode' });
     telemetry.log('error', 'The actor of a machine failed by a defect and starts again', {
       machine: machine.machineId,
-      problem: cause instanceof Error ? cause.stack : String(cause),
+      problem: defectText(cause),
     });
     sleep(machine);
     time.schedule(RESTART_MS, () => consider(machine));

@@ -6,6 +6,7 @@
  * again. So a hundred thousand pods cost what their facts cost.
  */
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { defectText } from '../../api/telemetry.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { owedRequest } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest } from '../../domain/pod-demand/owned-request.ts';
@@ -13,14 +14,14 @@ import { isOlder } from '../../domain/revisions.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import type { PodDemandContext } from '../../machines/pod-demand-terms.ts';
 import type { podDemand } from '../../machines/pod-demand.ts';
-import { providePodDemand } from './pod-demand-acts.ts';
-import type { PodDemandWords } from './pod-demand-voice.ts';
-import type { PodMember, PodRoster } from './pod-roster.ts';
 import { quietActors } from '../quiet-actors.ts';
 import { innermostState, stateCounts } from '../state-counts.ts';
 import { startTurns } from '../turns.ts';
 import type { World } from '../world.ts';
 import { writeDoor } from '../write-door.ts';
+import { providePodDemand } from './pod-demand-acts.ts';
+import type { PodDemandWords } from './pod-demand-voice.ts';
+import type { PodMember, PodRoster } from './pod-roster.ts';
 
 /** Pods whose requests are written at once; the write budget paces them. */
 export const PODS_AT_ONCE = 32;
@@ -102,7 +103,7 @@ export const makePodPopulation = (
     telemetry.count('tidegate_actor_defects_total', 1, { machine: 'podDemand' });
     telemetry.log('error', 'The actor of a pod failed by a defect and starts again', {
       pod: pod.pod?.key ?? pod.uid,
-      problem: cause instanceof Error ? cause.stack : String(cause),
+      problem: defectText(cause),
     });
     sleep(pod);
     time.schedule(RESTART_MS, () => consider(pod));

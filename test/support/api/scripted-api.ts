@@ -12,6 +12,7 @@ import {
   type WatchLine,
   WatchRefused,
 } from '../../../src/effects/kube-api.ts';
+import { watchChannel } from './watch-channel.ts';
 
 /** A raw object. */
 export interface Stored {
@@ -52,33 +53,6 @@ export interface ScriptedApi {
   readonly watches: readonly Readonly<Record<string, string>>[];
   readonly openWatches: () => number;
 }
-
-/** Lines handed from the script to one watcher. */
-const makeChannel = () => {
-  const chunks: (readonly WatchLine[])[] = [];
-  let ended: 'eof' | 'cut' | undefined;
-  let wake = (): void => {};
-  async function* read(): AsyncGenerator<readonly WatchLine[]> {
-    while (true) {
-      const chunk = chunks.shift();
-      if (chunk !== undefined) yield chunk;
-      else if (ended === 'eof') return;
-      else if (ended === 'cut') throw new Error('the connection was cut');
-      else await new Promise<void>((resolve) => wake = resolve);
-    }
-  }
-  return {
-    read,
-    push: (chunk: readonly WatchLine[]) => {
-      chunks.push(chunk);
-      wake();
-    },
-    end: (how: 'eof' | 'cut') => {
-      ended = how;
-      wake();
-    },
-  };
-};
 
 /** An empty collection at revision 1; pages hold `pageSize` objects. */
 export const scriptedApi = (pageSize = 2): ScriptedApi => {
@@ -136,7 +110,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       }
       const from = Number(query['resourceVersion']);
       if (from < oldest) return yield* new WatchRefused({ status: 410, message: 'too old' });
-      const channel = makeChannel();
+      const channel = watchChannel();
       const missed = history.filter((entry) => entry.revision > from).map(({ line }) => line);
       if (missed.length > 0) channel.push(missed);
       const opened = { query, push: channel.push, end: channel.end };
@@ -148,7 +122,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
             channel.end('cut');
           }),
       );
-      return channel.read();
+      return channel.lines;
     });
 
   return {

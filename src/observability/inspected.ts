@@ -1,5 +1,9 @@
-/** Which snapshots are of no statechart. */
+/** What XState's inspection says of actors, where more than one who looks must read it. */
 import type { InspectionEvent } from 'xstate';
+
+/** The id that an actor was made with; empty for what is no actor of ours. */
+export const actorId = ({ actorRef }: Pick<InspectionEvent, 'actorRef'>): string =>
+  'id' in actorRef ? String(actorRef.id) : '';
 
 type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>['snapshot'];
 

@@ -1,7 +1,7 @@
 /** Which snapshots are of acts, from the beginning of an actor to its end. */
 import { expect, test } from 'vitest';
 import { type AnyActorLogic, createActor, createMachine, fromCallback, fromPromise } from 'xstate';
-import { isOfAct } from '../../../src/observability/act-snapshot.ts';
+import { isOfAct } from '../../../src/observability/inspected.ts';
 
 /** What is told of the snapshots of an actor that begins and ends. */
 const told = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {

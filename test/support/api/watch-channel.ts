@@ -1,0 +1,29 @@
+/** Lines of a watch on their way to the one who reads them. */
+import type { WatchLine } from '../../../src/effects/kube-api.ts';
+
+/** Hands what is pushed to one reader that iterates; the first end is the one that counts. */
+export const watchChannel = () => {
+  const chunks: (readonly WatchLine[])[] = [];
+  let ended: 'cut' | 'eof' | undefined;
+  let wake = (): void => {};
+  async function* read(): AsyncGenerator<readonly WatchLine[]> {
+    while (true) {
+      const chunk = chunks.shift();
+      if (chunk !== undefined) yield chunk;
+      else if (ended === 'eof') return;
+      else if (ended === 'cut') throw new Error('the connection was cut');
+      else await new Promise<void>((resolve) => wake = resolve);
+    }
+  }
+  return {
+    lines: read(),
+    push: (chunk: readonly WatchLine[]): void => {
+      chunks.push(chunk);
+      wake();
+    },
+    end: (how: 'cut' | 'eof'): void => {
+      ended ??= how;
+      wake();
+    },
+  };
+};
