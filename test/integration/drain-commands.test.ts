@@ -6,6 +6,7 @@ import { printCordon } from '../../src/domain/drain/cordon.ts';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
+import { evictionPolicy } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -48,34 +49,11 @@ const budget = (name: string, app: string) => ({
   spec: { minAvailable: 1, selector: { matchLabels: { app } } },
 });
 
-/** A policy by which no pod that is labelled `app: guarded` may be evicted. */
+const ADMISSION = 'admissionregistration.k8s.io/v1';
+const GUARD = evictionPolicy('keep-guarded', 'guarded');
 const POLICY = [
-  {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: 'keep-guarded' },
-    spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: {
-        resourceRules: [{
-          apiGroups: [''],
-          apiVersions: ['v1'],
-          operations: ['CREATE'],
-          resources: ['pods/eviction'],
-        }],
-      },
-      validations: [{
-        expression: '!object.metadata.name.startsWith("guarded")',
-        message: 'guarded pods stay',
-      }],
-    },
-  },
-  {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: 'keep-guarded' },
-    spec: { policyName: 'keep-guarded', validationActions: ['Deny'] },
-  },
+  { apiVersion: ADMISSION, kind: 'ValidatingAdmissionPolicy', ...GUARD.policy },
+  { apiVersion: ADMISSION, kind: 'ValidatingAdmissionPolicyBinding', ...GUARD.binding },
 ];
 
 const OBJECTS = [

@@ -1,6 +1,6 @@
 /** Ports for processes that are told where to listen. */
 import { randomInt } from 'node:crypto';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 
 /**
  * Below the range from which Linux takes ports for outgoing connections: a server that is stopped
@@ -35,4 +35,15 @@ export const accepts = (port: number): Promise<boolean> =>
       resolve(true);
     });
     socket.once('error', () => resolve(false));
+  });
+
+/** Lets a server listen on a free port of loopback, and gives the port. Called once for each. */
+export const listening = (server: Server): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') reject(new Error('no port'));
+      else resolve(address.port);
+    });
   });

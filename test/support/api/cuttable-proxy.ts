@@ -1,9 +1,10 @@
 /** A TCP proxy before an API server that can be cut and mended, for one of its clients. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import { listening } from '../../../tools/testbed/ports.ts';
 
 /** The way through the proxy. */
 export interface CuttableProxy {
@@ -17,16 +18,6 @@ export interface CuttableProxy {
   readonly mend: () => void;
   readonly stop: () => Promise<void>;
 }
-
-const listen = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') reject(new Error('no port'));
-      else resolve(address.port);
-    });
-  });
 
 /** Puts a proxy before the API server `server` of the kubeconfig at `kubeconfig`. */
 export const cuttableProxy = async (
@@ -55,7 +46,7 @@ export const cuttableProxy = async (
     near.pipe(far);
     far.pipe(near);
   });
-  const port = await listen(proxy);
+  const port = await listening(proxy);
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-proxy-'));
   const path = join(folder, 'kubeconfig');
   const text = await readFile(kubeconfig, 'utf8');

@@ -5,12 +5,13 @@
  * is held or answered here has reached nobody.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent, request as forward } from 'node:https';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { TestbedUser } from '../../../tools/testbed/credentials.ts';
+import { listening } from '../../../tools/testbed/ports.ts';
 import { adminAccess } from './cluster-client.ts';
 import type { Testbed } from './testbed.ts';
 
@@ -50,16 +51,6 @@ export interface FaultProxy {
   /** Lets them all go, and holds no more. */
   readonly release: () => void;
 }
-
-const listening = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') reject(new Error('no port'));
-      else resolve(address.port);
-    });
-  });
 
 /** Starts it between `user` and the API server. Must be called inside a test. */
 export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<FaultProxy> => {

@@ -3,11 +3,12 @@
  * and half-closed connections that a real one does not show on demand.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
+import { listening } from '../../../tools/testbed/ports.ts';
 
 /** What a test says about one request. */
 export type Handle = (request: StubRequest, response: ServerResponse) => void;
@@ -52,16 +53,6 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks).toString('utf8');
 };
-
-const listening = (server: Server): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      if (address === null || typeof address === 'string') reject(new Error('no port'));
-      else resolve(address.port);
-    });
-  });
 
 const kubeconfigText = (port: number, token: string): string =>
   JSON.stringify({
