@@ -6,10 +6,8 @@ import type { Layout } from './control-plane.ts';
 import { issuerOf } from './credentials.ts';
 import { accepts } from './ports.ts';
 import type { Program, Supervised } from './processes.ts';
-import { logTail, type Programs } from './programs.ts';
+import { type Programs, untilStarted } from './programs.ts';
 import { eventually } from './waiting.ts';
-
-const READY_TIMEOUT_MS = 120_000;
 
 /** How it is asked whether it is ready. The kubeconfig may come into being after its start. */
 export interface Access {
@@ -65,15 +63,7 @@ export class ApiServer {
   }
 
   async #until(what: string, probe: () => Promise<boolean>): Promise<void> {
-    const started = this.#child;
-    try {
-      await eventually(probe, {
-        what: `kube-apiserver ${what}`,
-        timeoutMs: READY_TIMEOUT_MS,
-        hopeless: () => started?.isRunning() === true ? undefined : 'it has ended',
-      });
-    } catch (problem) {
-      throw new Error(`${problem}\n${await logTail(this.#program.log)}`, { cause: problem });
-    }
+    if (this.#child === undefined) throw new Error('the API server has not been started');
+    await untilStarted({ program: this.#program, child: this.#child }, what, probe);
   }
 }

@@ -1,5 +1,22 @@
-/** What tests ask of etcd itself, through its JSON gateway. */
-import type { Layout } from './control-plane.ts';
+/** etcd's start, and what tests ask of it, through its JSON gateway. */
+import type { Binaries } from './binaries.ts';
+import { etcdProgram, type Layout } from './control-plane.ts';
+import { type Programs, untilStarted } from './programs.ts';
+
+/** Starts etcd and waits until it answers: an API server waits for it for twenty seconds only. */
+export const startEtcd = async (
+  programs: Programs,
+  layout: Layout,
+  binaries: Binaries,
+): Promise<void> => {
+  const program = etcdProgram(layout, binaries);
+  const child = programs.start(program);
+  await untilStarted({ program, child }, 'to be ready', async () => {
+    const answer = await fetch(`http://127.0.0.1:${layout.etcdPort}/health`);
+    await answer.body?.cancel();
+    return answer.ok;
+  });
+};
 
 const ask = async (layout: Layout, path: string, body: unknown): Promise<unknown> => {
   const answer = await fetch(`http://127.0.0.1:${layout.etcdPort}/v3/${path}`, {

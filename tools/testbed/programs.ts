@@ -4,13 +4,34 @@
 import { readFile } from 'node:fs/promises';
 import type { Say } from './go-builds.ts';
 import { type Program, supervise, type Supervised } from './processes.ts';
+import { eventually } from './waiting.ts';
 
 const LOG_TAIL_LINES = 15;
+const START_TIMEOUT_MS = 120_000;
 
-/** The last lines of a log file. */
-export const logTail = async (path: string | undefined): Promise<string> => {
+const logTail = async (path: string | undefined): Promise<string> => {
   const text = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+};
+
+/**
+ * Asks `probe` until it says yes. `what` goes on after the program's name. Rejects with the end of
+ * its log when the time is up, or when it has ended.
+ */
+export const untilStarted = async (
+  { program, child }: { readonly program: Program; readonly child: Supervised },
+  what: string,
+  probe: () => Promise<boolean>,
+): Promise<void> => {
+  try {
+    await eventually(probe, {
+      what: `${program.name} ${what}`,
+      timeoutMs: START_TIMEOUT_MS,
+      hopeless: () => child.isRunning() ? undefined : 'it has ended',
+    });
+  } catch (problem) {
+    throw new Error(`${problem}\n${await logTail(program.log)}`, { cause: problem });
+  }
 };
 
 /** Starts programs, says which ended although nobody asked for it, and ends those that are left. */

@@ -14,7 +14,6 @@ import { type Binaries, binaries, TestbedUnavailable } from './binaries.ts';
 import {
   apiServerProgram,
   controllersProgram,
-  etcdProgram,
   kubeconfigPath,
   kwokProgram,
   type Layout,
@@ -31,7 +30,7 @@ import {
   writeCredentials,
 } from './credentials.ts';
 import { newDirectory } from './directories.ts';
-import { compactEtcd } from './etcd.ts';
+import { compactEtcd, startEtcd } from './etcd.ts';
 import { type Say, sayOnStderr } from './go-builds.ts';
 import { commandsOf, type Kubectl, serviceAccount } from './kubectl.ts';
 import { freePort } from './ports.ts';
@@ -152,7 +151,7 @@ const startAll = async (site: Site): Promise<ApiServer> => {
     kubectl: found.kubectl,
     kubeconfig: kubeconfigPath(layout, 'admin'),
   });
-  programs.start(etcdProgram(layout, found));
+  await startEtcd(programs, layout, found);
   await apiServer.start();
   await writeKubeconfigs(layout, await apiServer.authority(), credentials);
   await apiServer.ready();

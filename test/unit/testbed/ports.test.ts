@@ -1,0 +1,12 @@
+/** Ports that are given before anybody listens on them. */
+import { expect, it } from 'vitest';
+import { freePort } from '../../../tools/testbed/ports.ts';
+
+/** So many of twelve thousand that chance alone gives dozens of them twice. */
+const PORTS = 1000;
+
+it('gives no port twice', async () => {
+  const ports = [];
+  for (let given = 0; given < PORTS; given++) ports.push(await freePort());
+  expect(new Set(ports).size).toBe(PORTS);
+});
