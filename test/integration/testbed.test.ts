@@ -173,6 +173,19 @@ describeWithTestbed('test bed with controllers', {
     expect(existsSync(short.directory)).toBe(false);
   });
 
+  it('says why a program of it did not start, and leaves nothing behind', async () => {
+    const said: string[] = [];
+    const failing = startTestbed({
+      apiServerFlags: ['--no-such-flag'],
+      say: (line) => void said.push(line),
+    });
+    await expect(failing).rejects.toThrow(/kube-apiserver to listen: it has ended[^]*unknown flag/);
+    const directory = /logs in (.*)/.exec(said.join('\n'))?.[1] ?? 'none was said';
+    expect(await processesWith(directory)).toEqual([]);
+    expect(existsSync(directory)).toBe(false);
+    expect(said.join('\n')).toContain('kube-apiserver ended by itself with 1');
+  });
+
   it('leaves no process when its parent is killed', async () => {
     const main = fileURLToPath(new URL('../../tools/testbed/main.ts', import.meta.url));
     const isDeno = 'deno' in process.versions;
