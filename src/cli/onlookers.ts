@@ -8,7 +8,7 @@ import { defectText, type Telemetry } from '../api/telemetry.ts';
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
 import { startActorRecorder } from '../observability/actor-recorder.ts';
-import type { Observability } from '../observability/observability.ts';
+import type { Onlooker } from '../observability/inspected.ts';
 import { KINDS, liveBoard, startLivePage } from './live-page.ts';
 
 /** What the log says of the live page; the demo reads it there. */
@@ -24,7 +24,7 @@ export interface OnlookerOptions {
 
 /** Those that look on. */
 export interface Onlookers {
-  readonly taps: readonly Observability['inspect'][];
+  readonly all: readonly Onlooker[];
   /** Opens the page; fails with a sentence when its address cannot be had. */
   readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -40,7 +40,7 @@ export const startOnlookers = async (
     : await startActorRecorder({ file: recordFile, title, time: realTime, kinds: KINDS });
   let closePage = async (): Promise<void> => {};
   return {
-    taps: [board, recorder].flatMap((one) => one === undefined ? [] : [one.inspect]),
+    all: [board, recorder].flatMap((one) => one === undefined ? [] : [one.observe]),
     open: async (telemetry) => {
       if (recordFile !== undefined) {
         telemetry.log('info', 'Lifecycles are recorded', { file: recordFile });

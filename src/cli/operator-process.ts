@@ -91,7 +91,7 @@ export const startOperatorProcess = async (
     cluster: settings.clusterId,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: onlookers.taps,
+    onlookers: onlookers.all,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);

@@ -63,7 +63,7 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
     target: STDOUT,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: onlookers.taps,
+    onlookers: onlookers.all,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);

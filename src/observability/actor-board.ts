@@ -5,7 +5,6 @@
  * bounded past of each actor and a bounded number of actors that have ended, as plain data; never
  * throws into the actor that is watched.
  */
-import type { InspectionEvent } from 'xstate';
 import {
   type ActorBoard,
   type ActorDetail,
@@ -19,9 +18,7 @@ import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import { actorId, isOfAct } from './inspected.ts';
-
-type Seen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
+import type { ActorSight, Onlooker } from './inspected.ts';
 
 /** What the board is made with. */
 export interface ActorBoardOptions {
@@ -30,20 +27,9 @@ export interface ActorBoardOptions {
   readonly kinds: ReadonlySet<string>;
 }
 
-/** What became of an actor by an event. */
-export interface ActorSight {
-  readonly id: string;
-  readonly event: { readonly type: string };
-  /** The snapshot after it. */
-  readonly snapshot: Seen['snapshot'];
-}
-
 /** A board and what fills it. */
 export interface FillableBoard extends ActorBoard {
-  /** The tap on actors that live in this process. */
-  readonly inspect: (event: InspectionEvent) => void;
-  /** For actors that are played again. */
-  readonly observe: (sight: ActorSight) => void;
+  readonly observe: Onlooker;
 }
 
 const STEPS_KEPT = 30;
@@ -202,10 +188,6 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
 
   return {
     observe,
-    inspect: (event) => {
-      if (event.type !== '@xstate.snapshot' || isOfAct(event.snapshot)) return;
-      observe({ id: actorId(event), event: event.event, snapshot: event.snapshot });
-    },
     rows: () => Array.from(entries.values(), rowOf),
     row: (id) => {
       const entry = entries.get(id);

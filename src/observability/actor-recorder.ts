@@ -5,7 +5,6 @@
  * disk: when that is too slow, lines are left out and the recording says how many. A process that
  * is killed loses at most the lines of its last moment.
  */
-import type { InspectionEvent } from 'xstate';
 import { kindInId } from '../api/actor-board.ts';
 import {
   type RecordGap,
@@ -15,7 +14,7 @@ import {
 } from '../api/actor-record.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
-import { actorId, isOfAct } from './inspected.ts';
+import type { Onlooker } from './inspected.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
 /** What is recorded. */
@@ -33,7 +32,7 @@ export interface RecorderOptions extends RecordingOptions {
 
 /** A recording that is being made. */
 export interface ActorRecorder {
-  readonly inspect: (event: InspectionEvent) => void;
+  readonly observe: Onlooker;
   /** Resolves when everything is in the file; rejects when it could not be written. */
   readonly close: () => Promise<void>;
 }
@@ -110,11 +109,7 @@ export const recordInto = (
   };
   say({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
   return {
-    inspect: (inspected) => {
-      if (inspected.type !== '@xstate.snapshot') return;
-      const { snapshot, event } = inspected;
-      if (isOfAct(snapshot)) return;
-      const id = actorId(inspected);
+    observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
       const value = 'value' in snapshot ? snapshot.value : undefined;
       record({ atMs: time.now(), id, event, value, status: snapshot.status });
@@ -133,9 +128,9 @@ export const startActorRecorder = async (
   const disk = await openLineFile(file).catch((cause: unknown) => {
     throw inWords(file, cause, '; give --record a file that can be written');
   });
-  const { inspect, close } = recordInto(disk, options);
+  const { observe, close } = recordInto(disk, options);
   return {
-    inspect,
+    observe,
     close: () =>
       close().catch((cause: unknown) => {
         throw inWords(file, cause);

@@ -21,6 +21,10 @@ export interface LineFile {
 }
 
 const ROOM_BYTES = 256 * 2 ** 10;
+/** Rooms that wait to be filled again; one is filled while another is written. */
+const SPARE_ROOMS_MAX = 2;
+/** A room that holds less is copied: on a slow disk, rooms of a few lines would pile up. */
+const HANDED_BYTES_MIN = ROOM_BYTES / 4;
 /** What a character, as strings count them, takes at most. */
 const CHARACTER_BYTES_MAX = 3;
 const BREAK = '\n';
@@ -35,13 +39,20 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
     failure = error;
   });
   // Texts that are joined before they become bytes are copied twice.
-  const room = Buffer.allocUnsafe(ROOM_BYTES);
+  let room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES);
   let filled = 0;
-  const hand = (bytes: Uint8Array): void => {
-    if (bytes.length > 0 && failure === undefined) stream.write(bytes);
+  // Memory that is new each time costs twice what writing it does.
+  const spare: Buffer[] = [];
+  const handRoom = (): void => {
+    const full = room;
+    stream.write(full.subarray(0, filled), () => {
+      if (spare.length < SPARE_ROOMS_MAX) spare.push(full);
+    });
+    room = spare.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES);
   };
   const flush = (): void => {
-    hand(Buffer.from(room.subarray(0, filled)));
+    if (failure === undefined && filled >= HANDED_BYTES_MIN) handRoom();
+    else if (failure === undefined) stream.write(Buffer.from(room.subarray(0, filled)));
     filled = 0;
   };
   return {
@@ -49,7 +60,7 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
       const most = line.length * CHARACTER_BYTES_MAX + 1;
       if (filled + most > ROOM_BYTES) flush();
       if (most > ROOM_BYTES) {
-        hand(Buffer.from(line + BREAK));
+        if (failure === undefined) stream.write(line + BREAK);
         return;
       }
       filled += room.write(line, filled);

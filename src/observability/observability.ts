@@ -3,11 +3,11 @@
  *
  * Promises: `telemetry` and `inspect` work before the servers listen and after they are closed.
  */
-import type { InspectionEvent } from 'xstate';
 import type { LogFields, LogLevel, Telemetry } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
 import type { HealthChecks } from './health.ts';
 import { inspectionTap } from './inspect.ts';
+import { type Inspect, type Onlooker, seenBy } from './inspected.ts';
 import { liveTelemetry } from './live-telemetry.ts';
 import { type LogTarget, makeLogs } from './logs.ts';
 import { makeMetrics } from './metrics.ts';
@@ -23,7 +23,7 @@ export interface ObservabilityOptions {
   /** How loud each statechart is, by its id. */
   readonly machineLevels: Readonly<Record<string, LogLevel>>;
   /** Who else looks on, such as the live page; none costs nothing. */
-  readonly onlookers?: readonly ((event: InspectionEvent) => void)[];
+  readonly onlookers?: readonly Onlooker[];
 }
 
 /** What every log line says. */
@@ -33,7 +33,7 @@ const baseOf = ({ cluster }: ObservabilityOptions): LogFields =>
 /** What the rest of the process talks to. */
 export interface Observability {
   readonly telemetry: Telemetry;
-  readonly inspect: (event: InspectionEvent) => void;
+  readonly inspect: Inspect;
   /** Opens metrics and probes. */
   readonly serve: (options: {
     readonly metricsAddress: Address | undefined;
@@ -41,18 +41,6 @@ export interface Observability {
     readonly health: HealthChecks;
   }) => Promise<Servers>;
 }
-
-type Look = Observability['inspect'];
-
-/** One tap for all who look; where nobody looks on it is the tap itself, and nothing is between. */
-export const seenBy = (tap: Look, onlookers: readonly Look[]): Look =>
-  onlookers.reduce<Look>(
-    (before, look) => (event) => {
-      before(event);
-      look(event);
-    },
-    tap,
-  );
 
 /** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
 export const makeObservability = (options: ObservabilityOptions): Observability => {

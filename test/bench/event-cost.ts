@@ -54,7 +54,7 @@ export const eventCosts = async (): Promise<EventCosts> => {
   const recorder = await startActorRecorder({ file, title: 'bench', time: realTime, kinds: KINDS });
   const crowds = {
     alone: await actorCrowd(ACTORS, false),
-    recorded: await actorCrowd(ACTORS, false, [recorder.inspect]),
+    recorded: await actorCrowd(ACTORS, false, [recorder.observe]),
     shown: await actorCrowd(ACTORS),
   };
   const page = await openPage(crowds.shown.url);

@@ -5,7 +5,8 @@
  */
 import { recordEntry } from '../../src/api/actor-record.ts';
 import { MACHINES } from '../../src/machines/index.ts';
-import { type ActorRecorder, recordInto } from '../../src/observability/actor-recorder.ts';
+import { recordInto } from '../../src/observability/actor-recorder.ts';
+import { type Inspect, seenBy } from '../../src/observability/inspected.ts';
 import { makeReplay } from '../../src/view/replay.ts';
 import type { Bench, Law } from './law.ts';
 
@@ -14,8 +15,14 @@ const LAW = 'recordings play again';
 /** Time that wakes nobody, because laws change nothing: batches that are full wake themselves. */
 const STILL = { now: () => 0, schedule: () => () => {} };
 
-/** Plays what a process records; gives its recorder. */
-const played = (process: string, { broken }: Pick<Bench, 'broken'>): ActorRecorder => {
+/** A recorder of a process. */
+interface Recorder {
+  readonly inspect: Inspect;
+  readonly close: () => Promise<void>;
+}
+
+/** Plays what a process records. */
+const played = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
   const replay = makeReplay(MACHINES);
   const play = (text: string): void => {
     const entry = recordEntry(text);
@@ -27,15 +34,16 @@ const played = (process: string, { broken }: Pick<Bench, 'broken'>): ActorRecord
     const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
     broken(LAW, `${process}, ${line.id} at "${line.event.type}": ${why}`);
   };
-  return recordInto(
+  const { observe, close } = recordInto(
     { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },
     { title: process, time: STILL, kinds: new Set(Object.keys(MACHINES)) },
   );
+  return { inspect: seenBy(() => {}, [observe]), close };
 };
 
 /** Each process's recording plays again. */
 export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Law => {
-  const recorders = new Map<string, ActorRecorder>();
+  const recorders = new Map<string, Recorder>();
   return {
     inspected: (process, event) => {
       const recorder = recorders.get(process) ?? played(process, bench);

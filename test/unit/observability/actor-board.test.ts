@@ -3,6 +3,7 @@ import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
+import { seenBy } from '../../../src/observability/inspected.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -38,7 +39,8 @@ const gate = setup({
 const watched = () => {
   const time = simulatedTime(START_MS);
   const board = makeActorBoard({ time, kinds: new Set(['gate']) });
-  const begin = (id: string) => createActor(gate, { id, inspect: board.inspect }).start();
+  const begin = (id: string) =>
+    createActor(gate, { id, inspect: seenBy(() => {}, [board.observe]) }).start();
   return { time, board, begin };
 };
 

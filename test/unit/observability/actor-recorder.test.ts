@@ -9,6 +9,7 @@ import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { recordInto, startActorRecorder } from '../../../src/observability/actor-recorder.ts';
+import { seenBy } from '../../../src/observability/inspected.ts';
 import { makeReplay, stateOf } from '../../../src/view/replay.ts';
 
 const FACTS = {
@@ -35,12 +36,13 @@ const recorded = async () => {
     time,
     kinds: new Set(Object.keys(MACHINES)),
   });
+  const inspect = seenBy(() => {}, [recorder.observe]);
   const actor = createActor(podEviction, {
     id: 'podEviction/ns/p1',
     input: INPUT,
-    inspect: recorder.inspect,
+    inspect,
   }).start();
-  createActor(podEviction, { id: 'stranger/1', input: INPUT, inspect: recorder.inspect }).start();
+  createActor(podEviction, { id: 'stranger/1', input: INPUT, inspect }).start();
   await time.advance(1000);
   actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating: true } });
   actor.stop();
@@ -95,7 +97,7 @@ test('what was said reaches the file in batches, while the recording goes on', a
   const kinds = new Set(['podEviction']);
   const recorder = await startActorRecorder({ file, title: 'test', time, kinds });
   const size = async () => (await stat(file)).size;
-  const { inspect } = recorder;
+  const inspect = seenBy(() => {}, [recorder.observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
     .start();
   await time.settle();
@@ -113,12 +115,13 @@ test('what was said reaches the file in batches, while the recording goes on', a
 test('lines that the disk has no room for are left out, and the recording says how many', async () => {
   let waiting = 0;
   const lines: string[] = [];
-  const { inspect, close } = recordInto({
+  const { observe, close } = recordInto({
     put: (line) => void lines.push(line),
     flush: () => {},
     waitingBytes: () => waiting,
     close: () => Promise.resolve(),
   }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']) });
+  const inspect = seenBy(() => {}, [observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
     .start();
   waiting = 2 ** 30;

@@ -1,7 +1,7 @@
-/** Which snapshots are of acts, from the beginning of an actor to its end. */
+/** What those who look on at actors see, and what is looked past. */
 import { expect, test } from 'vitest';
 import { type AnyActorLogic, createActor, createMachine, fromCallback, fromPromise } from 'xstate';
-import { isOfAct } from '../../../src/observability/inspected.ts';
+import { isOfAct, type Onlooker, seenBy } from '../../../src/observability/inspected.ts';
 
 /** What is told of the snapshots of an actor that begins and ends. */
 const told = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {
@@ -31,4 +31,35 @@ test.each<[what: string, logic: AnyActorLogic, isAct: boolean]>([
   ],
 ])('%s', async (_what, logic, isAct) => {
   expect(await told(logic)).toEqual([isAct]);
+});
+
+test('where nobody looks on, actors are inspected by the tap of logs and metrics itself', () => {
+  const tap = (): void => {};
+  expect(seenBy(tap, [])).toBe(tap);
+});
+
+test('those who look on see what became of each statechart, and the tap what moved', async () => {
+  const act = fromPromise(() => Promise.resolve(1));
+  const door = createMachine({
+    id: 'door',
+    initial: 'shut',
+    invoke: { id: 'knock', src: act, onDone: '.open' },
+    states: { shut: {}, open: {} },
+  });
+  const told: string[] = [];
+  const look = (who: string): Onlooker => ({ id, event, snapshot }) => {
+    told.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
+  };
+  const tapped = new Set<string>();
+  const inspect = seenBy(({ type }) => void tapped.add(type), [look('board'), look('recording')]);
+  createActor(door, { id: 'door/1', inspect }).start();
+  await Promise.resolve();
+  expect(told).toEqual([
+    'board door/1 xstate.init shut',
+    'recording door/1 xstate.init shut',
+    'board door/1 xstate.done.actor.knock open',
+    'recording door/1 xstate.done.actor.knock open',
+  ]);
+  expect(tapped).toContain('@xstate.microstep');
+  expect(tapped).not.toContain('@xstate.snapshot');
 });

@@ -23,6 +23,20 @@ test('lines of all lengths are in the file, in order', async () => {
   expect(await readFile(file, 'utf8')).toBe([...lines, '🌊 the end', ''].join('\n'));
 });
 
+test('lines stay what they are while the disk takes them, and rooms are used again', async () => {
+  const file = await newFile();
+  const { put, flush, waitingBytes, close } = await openLineFile(file);
+  const lines = Array.from({ length: 60 }, (_, at) => String(at % 10).repeat(50_000));
+  for (const [at, line] of lines.entries()) {
+    put(line);
+    if (at % 2 === 0) continue;
+    flush();
+    if (at % 12 === 11) await expect.poll(waitingBytes).toBe(0);
+  }
+  await close();
+  expect((await readFile(file, 'utf8')).split('\n')).toEqual([...lines, '']);
+});
+
 test('what was written waits until it is on the disk', async () => {
   const { put, flush, waitingBytes, close } = await openLineFile(await newFile());
   put('four');
