@@ -163,11 +163,14 @@ const percent = (figures: readonly number[]): readonly [middle: string, ends: st
 
 type Round = Readonly<Record<Way, Tried>>;
 
-/** Nobody always comes after the same one, whose last work might fall on it. */
+/**
+ * Each in each place equally often, in rows of as many turns as there are items; every other row
+ * the other way round, so that nobody always comes after the same one.
+ */
 const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => {
   const at = turn % items.length;
   const turned = [...items.slice(at), ...items.slice(0, at)];
-  return turn % 2 === 0 ? turned : turned.toReversed();
+  return Math.floor(turn / items.length) % 2 === 0 ? turned : turned.toReversed();
 };
 
 const tried = async (runs: readonly Run[], turn: number): Promise<ReadonlyMap<Way, Tried>> => {
