@@ -12,7 +12,7 @@ import {
   type StubApi,
   type StubRequest,
 } from '../support/api/stub-api.ts';
-import { eventually, pause } from '../support/eventually.ts';
+import { eventually } from '../support/eventually.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -133,17 +133,20 @@ describe('a reflector over sockets', () => {
   });
 
   it('is not synced by a list that drips in', async () => {
+    let goOn: (() => void) | undefined;
     const { reflector } = await bed(
       (response) => {
         const text = JSON.stringify(list(5, 'a', 'b'));
         response.writeHead(200, { 'content-type': 'application/json' });
-        response.write(text.slice(0, 20));
-        pause(400).then(() => response.end(text.slice(20)), () => {});
+        response.write(text.slice(0, 20), () => {
+          goOn = () => void response.end(text.slice(20));
+        });
       },
       () => {},
     );
-    await pause(200);
+    const finish = await eventually(() => goOn, { what: 'half of the list to be sent' });
     expect([reflector.synced, reflector.size]).toEqual([false, 0]);
+    finish();
     await shows(reflector, 'a,b');
   });
 

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Layer, ManagedRuntime } from 'effect';
-import { afterEach, describe, expect, test } from 'vitest';
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type FleetSession, startFleetSession } from '../../src/actors/session/fleet-session.ts';
 import type { FleetSessionOptions } from '../../src/actors/session/session-options.ts';
 import { shownState } from '../../src/actors/session/session-voice.ts';
@@ -12,9 +12,14 @@ import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
 import type { SessionNews } from '../../src/domain/frames.ts';
 import { clusterId, instructionId } from '../../src/domain/ids.ts';
-import { type CredentialFiles, credentialsLayer } from '../../src/effects/credentials.ts';
+import {
+  type CredentialFiles,
+  Credentials,
+  readCredentials,
+} from '../../src/effects/credentials.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { shardCallsLayer } from '../../src/effects/shard-call.ts';
+import { accepts } from '../../tools/testbed/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { countDials } from '../support/fleet/dial-counter.ts';
 import { type ShardProcess, type ShardSetup, startShard } from '../support/fleet/shard-process.ts';
@@ -32,7 +37,14 @@ const shardOf = async (setup?: Partial<ShardSetup>): Promise<ShardProcess> => {
 };
 
 const session = (address: string, options: Partial<FleetSessionOptions> = {}) => {
-  const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentialsLayer));
+  let readings = 0;
+  const counted = Effect.tap(Effect.sync(() => {
+    readings += 1;
+  }));
+  const credentials = Layer.succeed(Credentials, {
+    read: (files, cluster) => readCredentials(files, cluster).pipe(counted),
+  });
+  const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentials));
   const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 7 });
   const news: SessionNews[] = [];
   const refusals: string[] = [];
@@ -51,7 +63,12 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     await started.stop();
     await runtime.dispose();
   });
-  return { session: started, news, refusals };
+  /** Waits until the key files were read so many times more. */
+  const readAgain = (times: number): Promise<unknown> => {
+    const until = readings + times;
+    return isTrue('the key files to be read', () => readings >= until);
+  };
+  return { session: started, news, refusals, readAgain };
 };
 
 const stateOf = (started: FleetSession): string => shownState(started.actor.getSnapshot());
@@ -174,14 +191,12 @@ describe('session over gRPC', () => {
     ]);
   });
 
-  test('a stop half-closes, takes less than half a second and leaves nothing open', async () => {
+  test('a stop half-closes and leaves nothing open', async () => {
     const shard = await shardOf();
     const { session: started, news } = session(shard.address);
     await greeted(shard);
     await isTrue('the stream to open', () => news.length === 1);
-    const before = realTime.monotonic();
     await started.stop();
-    expect(realTime.monotonic() - before).toBeLessThan(500);
     await shard.event(({ event }) => event === 'halfClosed');
     await shard.event(({ event }) => event === 'cancelled');
   });
@@ -234,12 +249,12 @@ describe('session over mutual TLS', () => {
   test('wire 8: a wrong SAN and two SANs are refused before dialling, once and clearly', async () => {
     const shard = await shardOf(server('DNS:localhost'));
     for (const uris of [['prod-2'], ['prod-1', 'prod-2']]) {
-      const { session: started, refusals } = session(`localhost:${shard.port}`, {
+      const { session: started, refusals, readAgain } = session(`localhost:${shard.port}`, {
         credentialFiles: keyFiles(issued(...uris)).files,
         ...FAST,
       });
       await isTrue('the refusal', () => refusals.length > 0);
-      await new Promise((resolve) => realTime.schedule(300, () => resolve(undefined)));
+      await readAgain(5);
       expect([stateOf(started), refusals.length]).toEqual(['refused', 1]);
       expect(refusals[0]).toMatch(/is for "bigfleet:\/\/cluster\/prod-2"|has 2 cluster URI SANs/);
     }
@@ -269,21 +284,26 @@ describe('session over mutual TLS', () => {
     const shard = await shardOf(server('DNS:localhost', 'IP:127.0.0.1'));
     const counter = await countDials(shard.port);
     const { files } = keyFiles(issued('prod-1'), newAuthority('stranger').certificate);
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
     const { session: started } = session(counter.address, { credentialFiles: files, ...FAST });
     const ending = () => started.actor.getSnapshot().context.ending;
     await isTrue('the first ending', () => ending() !== null);
     await started.stop();
     const dials = counter.dials();
     // The channel's own first backoff takes a second.
-    await new Promise((resolve) => realTime.schedule(2500, () => resolve(undefined)));
-    expect(counter.dials() - dials).toBe(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    // Whoever dialled meanwhile is counted before us.
+    expect(await accepts(counter.port)).toBe(true);
+    await isTrue('our own dial to be counted', () => counter.dials() > dials);
+    expect(counter.dials() - dials).toBe(1);
   });
 
   test('wire 8: certificates are rotated under load without losing the stream', async () => {
     const shard = await shardOf(server('DNS:localhost'));
     const [first, second] = [issued('prod-1'), issued('prod-1')];
     const { files, write } = keyFiles(first);
-    const { session: started, news } = session(`localhost:${shard.port}`, {
+    const { session: started, news, readAgain } = session(`localhost:${shard.port}`, {
       credentialFiles: files,
       ...FAST,
     });
@@ -292,9 +312,9 @@ describe('session over mutual TLS', () => {
     const update = { case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } } as const;
     shard.say(1, update, 5000);
     writeFileSync(files.key, second.key);
-    await new Promise((resolve) => realTime.schedule(100, () => resolve(undefined)));
+    await readAgain(2);
     write(second);
-    await new Promise((resolve) => realTime.schedule(100, () => resolve(undefined)));
+    await readAgain(2);
     shard.say(1, update, 5000);
     await isTrue('all frames', () => news.length === 10_001);
     expect([stateOf(started), started.actor.getSnapshot().context.stream]).toEqual([

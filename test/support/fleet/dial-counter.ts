@@ -7,6 +7,7 @@ import { freePort } from '../../../tools/testbed/ports.ts';
 export interface DialCounter {
   /** `host:port` for `--shard-addr`. */
   readonly address: string;
+  readonly port: number;
   /** Connections that were made so far, whatever became of them. */
   readonly dials: () => number;
 }
@@ -40,5 +41,5 @@ export const countDials = async (target: number): Promise<DialCounter> => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  return { address: `localhost:${port}`, dials: () => dials };
+  return { address: `localhost:${port}`, port, dials: () => dials };
 };
