@@ -5,7 +5,7 @@
  * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`,
  * `page`, `burst`, `pods`, `cluster` and `drain`.
  *
- * `drain` takes ten minutes, and with `--full` an hour; `burst` takes three minutes, `pods` writes
+ * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
  * half a million times and `cluster` more often: they run only when they are asked for.
  */
 import process from 'node:process';
