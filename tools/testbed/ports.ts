@@ -36,7 +36,7 @@ const canListen = async (port: number): Promise<boolean> => {
  */
 const kept = async (port: number): Promise<boolean> => {
   const server = await listen(port, KEEPER);
-  if (typeof server === 'string') return server === 'EADDRNOTAVAIL';
+  if (typeof server === 'string') return server !== 'EADDRINUSE';
   server.unref();
   return true;
 };
