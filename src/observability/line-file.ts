@@ -43,16 +43,19 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
   let filled = 0;
   // Memory that is new each time costs twice what writing it does.
   const spare: Buffer[] = [];
+  const hand = (bytes: Uint8Array, written = (): void => {}): void => {
+    if (bytes.length > 0 && failure === undefined) stream.write(bytes, written);
+  };
   const handRoom = (): void => {
     const full = room;
-    stream.write(full.subarray(0, filled), () => {
+    hand(full.subarray(0, filled), () => {
       if (spare.length < SPARE_ROOMS_MAX) spare.push(full);
     });
     room = spare.pop() ?? Buffer.allocUnsafeSlow(ROOM_BYTES);
   };
   const flush = (): void => {
-    if (failure === undefined && filled >= HANDED_BYTES_MIN) handRoom();
-    else if (failure === undefined) stream.write(Buffer.from(room.subarray(0, filled)));
+    if (filled >= HANDED_BYTES_MIN) handRoom();
+    else hand(Buffer.from(room.subarray(0, filled)));
     filled = 0;
   };
   return {
@@ -60,7 +63,7 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
       const most = line.length * CHARACTER_BYTES_MAX + 1;
       if (filled + most > ROOM_BYTES) flush();
       if (most > ROOM_BYTES) {
-        if (failure === undefined) stream.write(line + BREAK);
+        hand(Buffer.from(line + BREAK));
         return;
       }
       filled += room.write(line, filled);
