@@ -1,7 +1,7 @@
 /** A TCP proxy before the fleet that counts who dials. */
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { freePort } from '../../../tools/testbed/ports.ts';
+import { listening } from '../../../tools/testbed/ports.ts';
 
 /** The way through it. */
 export interface DialCounter {
@@ -32,11 +32,7 @@ export const countDials = async (target: number): Promise<DialCounter> => {
     joined(near, far);
     joined(far, near);
   });
-  const port = await freePort();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const port = await listening(server);
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
