@@ -8,7 +8,7 @@
  */
 import type { InspectionEvent } from 'xstate';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
-import { actorId } from './inspected.ts';
+import { actorId, type Inspect } from './inspected.ts';
 import type { Logs } from './logs.ts';
 
 /** What the tap needs. */
@@ -47,8 +47,8 @@ const labelsOf = (transition: Drawn): Labels => {
   return labels;
 };
 
-/** The function that `createActor(…, { inspect })` takes. */
-export const inspectionTap = (options: InspectOptions): (event: InspectionEvent) => void => {
+/** The tap of logs and metrics. */
+export const inspectionTap = (options: InspectOptions): Inspect => {
   const { telemetry, enabled, levels } = options;
   return (event) => {
     if (event.type !== '@xstate.microstep') return;

@@ -46,15 +46,15 @@ test('those who look on see what became of each statechart, and the tap what mov
     invoke: { id: 'knock', src: act, onDone: '.open' },
     states: { shut: {}, open: {} },
   });
-  const told: string[] = [];
+  const heard: string[] = [];
   const look = (who: string): Onlooker => ({ id, event, snapshot }) => {
-    told.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
+    heard.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
   };
   const tapped = new Set<string>();
   const inspect = seenBy(({ type }) => void tapped.add(type), [look('board'), look('recording')]);
   createActor(door, { id: 'door/1', inspect }).start();
   await Promise.resolve();
-  expect(told).toEqual([
+  expect(heard).toEqual([
     'board door/1 xstate.init shut',
     'recording door/1 xstate.init shut',
     'board door/1 xstate.done.actor.knock open',
