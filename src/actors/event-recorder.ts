@@ -10,7 +10,7 @@ import { seriesBook } from '../domain/event-series.ts';
 import { Events, type EventWriting } from '../effects/events.ts';
 import { Effect } from 'effect';
 import { latestPerKey } from '../streams/latest-per-key.ts';
-import type { World } from './world.ts';
+import type { ActorEnvironment } from './actor-environment.ts';
 
 /** Events that wait to be written; more are dropped. */
 export const WAITING_EVENTS_MAX = 5000;
@@ -31,10 +31,10 @@ const objectOf = ({ regarding: { kind, namespace, name, uid } }: EventNote): str
 
 /** Starts a recorder. `instance` says which process reports. */
 export const startEventRecorder = (
-  world: World<Events>,
+  environment: ActorEnvironment<Events>,
   { instance }: { readonly instance: string },
 ): EventRecorder => {
-  const { telemetry, runtime, time } = world;
+  const { telemetry, runtime, time } = environment;
   const book = seriesBook();
   const writings = new Subject<EventWriting>();
   /** Series that wait or are being written. */

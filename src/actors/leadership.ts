@@ -22,9 +22,9 @@ import {
 } from '../effects/leases.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { leadership } from '../machines/leadership.ts';
-import { startReflector } from './caches/reflector.ts';
-import { fromEffect } from './seams.ts';
-import type { World } from './world.ts';
+import { startInformer } from './informers/informer.ts';
+import { fromEffect } from './actor-logic.ts';
+import type { ActorEnvironment } from './actor-environment.ts';
 
 /** Who wants which lease. `identity` is of this process alone, never of a pod that may restart. */
 export interface LeadershipOptions extends LeaseTimes {
@@ -106,16 +106,16 @@ const gateActions = (gate: () => WriteGate['Service']) => ({
 
 /** Starts to want the lease at once. */
 export const startLeadership = (
-  world: World<KubeApi | WriteGate>,
+  environment: ActorEnvironment<KubeApi | WriteGate>,
   options: LeadershipOptions,
 ): Leadership => {
-  const { telemetry } = world;
+  const { telemetry } = environment;
   const { identity, namespace, name, leaseMs, renewMs, retryMs } = options;
   // The gate is there by the time anything leads: the act that took the lease ran in this runtime.
-  const gate = () => world.runtime.runSync(WriteGate);
+  const gate = () => environment.runtime.runSync(WriteGate);
   const claim = { identity, namespace, name, leaseMs, timeoutMs: renewMs / 2 };
   const machine = leadership.provide({
-    actors: leadershipActs(world.runtime, claim),
+    actors: leadershipActs(environment.runtime, claim),
     actions: gateActions(gate),
   });
   const states = new ReplaySubject<boolean>(1);
@@ -139,12 +139,12 @@ export const startLeadership = (
     ended.resolve();
   };
   const start = (): ActorRefFrom<typeof leadership> => {
-    const next = world.actor(machine, `leadership/${namespace}/${name}`, {
+    const next = environment.actor(machine, `leadership/${namespace}/${name}`, {
       identity,
       leaseMs,
       renewMs,
       retryMs,
-      seed: world.seed(),
+      seed: environment.seed(),
     });
     next.subscribe({
       next: (snapshot) => show(snapshot.matches('leading'), snapshot.context.problem),
@@ -155,7 +155,7 @@ export const startLeadership = (
         gate().close('the candidacy failed by a defect');
         show(false);
         if (!wanted) return finish();
-        world.time.schedule(RESTART_MS, () => {
+        environment.time.schedule(RESTART_MS, () => {
           if (wanted) actor = start();
           else finish();
         });
@@ -165,7 +165,7 @@ export const startLeadership = (
     next.start();
     return next;
   };
-  const reflector = startReflector(world, {
+  const reflector = startInformer(environment, {
     id: 'leases',
     path: leasesPath(namespace),
     query: { fieldSelector: `metadata.name=${name}` },

@@ -32,14 +32,14 @@ import type { PodRequests } from '../effects/pod-requests.ts';
 import type { ShardCalls } from '../effects/shard-call.ts';
 import type { UpcomingNodes } from '../effects/upcoming-nodes.ts';
 import type { WriteGate } from '../effects/write-gate.ts';
-import { startReflector } from './caches/reflector.ts';
+import { startInformer } from './informers/informer.ts';
 import { startRollups } from './demand/rollups.ts';
-import { type DrainPolicy, startDrainRole } from './drains/drain-role.ts';
+import { type DrainPolicy, startDrainRole } from './node-drains/drain-role.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Leadership, LeadershipOptions } from './leadership.ts';
-import { startAvailableCapacities } from './machines/available-capacities.ts';
-import { startUpcomingNodes } from './machines/upcoming-nodes.ts';
-import type { PenaltyDefaultsInUse } from './pods/penalty-defaults.ts';
+import { startAvailableCapacities } from './upcoming-nodes/available-capacities.ts';
+import { startUpcomingNodes } from './upcoming-nodes/upcoming-nodes.ts';
+import type { PenaltyDefaultsInUse } from './capacity-requests/penalty-defaults.ts';
 import {
   bothOf,
   ownedRequestProjector,
@@ -47,13 +47,13 @@ import {
   type PodRoleCaches,
   startNamespaces,
   startPodRole,
-} from './pods/pod-caches.ts';
-import type { PodDemandRegistry } from './pods/pod-demands.ts';
-import type { BootstrapTemplate } from './session/bootstrap-template.ts';
-import { type FleetSession, startFleetSession } from './session/fleet-session.ts';
-import type { World } from './world.ts';
+} from './capacity-requests/pod-caches.ts';
+import type { PodDemandRegistry } from './capacity-requests/pod-demands.ts';
+import type { BootstrapTemplate } from './fleet-session/bootstrap-template.ts';
+import { type FleetSession, startFleetSession } from './fleet-session/fleet-session.ts';
+import type { ActorEnvironment } from './actor-environment.ts';
 
-/** Everything that the operator does to the world. */
+/** Everything that the operator does to the environment. */
 export type OperatorServices =
   | KubeApi
   | WriteGate
@@ -83,19 +83,22 @@ export interface OperatorOptions {
   readonly intern: Intern;
 }
 
-/** The world that the operator acts in. */
-export type OperatorWorld = World<OperatorServices>;
+/** The environment that the operator acts in. */
+export type OperatorEnvironment = ActorEnvironment<OperatorServices>;
 
 const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 
 /** Requests and pods, each watched once, also when pods become demand here. */
-const startDemandCaches = (world: OperatorWorld, policy: PodPolicy | undefined) => {
+const startDemandCaches = (environment: OperatorEnvironment, policy: PodPolicy | undefined) => {
   const requestsFrom = { id: 'capacityrequests', path: `${GROUP}/capacityrequests` };
   const podsFrom = { id: 'pods', path: '/api/v1/pods' };
   if (policy === undefined) {
     return {
-      requests: startReflector(world, { ...requestsFrom, project: capacityRequestProjector() }),
-      pods: startReflector(world, {
+      requests: startInformer(environment, {
+        ...requestsFrom,
+        project: capacityRequestProjector(),
+      }),
+      pods: startInformer(environment, {
         ...podsFrom,
         query: { fieldSelector: 'spec.nodeName!=' },
         project: podProjection(),
@@ -103,11 +106,11 @@ const startDemandCaches = (world: OperatorWorld, policy: PodPolicy | undefined) 
       demand: undefined,
     };
   }
-  const requests = startReflector(world, {
+  const requests = startInformer(environment, {
     ...requestsFrom,
     project: bothOf(capacityRequestProjector(), ownedRequestProjector()),
   });
-  const pods = startReflector(world, {
+  const pods = startInformer(environment, {
     ...podsFrom,
     project: bothOf(podProjection(), podDemandProjector(policy.selectsPod)),
   });
@@ -118,32 +121,32 @@ const startDemandCaches = (world: OperatorWorld, policy: PodPolicy | undefined) 
       return request && asOwnedRequest(request);
     },
   };
-  const namespaces = startNamespaces(world, policy);
+  const namespaces = startNamespaces(environment, policy);
   return { requests, pods, demand: { requests: owned, pods, namespaces } };
 };
 
 /** Starts to list and watch everything that the operator looks at. */
 export const startCaches = (
-  world: OperatorWorld,
+  environment: OperatorEnvironment,
   { intern, pods: policy }: Pick<OperatorOptions, 'intern' | 'pods'>,
 ) => {
-  const { requests, pods, demand } = startDemandCaches(world, policy);
-  const upcomingNodes = startReflector(world, {
+  const { requests, pods, demand } = startDemandCaches(environment, policy);
+  const upcomingNodes = startInformer(environment, {
     id: 'upcomingnodes',
     path: `${GROUP}/upcomingnodes`,
     project: (raw) => projectUpcomingNode(raw, intern),
   });
-  const availableCapacities = startReflector(world, {
+  const availableCapacities = startInformer(environment, {
     id: 'availablecapacities',
     path: AVAILABLE_CAPACITIES_PATH,
     project: projectAvailableCapacity,
   });
-  const nodes = startReflector(world, {
+  const nodes = startInformer(environment, {
     id: 'nodes',
     path: '/api/v1/nodes',
     project: projectNode,
   });
-  const budgets = startReflector(world, {
+  const budgets = startInformer(environment, {
     id: 'poddisruptionbudgets',
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
@@ -159,7 +162,7 @@ export const startCaches = (
     ...(namespaces === undefined ? {} : { namespaces }),
   };
   // Named in an Event and decides nothing (drain rules: DR-24), so nobody waits for it.
-  const attachments = startReflector(world, {
+  const attachments = startInformer(environment, {
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',
     project: projectVolumeAttachment,
@@ -186,9 +189,9 @@ const onceAsked = (session: FleetSession, pods: PodDemandRegistry | undefined): 
     ? session
     : { ...session, demandListed: () => void pods.made.then(session.demandListed) };
 
-/** What acts on the world; made before the caches are complete, quiet until they are. */
+/** What acts on the environment; made before the caches are complete, quiet until they are. */
 export const startRoles = (
-  world: OperatorWorld,
+  environment: OperatorEnvironment,
   options: OperatorOptions,
   { caches, template, penalties, recorder, leaseSeen }: {
     readonly caches: Caches;
@@ -198,7 +201,7 @@ export const startRoles = (
     readonly leaseSeen: () => Leadership['leaseSeen'] | undefined;
   },
 ) => {
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: options.clusterId,
     address: options.shardAddress,
     rollupIntervalMs: options.rollupIntervalMs,
@@ -210,28 +213,28 @@ export const startRoles = (
   });
   const { record } = recorder;
   const { news } = session;
-  const machines = startUpcomingNodes(world, {
+  const machines = startUpcomingNodes(environment, {
     news,
     record,
     upcomingNodes: caches.upcomingNodes,
     nodes: caches.nodes,
     intern: options.intern,
   });
-  const capacities = startAvailableCapacities(world, {
+  const capacities = startAvailableCapacities(environment, {
     news,
     record,
     availableCapacities: caches.availableCapacities,
   });
   const pods = caches.demand && penalties &&
-    startPodRole(world, caches.demand, { penalties, record });
-  const rollups = startRollups(world, {
+    startPodRole(environment, caches.demand, { penalties, record });
+  const rollups = startRollups(environment, {
     session: onceAsked(session, pods),
     record,
     requests: caches.requests,
     intervalMs: options.rollupIntervalMs,
     ackConcurrency: options.ackConcurrency,
   });
-  const drains = startDrainRole(world, {
+  const drains = startDrainRole(environment, {
     policy: options.drains,
     news,
     record,

@@ -10,19 +10,25 @@ import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
 import { WriteGate } from '../effects/write-gate.ts';
 import { operator, type OperatorEnding } from '../machines/operator.ts';
-import { type BootstrapTemplate, startBootstrapTemplate } from './session/bootstrap-template.ts';
-import { lookAtCluster } from './cluster-fitness.ts';
+import {
+  type BootstrapTemplate,
+  startBootstrapTemplate,
+} from './fleet-session/bootstrap-template.ts';
+import { preflight } from './preflight.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type Leadership, startLeadership } from './leadership.ts';
 import {
   type Caches,
+  type OperatorEnvironment,
   type OperatorOptions,
-  type OperatorWorld,
   startCaches,
   startRoles,
 } from './operator-roles.ts';
-import { type PenaltyDefaultsInUse, startPenaltyDefaults } from './pods/penalty-defaults.ts';
-import { fromEffect } from './seams.ts';
+import {
+  type PenaltyDefaultsInUse,
+  startPenaltyDefaults,
+} from './capacity-requests/penalty-defaults.ts';
+import { fromEffect } from './actor-logic.ts';
 
 /** Something that readiness waits for. */
 export interface ReadinessCheck {
@@ -55,13 +61,13 @@ interface Parts {
 
 /** Reads the penalties of classes, when pods become demand here; says why they cannot be used. */
 const usePenaltyDefaults = async (
-  world: OperatorWorld,
+  environment: OperatorEnvironment,
   { pods }: OperatorOptions,
   parts: Parts,
 ): Promise<string | undefined> => {
   parts.penalties?.stop();
   if (pods === undefined) return undefined;
-  const started = await startPenaltyDefaults(world, {
+  const started = await startPenaltyDefaults(environment, {
     file: pods.penaltyDefaultsFile,
     refused: (note) =>
       void parts.leadership?.leaseSeen.then((regarding) =>
@@ -73,19 +79,19 @@ const usePenaltyDefaults = async (
   return undefined;
 };
 
-const checkFitness = (world: OperatorWorld, options: OperatorOptions, parts: Parts) =>
+const checkFitness = (environment: OperatorEnvironment, options: OperatorOptions, parts: Parts) =>
   Effect.gen(function* () {
     parts.template?.stop();
     const started = yield* Effect.promise(() =>
-      startBootstrapTemplate(world, options.bootstrapTemplateFile)
+      startBootstrapTemplate(environment, options.bootstrapTemplateFile)
     );
     if (started._tag === 'Refused') return { _tag: 'Unfit', why: started.problem } as const;
     parts.template = started.template;
-    const penalties = yield* Effect.promise(() => usePenaltyDefaults(world, options, parts));
+    const penalties = yield* Effect.promise(() => usePenaltyDefaults(environment, options, parts));
     if (penalties !== undefined) return { _tag: 'Unfit', why: penalties } as const;
-    const fitness = yield* lookAtCluster;
+    const fitness = yield* preflight;
     if (fitness._tag === 'Unreachable') {
-      world.telemetry.log('warn', 'Cannot use the cluster yet', { why: fitness.why });
+      environment.telemetry.log('warn', 'Cannot use the cluster yet', { why: fitness.why });
     }
     return fitness;
   });
@@ -127,13 +133,13 @@ const stopParts = async (
   recorder.stop();
 };
 
-const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => {
-  const { telemetry, runtime } = world;
+const wired = (environment: OperatorEnvironment, options: OperatorOptions, parts: Parts) => {
+  const { telemetry, runtime } = environment;
   const act = <A>(run: () => Promise<A>) =>
     fromEffect(runtime, (_: undefined) => Effect.asVoid(Effect.promise(run)));
   return operator.provide({
     actors: {
-      checkFitness: fromEffect(runtime, () => checkFitness(world, options, parts)),
+      checkFitness: fromEffect(runtime, () => checkFitness(environment, options, parts)),
       closeSession: fromEffect(runtime, () => closeSession(parts)),
       settleWrites: fromEffect(runtime, () => settleWrites(parts)),
       releaseLease: act(async () => await parts.leadership?.release()),
@@ -142,9 +148,9 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
       startCaches: ({ self }) => {
         const { template, penalties, recorder } = parts;
         if (template === undefined) return;
-        const caches = startCaches(world, options);
+        const caches = startCaches(environment, options);
         parts.caches = caches;
-        parts.roles = startRoles(world, options, {
+        parts.roles = startRoles(environment, options, {
           caches,
           template,
           penalties,
@@ -158,7 +164,7 @@ const wired = (world: OperatorWorld, options: OperatorOptions, parts: Parts) => 
       },
       seekLease: ({ self }) => {
         if (parts.leadership !== undefined) return;
-        parts.leadership = startLeadership(world, options.lease);
+        parts.leadership = startLeadership(environment, options.lease);
         parts.leadership.leading.pipe(distinctUntilChanged(), skipWhile((leads) => !leads))
           .subscribe((leads) => self.send({ type: leads ? 'leadership.won' : 'leadership.lost' }));
       },
@@ -194,16 +200,21 @@ const readinessOf = (actor: Operator['actor'], parts: Parts): readonly Readiness
 ];
 
 /** Starts it. It runs until `stop`, or until it finds that it cannot work here. */
-export const startOperator = (world: OperatorWorld, options: OperatorOptions): Operator => {
+export const startOperator = (
+  environment: OperatorEnvironment,
+  options: OperatorOptions,
+): Operator => {
   const parts: Parts = {
-    recorder: startEventRecorder(world, { instance: options.lease.identity }),
+    recorder: startEventRecorder(environment, { instance: options.lease.identity }),
     template: undefined,
     penalties: undefined,
     caches: undefined,
     roles: undefined,
     leadership: undefined,
   };
-  const actor = world.actor(wired(world, options, parts), 'operator', { seed: world.seed() });
+  const actor = environment.actor(wired(environment, options, parts), 'operator', {
+    seed: environment.seed(),
+  });
   const ended = toPromise(actor);
   const done = ended.finally(() => stopParts(parts));
   actor.start();

@@ -6,8 +6,8 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
-import { startDrainWatch } from '../actors/drains/drain-watch.ts';
-import { makeWorld } from '../actors/world.ts';
+import { startDrainWatch } from '../actors/node-drains/drain-watch.ts';
+import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { DrainReading } from '../effects/drain-reads.ts';
 import { realTime } from '../effects/real-time.ts';
@@ -62,13 +62,13 @@ export const followDrains = async (
   const signal = endingSignal();
   const layer = Layer.mergeAll(chosenConnection(cluster), clockLayer(realTime));
   const runtime = ManagedRuntime.make(Layer.orDie(layer));
-  const world = makeWorld({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry: tellingTrouble(terminal),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
-  const watch = startDrainWatch(world, own);
+  const watch = startDrainWatch(environment, own);
   const show = (): void => {
     const nowMs = realTime.now();
     print(drainsOf(watch.reading(), nowMs), nowMs);

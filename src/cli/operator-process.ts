@@ -1,13 +1,13 @@
 /**
- * The composition root of `tidegate operator`: settings become layers, a world, servers and a
+ * The composition root of `tidegate operator`: settings become layers, an environment, servers and a
  * running operator.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
 import type { OperatorOptions } from '../actors/operator-roles.ts';
 import { operatorServices } from '../actors/operator-services.ts';
-import { sayStreamDefects } from '../actors/session/stream-defects.ts';
-import { makeWorld } from '../actors/world.ts';
+import { sayStreamDefects } from '../actors/fleet-session/stream-defects.ts';
+import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
@@ -99,14 +99,14 @@ export const startOperatorProcess = async (
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
   // Rejects with a sentence when the kubeconfig cannot be used.
   await runtime.context();
-  const world = makeWorld({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry,
     inspect,
     firstSeed: firstSeed(),
   });
-  const operator = startOperator(world, operatorOptions(settings, intern));
+  const operator = startOperator(environment, operatorOptions(settings, intern));
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,

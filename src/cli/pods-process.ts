@@ -1,13 +1,13 @@
 /**
- * The composition root of `tidegate pods`: settings become layers, a world, servers and the running
- * role.
+ * The composition root of `tidegate pods`: settings become layers, an environment,
+ * servers and the running role.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../actors/clocks.ts';
 import type { Operator } from '../actors/operator.ts';
-import { startPodsOperator } from '../actors/pods/pods-operator.ts';
-import { sayStreamDefects } from '../actors/session/stream-defects.ts';
-import { makeWorld } from '../actors/world.ts';
+import { startPodsOperator } from '../actors/capacity-requests/pods-operator.ts';
+import { sayStreamDefects } from '../actors/fleet-session/stream-defects.ts';
+import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { textPool } from '../domain/text-pool.ts';
 import { eventsLayer } from '../effects/events.ts';
@@ -70,7 +70,7 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
   const runtime = ManagedRuntime.make(layersOf(settings, telemetry).pipe(Layer.orDie));
   // Rejects with a sentence when the kubeconfig cannot be used.
   await runtime.context();
-  const world = makeWorld({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry,
@@ -78,7 +78,7 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
     firstSeed: firstSeed(),
   });
   const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
-  const role = startPodsOperator(world, {
+  const role = startPodsOperator(environment, {
     lease: { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs },
     policy: settings.pods,
   });

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { Effect } from 'effect';
-import { startReflector } from '../../src/actors/caches/reflector.ts';
+import { startInformer } from '../../src/actors/informers/informer.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
@@ -38,7 +38,7 @@ type Way = (kubeconfig: string) => Promise<{ readonly size: number; readonly kep
 const WAYS: ReadonlyMap<string, Way> = new Map<string, Way>([
   ['reflector', async (kubeconfig) => {
     const { world } = liveWorld(fileSource(kubeconfig));
-    const reflector = startReflector(world, { id: 'pods', path: PATH, project });
+    const reflector = startInformer(world, { id: 'pods', path: PATH, project });
     await reflector.whenSynced;
     return { size: reflector.size, kept: reflector };
   }],

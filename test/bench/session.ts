@@ -7,8 +7,11 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom, skip, take } from 'rxjs';
-import { type FleetSession, startFleetSession } from '../../src/actors/session/fleet-session.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import {
+  type FleetSession,
+  startFleetSession,
+} from '../../src/actors/fleet-session/fleet-session.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { bootstrapRenderer } from '../../src/domain/bootstrap.ts';
 import { clusterId } from '../../src/domain/ids.ts';
@@ -38,7 +41,12 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
       read: () => Effect.succeed({ _tag: 'Unfit', problem: 'plaintext' } as const),
     }),
   ));
-  const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({
+    time: realTime,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const template = bootstrapRenderer(undefined);
   if (template._tag === 'Unparseable') throw new Error(template.message);
   const session = startFleetSession(world, {

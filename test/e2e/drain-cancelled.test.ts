@@ -1,5 +1,5 @@
 /**
- * A person who has the last word: uncordons a node in the middle, and gives one back afterwards.
+ * A person who has the last word: uncordons a node in the middle, and gives one back deferredSends.
  */
 import { expect, it } from 'vitest';
 import { booleanAt, textAt } from '../../src/domain/json.ts';

@@ -4,10 +4,10 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
-import { startReflector } from '../../src/actors/caches/reflector.ts';
+import { startInformer } from '../../src/actors/informers/informer.ts';
 import { clockLayer } from '../../src/actors/clocks.ts';
-import { startPodEvictions } from '../../src/actors/evictions/pod-evictions.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import { startPodEvictions } from '../../src/actors/pod-evictions/pod-evictions.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';
 import { projectBudget } from '../../src/domain/drain/budget.ts';
@@ -45,19 +45,19 @@ const evictor = async (bed: Testbed) => {
       Layer.provideMerge(clockLayer(realTime)),
     ),
   );
-  const world = makeWorld({ time: realTime, runtime, telemetry, firstSeed: 1 });
-  const pods = startReflector(world, {
+  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const pods = startInformer(world, {
     id: 'pods',
     path: '/api/v1/pods',
     query: { fieldSelector: 'spec.nodeName!=' },
     project: podProjection(),
   });
-  const budgets = startReflector(world, {
+  const budgets = startInformer(world, {
     id: 'poddisruptionbudgets',
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   });
-  const nodes = startReflector(world, { id: 'nodes', path: NODES, project: projectNode });
+  const nodes = startInformer(world, { id: 'nodes', path: NODES, project: projectNode });
   const registry = startPodEvictions(world, { pods, budgets, nodes });
   onTestFinished(async () => {
     await registry.stop();

@@ -2,11 +2,11 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { startReflector } from '../../src/actors/caches/reflector.ts';
+import { startInformer } from '../../src/actors/informers/informer.ts';
 import { startEventRecorder } from '../../src/actors/event-recorder.ts';
-import { startAvailableCapacities } from '../../src/actors/machines/available-capacities.ts';
-import { startUpcomingNodes } from '../../src/actors/machines/upcoming-nodes.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import { startAvailableCapacities } from '../../src/actors/upcoming-nodes/available-capacities.ts';
+import { startUpcomingNodes } from '../../src/actors/upcoming-nodes/upcoming-nodes.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../src/domain/available-capacity.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';
@@ -63,19 +63,19 @@ const start = async (bed: Testbed) => {
       Layer.provideMerge(Layer.succeed(WriteGate, gate)),
     ),
   );
-  const world = makeWorld({ time: realTime, runtime, telemetry, firstSeed: 7 });
+  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 7 });
   const news = new Subject<SessionNews>();
-  const upcomingNodes = startReflector(world, {
+  const upcomingNodes = startInformer(world, {
     id: 'upcomingnodes',
     path: UPCOMING_NODES_PATH,
     project: (raw) => projectUpcomingNode(raw, intern),
   });
-  const capacities = startReflector(world, {
+  const capacities = startInformer(world, {
     id: 'availablecapacities',
     path: AVAILABLE_CAPACITIES_PATH,
     project: projectAvailableCapacity,
   });
-  const nodes = startReflector(world, { id: 'nodes', path: '/api/v1/nodes', project: projectNode });
+  const nodes = startInformer(world, { id: 'nodes', path: '/api/v1/nodes', project: projectNode });
   const recorder = startEventRecorder(world, { instance: 'test' });
   const { record } = recorder;
   const registry = startUpcomingNodes(world, { news, upcomingNodes, nodes, record, intern });

@@ -2,7 +2,7 @@
 import { Effect, ManagedRuntime } from 'effect';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { setup } from 'xstate';
-import { fromEffect } from '../../src/actors/seams.ts';
+import { fromEffect } from '../../src/actors/actor-logic.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { required } from '../../src/machines/required.ts';
 import { explored, type Playable, waysOf } from '../models/cluster/playable.ts';

@@ -1,7 +1,7 @@
 /** Caches over real sockets to a scripted API server that does what a real one does rarely. */
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
+import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { liveWorld } from '../support/api/live-world.ts';
@@ -30,7 +30,7 @@ const list = (revision: number, ...names: string[]) => ({
 
 interface Bed {
   readonly stub: StubApi;
-  readonly reflector: Reflector<Identity>;
+  readonly reflector: Informer<Identity>;
   /** How many lists and watches were asked for, and from where the watches started. */
   readonly lists: () => number;
   readonly from: () => readonly (string | null)[];
@@ -57,7 +57,7 @@ const bed = async (
   cleanups.push(stub.stop);
   const live = liveWorld(stub.source);
   cleanups.push(live.dispose);
-  const reflector = startReflector(live.world, {
+  const reflector = startInformer(live.world, {
     id: 'things',
     path: '/things',
     project: identityOf,
@@ -66,10 +66,10 @@ const bed = async (
   return { stub, reflector, lists: () => lists, from: () => from };
 };
 
-const names = (reflector: Reflector<Identity>): string =>
+const names = (reflector: Informer<Identity>): string =>
   [...reflector.values()].map(({ key }) => key).sort().join(',');
 
-const shows = (reflector: Reflector<Identity>, wanted: string): Promise<boolean> =>
+const shows = (reflector: Informer<Identity>, wanted: string): Promise<boolean> =>
   eventually(() => names(reflector) === wanted, { what: wanted, everyMs: 10, timeoutMs: 10_000 });
 
 describe('a reflector over sockets', () => {

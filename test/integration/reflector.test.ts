@@ -1,7 +1,7 @@
 /** Caches over a real API server: pages, changes, forgotten revisions, a server that goes away. */
 import { Effect, Result } from 'effect';
 import { afterEach, expect, it } from 'vitest';
-import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
+import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
@@ -37,9 +37,9 @@ const connect = (bed: Testbed): LiveWorld => {
   return live;
 };
 
-const follow = ({ world }: LiveWorld, id: string): Reflector<Entry> => {
+const follow = ({ world }: LiveWorld, id: string): Informer<Entry> => {
   const query = { labelSelector: 'kind=entry' };
-  const reflector = startReflector(world, { id, path: PATH, query, project });
+  const reflector = startInformer(world, { id, path: PATH, query, project });
   cleanups.push(reflector.stop);
   return reflector;
 };
@@ -67,11 +67,11 @@ const change = (live: LiveWorld, name: string, value: string): Promise<KubeAnswe
 const remove = (live: LiveWorld, name: string): Promise<KubeAnswer> =>
   call(live, { method: 'DELETE', path: `${PATH}/${name}` });
 
-const named = (reflector: Reflector<Entry>, name: string): string | undefined =>
+const named = (reflector: Informer<Entry>, name: string): string | undefined =>
   [...reflector.values()].find(({ key }) => key === `default/${name}`)?.value;
 
 /** What is said about a collection from now on. */
-const factsOf = (reflector: Reflector<Entry>): { absent: string[]; lists: number } => {
+const factsOf = (reflector: Informer<Entry>): { absent: string[]; lists: number } => {
   const seen: { absent: string[]; lists: number } = { absent: [], lists: 0 };
   reflector.facts.subscribe((fact) => {
     if (fact._tag === 'Absent') seen.absent.push(fact.key);
@@ -146,7 +146,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
   it('says that it is refused where the resource does not exist', async () => {
     const { world } = connect(bed());
     const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
-    const reflector = startReflector(world, { id: 'nothings', path, project });
+    const reflector = startInformer(world, { id: 'nothings', path, project });
     cleanups.push(reflector.stop);
     await eventually(() => reflector.actor.getSnapshot().matches('refused'), { what: 'refusal' });
     expect(reflector.synced).toBe(false);

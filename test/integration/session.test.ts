@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type FleetSession, startFleetSession } from '../../src/actors/session/fleet-session.ts';
-import type { FleetSessionOptions } from '../../src/actors/session/session-options.ts';
-import { shownState } from '../../src/actors/session/session-voice.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import {
+  type FleetSession,
+  startFleetSession,
+} from '../../src/actors/fleet-session/fleet-session.ts';
+import type { FleetSessionOptions } from '../../src/actors/fleet-session/session-options.ts';
+import { shownState } from '../../src/actors/fleet-session/session-voice.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
 import type { SessionNews } from '../../src/domain/frames.ts';
@@ -45,7 +48,12 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     read: (files, cluster) => readCredentials(files, cluster).pipe(counted),
   });
   const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentials));
-  const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 7 });
+  const world = makeActorEnvironment({
+    time: realTime,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 7,
+  });
   const news: SessionNews[] = [];
   const refusals: string[] = [];
   const started = startFleetSession(world, {

@@ -1,8 +1,8 @@
 /** The session with the shard, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { sessionParts, wiredSession } from '../../src/actors/session/session-wiring.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import { sessionParts, wiredSession } from '../../src/actors/fleet-session/session-wiring.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { clusterId } from '../../src/domain/ids.ts';
 import { simulatedTime } from '../../src/domain/simulated-time.ts';
@@ -36,7 +36,7 @@ const wired = (acts: Acts) => {
     Layer.succeed(ShardCalls, { open: () => Effect.never }),
     Layer.succeed(Credentials, { read: () => Effect.never }),
   ));
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   const options = {
     clusterId: clusterId('prod-1'),
     address: 'shard:7780',
@@ -44,7 +44,7 @@ const wired = (acts: Acts) => {
     render: () => ({ _tag: 'Failed', problem: '' } as const),
     record: () => {},
   };
-  return wiredSession({ world, options, parts: sessionParts(world) }, {
+  return wiredSession({ environment: world, options, parts: sessionParts(world) }, {
     hold: Effect.promise(() => acts.perform('holdStream', {})),
     closeSending: () => {},
   });

@@ -1,7 +1,7 @@
 /** One node that is given back, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideNodeDrain } from '../../src/actors/drains/node-drain-acts.ts';
+import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-acts.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
 import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';

@@ -1,7 +1,7 @@
 /** One pod and its CapacityRequest, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { providePodDemand } from '../../src/actors/pods/pod-demand-acts.ts';
+import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-acts.ts';
 import { writeDoor } from '../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { uid } from '../../src/domain/ids.ts';

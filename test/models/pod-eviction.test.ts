@@ -1,7 +1,7 @@
 /** One pod that is to leave, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { providePodEviction } from '../../src/actors/evictions/pod-eviction-acts.ts';
+import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-acts.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';

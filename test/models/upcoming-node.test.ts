@@ -1,7 +1,7 @@
 /** One machine and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideUpcomingNode } from '../../src/actors/machines/upcoming-node-acts.ts';
+import { provideUpcomingNode } from '../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
 import { writeDoor } from '../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { MachineObservation, MachineState } from '../../src/domain/frames.ts';

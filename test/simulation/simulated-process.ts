@@ -6,7 +6,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/actors/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import {
   type LogFields,
   type LogLevel,
@@ -112,7 +112,7 @@ const startRoles = (
     shard.layer,
     Layer.succeed(Credentials, { read: () => Effect.never }),
   ));
-  const world = makeWorld({
+  const world = makeActorEnvironment({
     time,
     runtime,
     telemetry,

@@ -1,8 +1,8 @@
 /** Follows the demo's cluster with the operator's own caches. */
 import { Layer, ManagedRuntime } from 'effect';
 import { merge, type Observable } from 'rxjs';
-import { type Reflector, startReflector } from '../../src/actors/caches/reflector.ts';
-import { makeWorld } from '../../src/actors/world.ts';
+import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
+import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { clockLayer } from '../../src/actors/clocks.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Identity } from '../../src/domain/facts.ts';
@@ -77,12 +77,17 @@ export const viewCluster = (kubeconfig: string): ClusterView => {
   const runtime = ManagedRuntime.make(
     Layer.merge(Layer.orDie(connection), clockLayer(realTime)),
   );
-  const world = makeWorld({ time: realTime, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({
+    time: realTime,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const follow = <T extends Identity>(
     id: string,
     path: string,
     project: (raw: unknown) => T | undefined,
-  ): Reflector<T> => startReflector(world, { id, path, project });
+  ): Informer<T> => startInformer(world, { id, path, project });
   const pods = follow('pods', '/api/v1/namespaces/default/pods', podOf);
   const requests = follow('capacityrequests', `${GROUP}/capacityrequests`, requestOf);
   const machines = follow('upcomingnodes', `${GROUP}/upcomingnodes`, machineOf);

@@ -12,7 +12,7 @@ import type { Collection, Fact } from '../../domain/facts.ts';
 import type { ObjectKey, Revision, Uid } from '../../domain/ids.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacity-requests.ts';
-import type { World } from '../world.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
 
 export interface AcknowledgementsOptions {
   /** What the cluster shows now. */
@@ -55,7 +55,7 @@ const wantsAck = (phase: string): boolean => phase === '' || phase === 'Pending'
 
 /** Runs `effect` when subscribed and interrupts it when unsubscribed. */
 const acted = <A, Services>(
-  { runtime }: World<Services>,
+  { runtime }: ActorEnvironment<Services>,
   effect: Effect.Effect<A, never, Services>,
 ): Observable<A> =>
   new Observable((receiver) => {
@@ -68,7 +68,7 @@ const acted = <A, Services>(
   });
 
 class KeptAcknowledgements implements Acknowledgements {
-  readonly #world: World<CapacityRequests>;
+  readonly #environment: ActorEnvironment<CapacityRequests>;
   readonly #requests: AcknowledgementsOptions['requests'];
   readonly #busy = new Set<Uid>();
   readonly #landed = new Map<ObjectKey, Landed>();
@@ -76,8 +76,11 @@ class KeptAcknowledgements implements Acknowledgements {
   #leading = false;
   readonly stop: () => void;
 
-  constructor(world: World<CapacityRequests>, { requests, concurrency }: AcknowledgementsOptions) {
-    this.#world = world;
+  constructor(
+    environment: ActorEnvironment<CapacityRequests>,
+    { requests, concurrency }: AcknowledgementsOptions,
+  ) {
+    this.#environment = environment;
     this.#requests = requests;
     const work = this.#tasks
       .pipe(mergeMap((task) => this.#perform(task), concurrency))
@@ -93,7 +96,7 @@ class KeptAcknowledgements implements Acknowledgements {
 
   readonly acknowledge = (requests: readonly CapacityRequestProjection[]): void => {
     const due = requests.filter((request) => this.#isDue(request));
-    const batch: Batch = { startedMs: this.#world.time.monotonic(), left: due.length };
+    const batch: Batch = { startedMs: this.#environment.time.monotonic(), left: due.length };
     for (const { uid } of due) this.#busy.add(uid);
     for (const { key, uid } of due) this.#tasks.next({ key, uid, batch });
   };
@@ -133,13 +136,13 @@ class KeptAcknowledgements implements Acknowledgements {
       return yield* requests.acknowledge(task.key);
     });
     return acted(
-      this.#world,
+      this.#environment,
       Effect.tap(act, (outcome) => Effect.sync(() => this.#settle(task, outcome))),
     );
   }
 
   #settle({ key, uid, batch }: Task, outcome: AcknowledgeOutcome): void {
-    const { telemetry, time } = this.#world;
+    const { telemetry, time } = this.#environment;
     this.#busy.delete(uid);
     batch.left -= 1;
     if (batch.left === 0) {
@@ -170,6 +173,6 @@ class KeptAcknowledgements implements Acknowledgements {
 
 /** Starts to acknowledge; nothing happens until a roll-up was acknowledged. */
 export const startAcknowledgements = (
-  world: World<CapacityRequests>,
+  environment: ActorEnvironment<CapacityRequests>,
   options: AcknowledgementsOptions,
-): Acknowledgements => new KeptAcknowledgements(world, options);
+): Acknowledgements => new KeptAcknowledgements(environment, options);

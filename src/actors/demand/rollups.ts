@@ -16,16 +16,16 @@ import type { ObjectKey } from '../../domain/ids.ts';
 import type { Rollup } from '../../domain/session.ts';
 import type { CapacityRequests } from '../../effects/capacity-requests.ts';
 import { startAcknowledgements } from './acknowledgements.ts';
-import type { FleetSession } from '../session/fleet-session.ts';
-import type { Reflector } from '../caches/reflector.ts';
-import type { World } from '../world.ts';
+import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import type { Informer } from '../informers/informer.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
 
 export interface RollupsOptions {
   readonly session: Pick<
     FleetSession,
     'news' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
   >;
-  readonly requests: Pick<Reflector<CapacityRequestProjection>, 'facts' | 'get'>;
+  readonly requests: Pick<Informer<CapacityRequestProjection>, 'facts' | 'get'>;
   /** `--rollup-interval`. */
   readonly intervalMs: number;
   /** `--ack-concurrency`. */
@@ -55,14 +55,14 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
 };
 
 /** Requests that cannot be read and of which nobody was told; told once this process leads. */
-const complaints = (world: World<never>, options: RollupsOptions) => {
+const complaints = (environment: ActorEnvironment<never>, options: RollupsOptions) => {
   const untold = new Map<ObjectKey, CapacityRequestProjection>();
   let leading = false;
   const tell = (): void => {
     if (!leading) return;
     for (const request of untold.values()) {
       const event = eventAbout(request);
-      world.telemetry.log('warn', 'CapacityRequest cannot be read', {
+      environment.telemetry.log('warn', 'CapacityRequest cannot be read', {
         request: request.key,
         problem: event.note,
       });
@@ -93,7 +93,7 @@ const complaints = (world: World<never>, options: RollupsOptions) => {
 };
 
 /** Builds roll-ups of `demand` and measures how long that takes. */
-const rollupBuilder = ({ telemetry, time }: World<never>, demand: Demand) => {
+const rollupBuilder = ({ telemetry, time }: ActorEnvironment<never>, demand: Demand) => {
   let built = 0;
   return (offer: (rollup: Rollup) => void): void => {
     const startMs = time.monotonic();
@@ -121,17 +121,17 @@ const rollupBuilder = ({ telemetry, time }: World<never>, demand: Demand) => {
 
 /** Starts to follow the requests and to feed the session. */
 export const startRollups = (
-  world: World<CapacityRequests>,
+  environment: ActorEnvironment<CapacityRequests>,
   options: RollupsOptions,
 ): Rollups => {
   const { session, requests } = options;
   const demand = makeDemand();
-  const acknowledgements = startAcknowledgements(world, {
+  const acknowledgements = startAcknowledgements(environment, {
     requests,
     concurrency: options.ackConcurrency,
   });
-  const complaint = complaints(world, options);
-  const build = rollupBuilder(world, demand);
+  const complaint = complaints(environment, options);
+  const build = rollupBuilder(environment, demand);
 
   const take = (fact: Fact<CapacityRequestProjection>): void => {
     if (fact._tag === 'Present') complaint.note(fact.object, demand.observe(fact.object));
@@ -162,7 +162,7 @@ export const startRollups = (
       switchMap(({ _tag }) =>
         _tag === 'StreamEnded'
           ? EMPTY
-          : concat(of(0), interval(options.intervalMs, world.scheduler))
+          : concat(of(0), interval(options.intervalMs, environment.scheduler))
       ),
     ).subscribe(() => build(session.offerRollup)),
   );

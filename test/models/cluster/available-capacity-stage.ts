@@ -1,6 +1,6 @@
 /** `availableCapacity` on a cluster: one AvailableCapacity, which others may change or delete. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideAvailableCapacity } from '../../../src/actors/machines/available-capacity-acts.ts';
+import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import {
   type AvailableCapacityFacts,
@@ -67,7 +67,10 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
     : undefined;
 };
 
-const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+const follows = (
+  world: World,
+  step: Parameters<Stage<World>['follows']>[1],
+): World => {
   const { event } = step;
   const outcome = outcomeIn(step);
   const { asked } = world;
@@ -90,7 +93,11 @@ const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): Wo
   };
 };
 
-const sceneOf = (place: Place, object: ObjectScenery<Shown>, input: object): Scene<World> => {
+const sceneOf = (
+  place: Place,
+  object: ObjectScenery<Shown>,
+  input: object,
+): Scene<World> => {
   const { names, services } = place;
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(Layer.provide(services)),

@@ -3,7 +3,7 @@
  * the way says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/caches/reflector.ts';
+import { provideListWatch } from '../../../src/actors/informers/informer.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
@@ -86,7 +86,7 @@ const sceneOf = (place: Place): Scene<null> => {
     machine,
     arrange,
     underWay: hasBegun,
-    afterwards: async (cue) => {
+    deferredSends: async (cue) => {
       const tag = endingIn(cue)?._tag;
       if (tag === 'Fault' && hasBegun(cue)) line.cut();
       if (tag !== 'Ended') return;

@@ -1,6 +1,6 @@
 /** `nodeDrain` on a cluster: one Node, on which others write, too. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideNodeDrain } from '../../../src/actors/drains/node-drain-acts.ts';
+import { provideNodeDrain } from '../../../src/actors/node-drains/node-drain-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
@@ -65,7 +65,10 @@ const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefin
   return projectDrainedNode(raw);
 };
 
-const hindranceOfAnswer = (world: World, outcome: NodeWriteOutcome): string | undefined => {
+const hindranceOfAnswer = (
+  world: World,
+  outcome: NodeWriteOutcome,
+): string | undefined => {
   if (outcome._tag === 'Conflict' && world.node === null) {
     return 'there is no Node to fall out over';
   }
@@ -93,7 +96,10 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   return isOther ? 'what is shown again after a change has another revision' : undefined;
 };
 
-const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+const follows = (
+  world: World,
+  step: Parameters<Stage<World>['follows']>[1],
+): World => {
   const { event, invokes, after } = step;
   let { node, touched, asked, doomed } = world;
   if (event.type === 'xstate.init') node = after.context.node;

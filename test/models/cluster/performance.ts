@@ -28,13 +28,13 @@ export interface Performance {
 }
 
 /** All that is needed to play a way. */
-export interface Play<World> {
+export interface Play<ActorEnvironment> {
   readonly path: Path;
   /** What is so before each step. */
-  readonly worlds: readonly World[];
+  readonly worlds: readonly ActorEnvironment[];
   readonly project: Rig['project'];
   readonly invariant: Rig['invariant'];
-  readonly scene: Scene<World>;
+  readonly scene: Scene<ActorEnvironment>;
   readonly gate: ActGate;
   readonly line: FaultLine;
   readonly names: DrawnNames;
@@ -56,7 +56,7 @@ const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Re
 const ANSWER = /^xstate\.done\.actor\.(.+)$/;
 
 /** The live actor of a way, with an ear for what it is sent. */
-const liveActor = <World>({ path, scene, gate }: Play<World>) => {
+const liveActor = <ActorEnvironment>({ path, scene, gate }: Play<ActorEnvironment>) => {
   const timers = namedTimers();
   const listeners = new Map<string, (event: unknown) => void>();
   const defects: unknown[] = [];
@@ -88,14 +88,16 @@ const liveActor = <World>({ path, scene, gate }: Play<World>) => {
 };
 
 /** Plays the way to its end; rejects with the story so far when the live actor is elsewhere. */
-export const perform = async <World>(play: Play<World>): Promise<Performance> => {
+export const perform = async <ActorEnvironment>(
+  play: Play<ActorEnvironment>,
+): Promise<Performance> => {
   const { path, worlds, project, invariant, scene, gate, line, names } = play;
   const { actor, timers, defects, hears } = liveActor(play);
   const { settle } = simulatedTime();
   const story: string[] = [];
   const moves: Performance['moves'][number][] = [];
 
-  const answer = async (act: string, cue: Cue<World>): Promise<Mover> => {
+  const answer = async (act: string, cue: Cue<ActorEnvironment>): Promise<Mover> => {
     const answered = hears(cue.event.type);
     const by = await inTime(`"${act}" to be arranged`, scene.arrange(cue));
     if (by !== 'word') {
@@ -103,7 +105,7 @@ export const perform = async <World>(play: Play<World>): Promise<Performance> =>
         await inTime(`"${act}" to ask the API server`, gate.arrival());
         gate.open();
       }
-      await inTime(`"${act}" to be under way`, scene.afterwards?.(cue) ?? Promise.resolve());
+      await inTime(`"${act}" to be under way`, scene.deferredSends?.(cue) ?? Promise.resolve());
     }
     const { output } = await inTime(`the answer to "${act}"`, answered);
     await line.comeBack();
@@ -115,7 +117,7 @@ export const perform = async <World>(play: Play<World>): Promise<Performance> =>
     }
     return by;
   };
-  const take = async (cue: Cue<World>): Promise<Mover> => {
+  const take = async (cue: Cue<ActorEnvironment>): Promise<Mover> => {
     const { type } = cue.event;
     const act = ANSWER.exec(type)?.[1];
     if (act !== undefined) return await answer(act, cue);

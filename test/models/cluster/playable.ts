@@ -18,15 +18,15 @@ import { edgeCover, kindOf, type Path, transitionCover } from '../harness/paths.
 import type { Moment, Stage } from './stage.ts';
 
 /** A model, as far as it is played. */
-export interface Playable<World> {
+export interface Playable<ActorEnvironment> {
   readonly name: string;
   readonly machine: AnyStateMachine;
   readonly exploration: Pick<
-    Exploration<AnyStateMachine, World>,
+    Exploration<AnyStateMachine, ActorEnvironment>,
     'inputs' | 'events' | 'project' | 'limit'
   >;
   readonly invariant: Rig['invariant'];
-  readonly stage: Stage<World>;
+  readonly stage: Stage<ActorEnvironment>;
   /** The ways that are driven over fakes. */
   readonly generated: () => readonly Path[];
 }
@@ -34,26 +34,29 @@ export interface Playable<World> {
 const ERROR = 'xstate.error.actor.';
 const DEFECT = 'an act that breaks is a defect of ours, and no answer of a cluster';
 
-const hindranceOf = <World>({ stage }: Playable<World>, world: World, moment: Moment) =>
-  moment.event.type.startsWith(ERROR) ? DEFECT : stage.hindrance(world, moment);
+const hindranceOf = <ActorEnvironment>(
+  { stage }: Playable<ActorEnvironment>,
+  world: ActorEnvironment,
+  moment: Moment,
+) => moment.event.type.startsWith(ERROR) ? DEFECT : stage.hindrance(world, moment);
 
 /** What may come, by the model and by the stage. */
-const eventsOf = <World>({ exploration, stage }: Playable<World>) => {
+const eventsOf = <ActorEnvironment>({ exploration, stage }: Playable<ActorEnvironment>) => {
   const further = Object.entries(stage.events ?? {})
     .map(([type, cases]) => [type, [...exploration.events[type] ?? [], ...cases]] as const);
   return { ...exploration.events, ...Object.fromEntries(further) };
 };
 
 /** What was found, as far as ways are made of it. */
-export type Ground<World> = Pick<Explored<World>, 'edges' | 'truncated'>;
+export type Ground<ActorEnvironment> = Pick<Explored<ActorEnvironment>, 'edges' | 'truncated'>;
 
 /** What is found from one beginning. */
-const exploredFrom = <World>(
-  playable: Playable<World>,
+const exploredFrom = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
   input: unknown,
   all: boolean,
-): Explored<World> =>
-  explore<AnyStateMachine, World>({
+): Explored<ActorEnvironment> =>
+  explore<AnyStateMachine, ActorEnvironment>({
     machine: playable.machine,
     ...playable.exploration,
     inputs: [input],
@@ -65,7 +68,10 @@ const exploredFrom = <World>(
   });
 
 /** What is found from each beginning: what a cluster can do, or all that is drawn. */
-export const explored = <World>(playable: Playable<World>, all: boolean): Ground<World> => {
+export const explored = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
+  all: boolean,
+): Ground<ActorEnvironment> => {
   const grounds = playable.exploration.inputs.map((input) => exploredFrom(playable, input, all));
   return {
     edges: grounds.flatMap(({ edges }) => edges),
@@ -74,10 +80,10 @@ export const explored = <World>(playable: Playable<World>, all: boolean): Ground
 };
 
 /** What is so before each step of a way. */
-export const worldsOf = <World>(
-  { machine, stage }: Playable<World>,
+export const worldsOf = <ActorEnvironment>(
+  { machine, stage }: Playable<ActorEnvironment>,
   path: Path,
-): readonly World[] => {
+): readonly ActorEnvironment[] => {
   const begun = firstStep(stillInterpreter(machine, path.input).begin());
   const worlds = [stage.follows(stage.world, begun)];
   for (const step of path.steps) {
@@ -88,7 +94,7 @@ export const worldsOf = <World>(
 };
 
 /** True when a cluster can go the whole way. */
-const canGo = <World>(playable: Playable<World>, path: Path): boolean => {
+const canGo = <ActorEnvironment>(playable: Playable<ActorEnvironment>, path: Path): boolean => {
   const worlds = worldsOf(playable, path);
   return path.steps.every((step, at) => {
     const world = worlds[at];
@@ -107,9 +113,9 @@ export const shortestWays = (ground: Ground<unknown>): readonly Path[] => transi
  * Shortest ways to everything that a cluster can do; where not all of it was looked at, also those
  * of the generated ways that a cluster can go.
  */
-export const waysOf = <World>(
-  playable: Playable<World>,
-  ground: Ground<World>,
+export const waysOf = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
+  ground: Ground<ActorEnvironment>,
 ): readonly Path[] => {
   const named = [...shortestWays(ground), ...edgeCover(ground)]
     .map((way) => [nameOf(way), way] as const);
@@ -126,8 +132,8 @@ export const waysOf = <World>(
 const WAY_THERE = 'nothing that a cluster can do leads there';
 
 /** What is in the way of the steps that would take these transitions. */
-const hindrancesOf = <World>(
-  playable: Playable<World>,
+const hindrancesOf = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
   missing: readonly AnyTransitionDefinition[],
 ): ReadonlyMap<AnyTransitionDefinition, ReadonlySet<string>> => {
   const found = new Map(missing.map((transition) => [transition, new Set<string>()]));
@@ -140,8 +146,8 @@ const hindrancesOf = <World>(
 };
 
 /** Why transitions were not played. */
-export const reasonsOf = <World>(
-  playable: Playable<World>,
+export const reasonsOf = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
   missing: readonly AnyTransitionDefinition[],
 ): readonly string[] => {
   const isDefect = ({ eventType }: AnyTransitionDefinition) => `${eventType}`.startsWith(ERROR);

@@ -82,8 +82,8 @@ const servicesOf = (line: FaultLine, gate: ActGate): Services => {
 let played = 0;
 
 /** Plays all ways, one after the other. */
-export const playAll = async <World>(
-  playable: Playable<World>,
+export const playAll = async <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
   site: SiteAddress,
   ways: readonly Path[],
 ): Promise<readonly Performance[]> => {
@@ -118,8 +118,8 @@ export const playAll = async <World>(
   return performances;
 };
 
-const resultOf = <World>(
-  playable: Playable<World>,
+const resultOf = <ActorEnvironment>(
+  playable: Playable<ActorEnvironment>,
   site: SiteAddress,
   performances: readonly Performance[],
 ): PlayResult => {
@@ -163,7 +163,7 @@ const notRun = (title: string, problem: string): void => {
 };
 
 /** Registers the play of one statechart. */
-export const describePlay = <World>(playable: Playable<World>): void => {
+export const describePlay = <ActorEnvironment>(playable: Playable<ActorEnvironment>): void => {
   const title = `${playable.name} goes every way that a cluster can go`;
   const problem = inject('siteProblem');
   if (problem !== undefined) return notRun(title, problem);

@@ -1,6 +1,6 @@
 /** `podDemand` on a cluster: the CapacityRequests of one pod, ours and another controller's. */
 import { Layer, ManagedRuntime } from 'effect';
-import { providePodDemand } from '../../../src/actors/pods/pod-demand-acts.ts';
+import { providePodDemand } from '../../../src/actors/capacity-requests/pod-demand-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { asRecord, parseJson } from '../../../src/domain/json.ts';
@@ -53,7 +53,11 @@ const target = ({ requests, asked }: World, key: string): OwnedRequest | undefin
   requests.find((one) => one.key === (asked?.request?.key ?? key));
 
 /** What a write that lands leaves; `undefined` when there is nothing to write to. */
-const written = (world: World, verb: string, drawn: OwnedRequest): OwnedRequest | undefined => {
+const written = (
+  world: World,
+  verb: string,
+  drawn: OwnedRequest,
+): OwnedRequest | undefined => {
   const { asked } = world;
   const known = target(world, drawn.key);
   if (asked === null) return undefined;
@@ -100,7 +104,10 @@ const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
 const without = (requests: readonly OwnedRequest[], key: string): readonly OwnedRequest[] =>
   requests.filter((one) => one.key !== key);
 
-const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+const follows = (
+  world: World,
+  step: Parameters<Stage<World>['follows']>[1],
+): World => {
   const { event } = step;
   const { asked } = world;
   let { requests, stale } = world;

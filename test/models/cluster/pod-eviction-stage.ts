@@ -4,7 +4,7 @@
  */
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
-import { providePodEviction } from '../../../src/actors/evictions/pod-eviction-acts.ts';
+import { providePodEviction } from '../../../src/actors/pod-evictions/pod-eviction-acts.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
 import { budgetCovers, projectBudget } from '../../../src/domain/drain/budget.ts';
@@ -242,7 +242,10 @@ const sceneOf = (
     return pod === 'living' && !ending && facts?.terminating === true && !facts.finalizers;
   };
   /** The next answer needs a pod that is there. */
-  const needsPod = ({ before, rest }: Cue<World>, end: 'terminating' | 'gone'): boolean => {
+  const needsPod = (
+    { before, rest }: Cue<World>,
+    end: 'terminating' | 'gone',
+  ): boolean => {
     if (!before.matches('calling')) return false;
     const next = rest.map(outcomeIn).find((outcome) => outcome !== undefined)?._tag;
     if (next === undefined) return false;
@@ -269,7 +272,9 @@ const sceneOf = (
     };
     return await Promise.race([pods.until(look), budgets.until(look), nodes.until(look)]);
   };
-  const observe = async (cue: Cue<World>): ReturnType<Scene<World>['observe']> => {
+  const observe = async (
+    cue: Cue<World>,
+  ): ReturnType<Scene<World>['observe']> => {
     const { event } = cue;
     if (event.type === 'pod.vanished') {
       if (pod === 'gone' || needsPod(cue, 'gone')) return { event, by: 'hand' };

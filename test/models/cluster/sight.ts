@@ -1,13 +1,13 @@
 /** Collections as the operator sees them, for stages that wait until it sees what was arranged. */
-import { type Reflector, startReflector } from '../../../src/actors/caches/reflector.ts';
-import type { World } from '../../../src/actors/world.ts';
+import { type Informer, startInformer } from '../../../src/actors/informers/informer.ts';
+import type { ActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';
 
 /** A collection that is watched. */
 export interface Sight<T extends Identity> {
-  readonly get: Reflector<T>['get'];
-  readonly values: Reflector<T>['values'];
+  readonly get: Informer<T>['get'];
+  readonly values: Informer<T>['values'];
   /** Resolves with what `look` gives, as soon as it gives something. */
   readonly until: <Seen>(look: () => Seen | undefined) => Promise<Seen>;
   /** Resolves with the object of that key as it is when it goes. */
@@ -17,11 +17,11 @@ export interface Sight<T extends Identity> {
 
 /** Watches the collection at `path`; resolves when it is known. */
 export const watchSight = async <T extends Identity>(
-  world: World<KubeApi>,
+  world: ActorEnvironment<KubeApi>,
   path: string,
   project: (raw: unknown) => T | undefined,
 ): Promise<Sight<T>> => {
-  const reflector = startReflector(world, { id: path, path, project });
+  const reflector = startInformer(world, { id: path, path, project });
   await reflector.whenSynced;
   return {
     get: reflector.get,

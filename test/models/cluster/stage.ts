@@ -53,7 +53,7 @@ export interface Scene<World = unknown> {
   /** True when the act that is to be answered has left the gate already. */
   readonly underWay?: (cue: Cue<World>) => boolean;
   /** What is done once the act has left the gate. */
-  readonly afterwards?: (cue: Cue<World>) => Promise<void>;
+  readonly deferredSends?: (cue: Cue<World>) => Promise<void>;
   /** The event as it is seen in the cluster, or said by hand. */
   readonly observe: (
     cue: Cue<World>,

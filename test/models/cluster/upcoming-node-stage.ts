@@ -1,7 +1,7 @@
 /** `upcomingNode` on a cluster: its UpcomingNode and its Node, which others may change. */
 import { Layer, ManagedRuntime } from 'effect';
-import { releasing } from '../../../src/actors/machines/machine-population.ts';
-import { provideUpcomingNode } from '../../../src/actors/machines/upcoming-node-acts.ts';
+import { releasing } from '../../../src/actors/upcoming-nodes/machine-population.ts';
+import { provideUpcomingNode } from '../../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
 import { writeDoor } from '../../../src/actors/write-door.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
@@ -139,7 +139,10 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
     : undefined;
 };
 
-const follows = (world: World, step: Parameters<Stage<World>['follows']>[1]): World => {
+const follows = (
+  world: World,
+  step: Parameters<Stage<World>['follows']>[1],
+): World => {
   const { event } = step;
   const { asked } = world;
   let { shown, keyed, stale } = world;
@@ -214,7 +217,11 @@ interface Sceneries {
   readonly node: ObjectScenery<NodeProjection>;
 }
 
-const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): Scene<World> => {
+const sceneOf = (
+  place: Place,
+  sceneries: Sceneries,
+  input: UpcomingNodeInput,
+): Scene<World> => {
   const { names, services } = place;
   const { object, node } = sceneries;
   const telemetry = silentTelemetry;
@@ -240,7 +247,10 @@ const sceneOf = (place: Place, sceneries: Sceneries, input: UpcomingNodeInput): 
     if (outcome?._tag === 'Absent' && isPatch) await object.remove();
     return 'server';
   };
-  const seeObject = async (cue: Cue<World>, drawn: Shown): ReturnType<Scene['observe']> => {
+  const seeObject = async (
+    cue: Cue<World>,
+    drawn: Shown,
+  ): ReturnType<Scene['observe']> => {
     const anew = drawn.revision !== cue.before.context.newest;
     const shown = await object.put(rawOf(drawn), { anew });
     names.match(shown, drawn);

@@ -2,7 +2,10 @@
  * A world over real sockets and real time, for tests beside a real API server or a scripted one.
  */
 import { Layer, ManagedRuntime } from 'effect';
-import { makeWorld, type World } from '../../../src/actors/world.ts';
+import {
+  type ActorEnvironment,
+  makeActorEnvironment,
+} from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
@@ -12,7 +15,7 @@ import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 
 /** One process, as far as a test is concerned. */
 export interface LiveWorld {
-  readonly world: World<KubeApi | WriteGate>;
+  readonly world: ActorEnvironment<KubeApi | WriteGate>;
   readonly gate: WriteGate['Service'];
   /** Closes every socket. */
   readonly dispose: () => Promise<void>;
@@ -31,7 +34,7 @@ export const liveWorld = (
     Layer.orDie(kubeConnection({ source, version: 'test', telemetry })),
     Layer.succeed(WriteGate, gate),
   ));
-  const world = makeWorld({ time: realTime, runtime, telemetry, firstSeed: made });
+  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: made });
   return { world, gate, dispose: () => runtime.dispose() };
 };
 

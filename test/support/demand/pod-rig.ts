@@ -6,8 +6,8 @@ import { Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject } from 'rxjs';
 import { afterEach } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startPodDemands } from '../../../src/actors/pods/pod-demands.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startPodDemands } from '../../../src/actors/capacity-requests/pod-demands.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
@@ -90,7 +90,7 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   if (synced) {
     namespaces.list();
     pods.list();

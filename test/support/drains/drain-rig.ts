@@ -6,11 +6,11 @@ import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { drainVoice } from '../../../src/actors/drains/drain-voice.ts';
-import { startDrains } from '../../../src/actors/drains/drains.ts';
-import { startReclaims } from '../../../src/actors/drains/reclaims.ts';
-import type { PodEvictions, PodStanding } from '../../../src/actors/evictions/pod-evictions.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { drainVoice } from '../../../src/actors/node-drains/drain-voice.ts';
+import { startDrains } from '../../../src/actors/node-drains/drains.ts';
+import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
+import type { PodEvictions, PodStanding } from '../../../src/actors/pod-evictions/pod-evictions.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
@@ -195,7 +195,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
   };
   const start = (leads: boolean) => {
-    const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+    const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
     const record = (note: EventNote): void => void notes.push(note);
     const voice = drainVoice(silentTelemetry, record);
     const machineOf = ({ name }: { readonly name: string }) => name;

@@ -1,8 +1,8 @@
 /** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startPodEvictions } from '../../../src/actors/evictions/pod-evictions.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
@@ -36,7 +36,7 @@ export const evictionRig = (
       Layer.provideMerge(clockLayer(time)),
     ),
   );
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: seed });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
   const registry = startPodEvictions(world, { ...cluster.caches, callsPerBudget });
   const emptiedAt = new Map<string, number>();
   cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));

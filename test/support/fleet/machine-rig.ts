@@ -6,8 +6,8 @@ import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startUpcomingNodes } from '../../../src/actors/machines/upcoming-nodes.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
@@ -52,7 +52,7 @@ export const machineRig = ({ synced = true } = {}) => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   nodes.list();
   if (synced) cluster.list();
   const start = () =>

@@ -2,9 +2,12 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { type FleetSession, startFleetSession } from '../../../src/actors/session/fleet-session.ts';
-import { shownState } from '../../../src/actors/session/session-voice.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import {
+  type FleetSession,
+  startFleetSession,
+} from '../../../src/actors/fleet-session/fleet-session.ts';
+import { shownState } from '../../../src/actors/fleet-session/session-voice.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
@@ -48,7 +51,7 @@ export const startSession = (options: { readonly readings?: () => CredentialsRea
       read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
     }),
   ));
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const recorded: string[] = [];
   const session = startFleetSession(world, {
     clusterId: CLUSTER,

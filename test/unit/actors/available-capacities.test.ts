@@ -3,8 +3,8 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startAvailableCapacities } from '../../../src/actors/machines/available-capacities.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startAvailableCapacities } from '../../../src/actors/upcoming-nodes/available-capacities.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
@@ -41,7 +41,7 @@ const rig = ({ synced = true } = {}) => {
   );
   if (synced) cluster.list();
   const registry = startAvailableCapacities(
-    makeWorld({ time, runtime, telemetry, firstSeed: 1 }),
+    makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }),
     { news, availableCapacities: cluster.reflector, record: (note) => notes.push(note) },
   );
   stops.push(async () => {

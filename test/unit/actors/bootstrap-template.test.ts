@@ -1,11 +1,11 @@
-/** The bootstrap template's file: judged at start, followed afterwards. */
+/** The bootstrap template's file: judged at start, followed deferredSends. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startBootstrapTemplate } from '../../../src/actors/session/bootstrap-template.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startBootstrapTemplate } from '../../../src/actors/fleet-session/bootstrap-template.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 
@@ -24,7 +24,7 @@ describe('bootstrap file', () => {
     if (text !== undefined) await writeFile(path, text);
     const time = simulatedTime();
     const said: string[] = [];
-    const world = makeWorld({
+    const world = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
       telemetry: { ...silentTelemetry, log: (_, message) => said.push(message) },

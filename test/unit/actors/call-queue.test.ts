@@ -1,6 +1,6 @@
 /** The queue for the way to the write budget: who comes first, and how many are under way. */
 import { describe, expect, test } from 'vitest';
-import { callQueue } from '../../../src/actors/evictions/call-queue.ts';
+import { callQueue } from '../../../src/actors/pod-evictions/call-queue.ts';
 import type { Petition } from '../../../src/domain/drain/queue.ts';
 import { uid } from '../../../src/domain/ids.ts';
 

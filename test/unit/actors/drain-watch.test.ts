@@ -2,8 +2,8 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startDrainWatch } from '../../../src/actors/drains/drain-watch.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startDrainWatch } from '../../../src/actors/node-drains/drain-watch.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { DRAIN_SELECTIONS } from '../../../src/effects/drain-reads.ts';
@@ -38,7 +38,7 @@ const bed = () => {
     Layer.merge(Layer.succeed(KubeApi, api), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 7 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 7 });
   const start = () => {
     const watch = startDrainWatch(world, null);
     cleanups.push(watch.stop);

@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startEventRecorder, WAITING_EVENTS_MAX } from '../../../src/actors/event-recorder.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { NOTES_PER_OBJECT_MAX } from '../../../src/domain/event-series.ts';
@@ -41,7 +41,7 @@ const rig = () => {
   const runtime = ManagedRuntime.make(
     eventsLayer.pipe(Layer.provide(writes), Layer.provideMerge(clockLayer(time))),
   );
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const recorder = startEventRecorder(world, { instance: 'tidegate-0' });
   stops.push(recorder.stop);
   return {

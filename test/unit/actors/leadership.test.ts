@@ -3,7 +3,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startLeadership } from '../../../src/actors/leadership.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { LEASE_TIMES, leaseTimesProblem } from '../../../src/domain/lease.ts';
 import { type SimulatedTime, simulatedTime } from '../../../src/domain/simulated-time.ts';
@@ -33,7 +33,12 @@ const bed = () => {
       clockLayer(own),
     ));
     cleanups.push(() => runtime.dispose());
-    const world = makeWorld({ time: own, runtime, telemetry: silentTelemetry, firstSeed: made });
+    const world = makeActorEnvironment({
+      time: own,
+      runtime,
+      telemetry: silentTelemetry,
+      firstSeed: made,
+    });
     const options = { identity, namespace: 'ns', name: 'l', ...LEASE_TIMES };
     const leadership = startLeadership(world, options);
     const said: boolean[] = [];

@@ -1,12 +1,12 @@
-/** The file of penalties by PriorityClass: judged at start, followed afterwards. */
+/** The file of penalties by PriorityClass: judged at start, followed deferredSends. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPenaltyDefaults } from '../../../src/actors/pods/penalty-defaults.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startPenaltyDefaults } from '../../../src/actors/capacity-requests/penalty-defaults.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
@@ -25,7 +25,7 @@ describe('penalty defaults', () => {
     const said: string[] = [];
     const refused: string[] = [];
     const counted: string[] = [];
-    const world = makeWorld({
+    const world = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
       telemetry: {

@@ -2,9 +2,9 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startReflector } from '../../../src/actors/caches/reflector.ts';
+import { startInformer } from '../../../src/actors/informers/informer.ts';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
@@ -48,9 +48,9 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
     Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeWorld({ time, runtime, telemetry, firstSeed: 7 });
+  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
   const start = (projection = project) => {
-    const reflector = startReflector(world, { id: 'things', path: '/things', project: projection });
+    const reflector = startInformer(world, { id: 'things', path: '/things', project: projection });
     cleanups.push(reflector.stop);
     const facts: string[] = [];
     reflector.facts.subscribe((fact) => facts.push(shown(fact)));

@@ -1,7 +1,7 @@
 /** Defects of subscribers. */
 import { config, Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { sayStreamDefects } from '../../../src/actors/session/stream-defects.ts';
+import { sayStreamDefects } from '../../../src/actors/fleet-session/stream-defects.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 

@@ -1,6 +1,6 @@
 /** Troubles of many alike, told together. */
 import { expect, test } from 'vitest';
-import { troubleLog } from '../../../src/actors/trouble-log.ts';
+import { warningAggregator } from '../../../src/actors/warning-aggregator.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 
@@ -12,7 +12,7 @@ const rig = () => {
     log: (level: string, message: string, fields?: object) =>
       void lines.push({ level, message, ...fields }),
   };
-  return { time, lines, warn: troubleLog(telemetry, time, 'Things could not be written') };
+  return { time, lines, warn: warningAggregator(telemetry, time, 'Things could not be written') };
 };
 
 test('ten thousand objects that one trouble keeps from being written are one line', async () => {

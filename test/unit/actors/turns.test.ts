@@ -1,7 +1,7 @@
-/** Turns: who asks gets one, a bounded number at once, and nobody has two. */
+/** ConcurrencyLimit: who asks gets one, a bounded number at once, and nobody has two. */
 import { expect, test } from 'vitest';
 import { createActor, setup } from 'xstate';
-import { startTurns } from '../../../src/actors/turns.ts';
+import { startConcurrencyLimit } from '../../../src/actors/concurrency-limit.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 
 /** Acts from its turn on until it is told to rest. */
@@ -22,7 +22,7 @@ const rig = (atOnce: number) => {
   const workers = ['a', 'b', 'c'].map((name) => ({ name, actor: createActor(worker).start() }));
   const counts: number[] = [];
   const { settle } = simulatedTime();
-  const turns = startTurns<(typeof workers)[number]>({
+  const turns = startConcurrencyLimit<(typeof workers)[number]>({
     atOnce,
     name: ({ name }) => name,
     wake: ({ actor, name }) => (name === 'c' ? undefined : actor),

@@ -3,8 +3,8 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startUpcomingNodes } from '../../../src/actors/machines/upcoming-nodes.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
@@ -57,7 +57,7 @@ const rig = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   const start = () =>
     startUpcomingNodes(world, {
       news,

@@ -7,8 +7,8 @@ import fc from 'fast-check';
 import { Subject } from 'rxjs';
 import { expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startUpcomingNodes } from '../../../src/actors/machines/upcoming-nodes.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
@@ -67,7 +67,7 @@ const makeStage = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   /** What the fleet would replay. */
   const fleet = new Map<string, MachineState>();
   let news = new Subject<SessionNews>();

@@ -115,7 +115,7 @@ describe('upcoming node', () => {
     expect(reborn.since).toBe('2026-01-01T00:01:00Z');
   });
 
-  test('upcomingNodes: shows the last error of a failed machine and takes it away afterwards', () => {
+  test('upcomingNodes: shows the last error of a failed machine and takes it away deferredSends', () => {
     const failed = sight(undefined, frame('Failed', { lastError: 'no room' }), T0);
     expect(statusPatch(facts(failed, object(READY)))).toEqual({
       status: { phase: 'Failed', lastError: 'no room' },

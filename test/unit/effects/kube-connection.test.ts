@@ -32,7 +32,7 @@ const connect = (stub: Pick<StubApi, 'source'>, telemetry = silentTelemetry) => 
   cleanups.push(() => runtime.dispose());
   const call = (request: KubeCall) =>
     runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request))));
-  /** Runs `use` with an open watch and leaves its scope afterwards. */
+  /** Runs `use` with an open watch and leaves its scope deferredSends. */
   const watching = <A>(
     path: string,
     use: (lines: AsyncIterable<readonly WatchLine[]>) => Promise<A>,

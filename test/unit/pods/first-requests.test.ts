@@ -4,7 +4,7 @@
  */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { FIRST_REQUESTS_MS_MAX } from '../../../src/actors/pods/first-requests.ts';
+import { FIRST_REQUESTS_MS_MAX } from '../../../src/actors/capacity-requests/first-requests.ts';
 import { podRig } from '../../support/demand/pod-rig.ts';
 
 type Rig = ReturnType<typeof podRig>;

@@ -1,8 +1,8 @@
 /** The registry of pods: what becomes of pods and their requests, in small. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { COLLECTION_GRACE_MS } from '../../../src/actors/pods/departures.ts';
-import { QUIET_PODS_MAX } from '../../../src/actors/pods/pod-demand-population.ts';
+import { COLLECTION_GRACE_MS } from '../../../src/actors/capacity-requests/departures.ts';
+import { QUIET_PODS_MAX } from '../../../src/actors/capacity-requests/pod-demand-population.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { podRig, podUid } from '../../support/demand/pod-rig.ts';

@@ -6,7 +6,7 @@
 import { Effect } from 'effect';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { COLLECTION_GRACE_MS } from '../../../src/actors/pods/departures.ts';
+import { COLLECTION_GRACE_MS } from '../../../src/actors/capacity-requests/departures.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';

@@ -1,6 +1,6 @@
 /** A machine whose frame cannot be read is bound to this cluster all the same. */
 import { expect, test } from 'vitest';
-import { makeRoster } from '../../../src/actors/machines/machine-roster.ts';
+import { makeRoster } from '../../../src/actors/upcoming-nodes/machine-roster.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 

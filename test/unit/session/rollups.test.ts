@@ -4,7 +4,7 @@ import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
@@ -62,7 +62,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const runtime = ManagedRuntime.make(
     Layer.merge(Layer.provide(capacityRequestsLayer, writes), clockLayer(time)),
   );
-  const rollups = startRollups(makeWorld({ time, runtime, telemetry, firstSeed: 1 }), {
+  const rollups = startRollups(makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }), {
     session: {
       news,
       acknowledged,

@@ -6,9 +6,9 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
-import { startFleetSession } from '../../../src/actors/session/fleet-session.ts';
-import { shownState } from '../../../src/actors/session/session-voice.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
+import { shownState } from '../../../src/actors/fleet-session/session-voice.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
@@ -49,7 +49,7 @@ const start = () => {
       }),
     ),
   ));
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   const events: string[] = [];
   const session = startFleetSession(world, {
     clusterId: clusterId(CLUSTER),

@@ -2,9 +2,9 @@
 import { ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { expect, onTestFinished, test } from 'vitest';
-import { tellTooLarge } from '../../../src/actors/session/session-voice.ts';
-import { shardStream } from '../../../src/actors/session/shard-stream.ts';
-import { makeWorld } from '../../../src/actors/world.ts';
+import { tellTooLarge } from '../../../src/actors/fleet-session/session-voice.ts';
+import { shardStream } from '../../../src/actors/fleet-session/shard-stream.ts';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
@@ -36,7 +36,7 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
   const shard = fakeShard();
   const runtime = ManagedRuntime.make(shard.layer);
   onTestFinished(() => runtime.dispose());
-  const world = makeWorld({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   const [rollups, asks] = [new Subject<Rollup>(), new Subject<void>()];
   const sent: number[] = [];
   const recorded: string[] = [];

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drainVoice } from '../../../src/actors/drains/drain-voice.ts';
+import { drainVoice } from '../../../src/actors/node-drains/drain-voice.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { remainingSentence } from '../../../src/domain/drain/blocker.ts';

@@ -1,0 +1,32 @@
+/**
+ * Where Effect and RxJS become actors.
+ *
+ * `fromEffect` takes only effects that cannot fail: failures are folded into the outcome first, so
+ * that the compiler makes each statechart say what it does about each of them. Leaving the state
+ * interrupts the fiber.
+ */
+import type { Effect, ManagedRuntime } from 'effect';
+import type { Observable } from 'rxjs';
+import {
+  type EventObject,
+  fromEventObservable,
+  fromPromise,
+  type ObservableActorLogic,
+  type PromiseActorLogic,
+} from 'xstate';
+
+/** An act on the environment as an invoked actor; its output is the outcome. */
+export const fromEffect = <Output, Input, Services>(
+  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
+  act: (input: Input) => Effect.Effect<Output, never, Services>,
+): PromiseActorLogic<Output, Input> =>
+  fromPromise<Output, Input>(({ input, signal }) => runtime.runPromise(act(input), { signal }));
+
+/** A stream of events as an invoked actor; each event goes to the statechart that invoked it. */
+export const fromStream = <Event extends EventObject, Input>(
+  stream: (input: Input) => Observable<Event>,
+): ObservableActorLogic<Event, Input & Record<string, unknown>> =>
+  fromEventObservable(({ input }) => stream(input as Input)) as ObservableActorLogic<
+    Event,
+    Input & Record<string, unknown>
+  >;

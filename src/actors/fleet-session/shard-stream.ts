@@ -1,0 +1,125 @@
+/**
+ * The act that the session statechart holds while it is connected: one stream, from the dial to
+ * its end, with two lanes out of the cluster and one way in.
+ *
+ * Promises: each lane has at most one message with the network, so a roll-up waits for no more than
+ * one reply and a reply for no more than one roll-up (wire: rule 3); what comes in is handed on in
+ * the moment it comes, whatever the lanes are doing.
+ */
+import { Clock, Effect, type Scope } from 'effect';
+import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';
+import type { KeyPair } from '../../domain/credentials.ts';
+import type { ShardFrame } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
+import type { Reply, Rollup, SessionEnding } from '../../domain/session.ts';
+import { keyPairProblem } from '../../effects/credentials.ts';
+import { readShardFrame } from '../../effects/frames.ts';
+import { helloBytes, replyBytes } from '../../effects/operator-messages.ts';
+import type { RollupFrame } from '../../effects/rollup-frame.ts';
+import { ShardCalls, type ShardStream } from '../../effects/shard-call.ts';
+import type { ReplyOutbox } from '../../streams/reply-outbox.ts';
+import { singleSlot } from '../../streams/single-slot.ts';
+import type { TooLarge } from './session-voice.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+
+/** What a stream takes from the session and tells it. */
+export interface StreamPort {
+  readonly address: string;
+  readonly clusterId: ClusterId;
+  /** The pair to dial with now; `undefined` is plaintext. */
+  readonly pair: () => KeyPair | undefined;
+  readonly outbox: ReplyOutbox<Reply>;
+  /** Roll-ups on offer; only the newest waits. */
+  readonly rollups: Observable<Rollup>;
+  /** The statechart is ready for the next roll-up. */
+  readonly asks: Observable<void>;
+  readonly encode: (rollup: Rollup) => RollupFrame;
+  readonly onConnected: () => void;
+  readonly onFrame: (frame: ShardFrame) => void;
+  /** Called right before the bytes are handed to the network. */
+  readonly onRollup: (rollup: Rollup, bytes: number) => void;
+  readonly onTooLarge: (large: TooLarge) => void;
+}
+
+/** A session's hold on its stream. */
+export interface StreamHold {
+  /** Dials and stays until the stream is over. */
+  readonly hold: Effect.Effect<SessionEnding, never, ShardCalls>;
+  /** Says to the shard that nothing more will come. */
+  readonly closeSending: () => void;
+}
+
+/** The stream of `port`, to be held again and again. */
+export const shardStream = (
+  environment: ActorEnvironment<ShardCalls>,
+  port: StreamPort,
+): StreamHold => {
+  let current: ShardStream | undefined;
+
+  const write = (stream: ShardStream, bytes: Uint8Array): Observable<never> =>
+    from(environment.runtime.runPromise(stream.write(bytes))).pipe(concatMap(() => EMPTY));
+
+  const rollupLane = (stream: ShardStream): Observable<never> => {
+    const again = new Subject<void>();
+    return port.rollups.pipe(
+      singleSlot(merge(port.asks, again)),
+      concatMap((rollup) => {
+        const frame = port.encode(rollup);
+        if (frame._tag === 'TooLarge') {
+          port.onTooLarge({ rollup, frame });
+          again.next();
+          return EMPTY;
+        }
+        port.onRollup(rollup, frame.bytes.length);
+        return write(stream, frame.bytes);
+      }),
+    );
+  };
+
+  const openLanes = (stream: ShardStream): Effect.Effect<void, never, Scope.Scope> =>
+    Effect.asVoid(Effect.acquireRelease(
+      Effect.sync(() => {
+        current = stream;
+        return merge(
+          rollupLane(stream),
+          port.outbox.drain((reply) => write(stream, replyBytes(reply))),
+        ).subscribe();
+      }),
+      (lanes) =>
+        Effect.sync(() => {
+          lanes.unsubscribe();
+          current = undefined;
+        }),
+    ));
+
+  const dial = Effect.gen(function* () {
+    const pair = port.pair();
+    const nowMs = yield* Clock.currentTimeMillis;
+    const problem = pair === undefined ? undefined : keyPairProblem(pair, port.clusterId, nowMs);
+    if (problem !== undefined) {
+      const refused: SessionEnding = { why: 'CredentialsRefused', detail: problem };
+      return yield* Effect.fail(refused);
+    }
+    const calls = yield* ShardCalls;
+    return yield* calls.open({
+      address: port.address,
+      receive: (bytes) => port.onFrame(readShardFrame(bytes)),
+      ...(pair === undefined ? {} : { pair }),
+    });
+  });
+
+  const hold = Effect.gen(function* () {
+    const stream = yield* dial;
+    yield* openLanes(stream);
+    port.onConnected();
+    yield* stream.write(helloBytes(port.clusterId));
+    return yield* stream.ended;
+  });
+
+  return {
+    hold: Effect.scoped(hold).pipe(Effect.catch((ending) => Effect.succeed(ending))),
+    closeSending: () => {
+      if (current !== undefined) environment.runtime.runFork(current.closeSending);
+    },
+  };
+};

@@ -1,0 +1,160 @@
+/**
+ * The pods of one drain: who is to leave, who moved since the last look, and why the others are
+ * still there.
+ *
+ * Promises: a look changes nothing but what is remembered of the look before; pods are asked to
+ * leave once, until they are released. Nothing here waits or acts on the cluster.
+ */
+import {
+  type Blocker,
+  blockerOf,
+  isBlocking,
+  remainingSentence,
+} from '../../domain/drain/blocker.ts';
+import type { DrainTally } from '../../domain/drain/drain-tally.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import {
+  type DrainPlan,
+  type DrainProgress,
+  drainProgress,
+  planOf,
+  type PlanTerms,
+  type TierKey,
+} from '../../domain/drain/plan.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import type { Uid } from '../../domain/ids.ts';
+import type { PodsObserved } from '../../machines/node-drain-terms.ts';
+import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+
+/** What looks at pods needs of the rest. */
+export interface DrainPodsOptions {
+  readonly on: () => Iterable<DrainPod>;
+  readonly standing: PodEvictions['standing'];
+  readonly progressOf: PodEvictions['progress'];
+  readonly own: PlanTerms['own'];
+  readonly now: () => number;
+}
+
+/** Pods that one reason and subject hold up. */
+export interface BlockedPods {
+  readonly blocker: Blocker;
+  readonly pods: readonly string[];
+}
+
+/** The pods of one drain. */
+export interface DrainPods {
+  /** Looks again; `startedTo` is the tier up to which pods were asked to leave. */
+  readonly look: (startedTo: TierKey | null) => PodsObserved;
+  /** Pods of started tiers that nobody has asked yet. */
+  readonly unasked: (startedTo: TierKey | null) => readonly DrainPod[];
+  readonly noteAsked: (pod: DrainPod) => void;
+  readonly noteReleased: () => void;
+  /** How many must still leave. */
+  readonly left: () => number;
+  readonly progress: () => DrainProgress;
+  readonly blocked: (node: DrainedNode) => readonly BlockedPods[];
+  /** How many remain, the first five by name, and why each (DR-41). */
+  readonly remaining: (node: DrainedNode) => string;
+  /** Controllers whose pods would come back for ever (DR-20). */
+  readonly stubborn: () => readonly DrainPod[];
+}
+
+interface Seen {
+  readonly pod: DrainPod;
+  readonly tier: TierKey;
+  readonly leaving: boolean;
+}
+
+const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
+
+const tallyOf = ({ tiers }: DrainPlan): DrainTally => ({
+  left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
+  tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
+});
+
+/** Nothing was looked at yet. */
+export const drainPods = ({ on, standing, progressOf, own, now }: DrainPodsOptions): DrainPods => {
+  const evictedOwners = new Set<Uid>();
+  const asked = new Set<Uid>();
+  let plan = NO_PLAN;
+  let seen = new Map<Uid, Seen>();
+
+  /** Somebody would bring it back, past the cordon. */
+  const noteEvicted = ({ toleratesCordon, controller, uid }: DrainPod): void => {
+    if (toleratesCordon && controller !== null && asked.has(uid)) {
+      evictedOwners.add(controller.uid);
+    }
+  };
+  const look: DrainPods['look'] = (startedTo) => {
+    const present = [...on()];
+    const uids = new Set(present.map(({ uid }) => uid));
+    for (const { pod } of seen.values()) if (!uids.has(pod.uid)) noteEvicted(pod);
+    for (const pod of present) if (pod.terminating) noteEvicted(pod);
+    plan = planOf(present, { own, evictedOwners });
+    const next = new Map<Uid, Seen>();
+    let moved = false;
+    let refusal = '';
+    const isStarted = (tier: TierKey): boolean => startedTo !== null && tier <= startedTo;
+    for (const { key, pods } of plan.tiers) {
+      for (const pod of pods) {
+        const progress = asked.has(pod.uid) ? progressOf(pod.uid) : undefined;
+        const leaving = pod.terminating || progress?.accepted === true;
+        next.set(pod.uid, { pod, tier: key, leaving });
+        moved ||= leaving && isStarted(key) && seen.get(pod.uid)?.leaving === false;
+        if (progress !== undefined && progress.refusal !== '') refusal = progress.refusal;
+      }
+    }
+    for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);
+    seen = next;
+    for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
+    return { tally: tallyOf(plan), moved, refusal };
+  };
+  const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
+    const stands = paused && !pod.terminating ? undefined : standing(pod.uid);
+    return stands ?? blockerOf({
+      pod,
+      budgets: [],
+      interrupted: [],
+      outcome: null,
+      tierStarted: false,
+      paused,
+      kubeletSilent,
+      nowMs: now(),
+    });
+  };
+  const leavers = (): readonly DrainPod[] => plan.tiers.flatMap(({ pods }) => pods);
+
+  return {
+    look,
+    unasked: (startedTo) =>
+      plan.tiers
+        .filter(({ key }) => startedTo !== null && key <= startedTo)
+        .flatMap(({ pods }) => pods.filter(({ uid }) => !asked.has(uid))),
+    noteAsked: ({ uid }) => {
+      asked.add(uid);
+    },
+    noteReleased: () => asked.clear(),
+    left: () => tallyOf(plan).left,
+    progress: () =>
+      drainProgress(plan, ({ uid }) => {
+        const stands = standing(uid);
+        return stands !== undefined && isBlocking(stands.reason);
+      }),
+    blocked: (node) => {
+      const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
+      for (const pod of leavers()) {
+        const blocker = why(pod, node);
+        if (!isBlocking(blocker.reason)) continue;
+        const key = `${blocker.reason} ${blocker.subject}`;
+        const group = groups.get(key);
+        if (group === undefined) groups.set(key, { blocker, pods: [pod.key] });
+        else group.pods.push(pod.key);
+      }
+      return [...groups.values()];
+    },
+    remaining: (node) =>
+      remainingSentence(leavers().map((pod) => ({ key: pod.key, text: why(pod, node).text }))),
+    stubborn: () =>
+      plan.staying.filter(({ role }) => role === 'ToleratesCordon').map(({ pod }) => pod),
+  };
+};

@@ -1,0 +1,87 @@
+/**
+ * What tells about drains, followed: the caches of `tidegate drain status --watch`.
+ *
+ * Promises: nothing is shown before Nodes, pods and budgets are complete; many changes at once are
+ * told once; what only adds to the picture (Events, UpcomingNodes) may stay away.
+ */
+import { auditTime, merge, type Observable } from 'rxjs';
+import { projectBudget } from '../../domain/drain/budget.ts';
+import { projectDrainedNode } from '../../domain/drain/drained-node.ts';
+import { podProjection } from '../../domain/drain/pod.ts';
+import type { Identity } from '../../domain/facts.ts';
+import { textAt } from '../../domain/json.ts';
+import { identityOf } from '../../domain/object-meta.ts';
+import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
+import { DRAIN_SELECTIONS, type DrainReading } from '../../effects/drain-reads.ts';
+import type { KubeApi } from '../../effects/kube-api.ts';
+import { startInformer } from '../informers/informer.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+
+/** The caches as one picture. */
+export interface DrainWatch {
+  /** Resolves when there is something to show; never rejects. */
+  readonly whenReady: Promise<void>;
+  /** What is known now. `missing` is always empty. */
+  readonly reading: () => DrainReading;
+  /** Calls `show` after changes; returns what ends that. */
+  readonly onChange: (show: () => void) => () => void;
+  readonly stop: () => void;
+}
+
+/** An object of which all is kept. */
+interface RawObject extends Identity {
+  readonly raw: unknown;
+}
+
+/** Changes within this time are told once. */
+const SETTLE_MS = 500;
+
+const keepAll = (raw: unknown): RawObject | undefined => {
+  const identity = identityOf(raw);
+  return identity === undefined ? undefined : { ...identity, raw };
+};
+
+/** Starts to follow; `own` is what the Lease told before. */
+export const startDrainWatch = (
+  environment: ActorEnvironment<KubeApi>,
+  own: DrainReading['own'],
+): DrainWatch => {
+  const follow = <T extends Identity>(
+    id: keyof typeof DRAIN_SELECTIONS,
+    project: (raw: unknown) => T | undefined,
+  ) => startInformer(environment, { id, ...DRAIN_SELECTIONS[id], project });
+  const nodes = follow('nodes', projectDrainedNode);
+  const pods = follow('boundPods', podProjection());
+  const budgets = follow('budgets', projectBudget);
+  const events = follow('nodeEvents', keepAll);
+  const machines = follow('machines', projectUpcomingNode);
+  const namespaces = follow('terminatingNamespaces', keepAll);
+  const needed = [nodes, pods, budgets];
+  const all = [...needed, events, machines, namespaces];
+  const facts: readonly Observable<unknown>[] = all.map((reflector) => reflector.facts);
+  const changes = merge(...facts).pipe(auditTime(SETTLE_MS, environment.scheduler));
+  return {
+    whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
+    reading: () => ({
+      nodes: [...nodes.values()],
+      missing: [],
+      pods: [...pods.values()],
+      budgets: [...budgets.values()],
+      events: [...events.values()].map(({ raw }) => raw),
+      machines: [...machines.values()],
+      terminatingNamespaces: [...namespaces.values()].flatMap(({ raw }) =>
+        textAt(raw, 'metadata', 'name') ?? []
+      ),
+      own,
+    }),
+    onChange: (show) => {
+      const subscription = changes.subscribe(() => {
+        if (needed.every(({ synced }) => synced)) show();
+      });
+      return () => subscription.unsubscribe();
+    },
+    stop: () => {
+      for (const reflector of all) reflector.stop();
+    },
+  };
+};
