@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { assign, setup } from 'xstate';
 import { required } from '../../src/machines/required.ts';
 import { coverageOf } from './harness/coverage.ts';
-import { crashViolations, describeModel, exploreModel, type Model } from './model.ts';
+import { crashChecks, describeModel, exploreModel, type Model } from './model.ts';
 
 interface Facts {
   readonly deadline?: number;
@@ -93,7 +93,13 @@ describeModel('drainInSmall', modelOf(true));
 describe('the model harness', () => {
   test('finds a machine that keeps its deadline only in memory', () => {
     const model = modelOf(false);
-    const violations = crashViolations(model, exploreModel(model));
+    const violations = crashChecks(model, exploreModel(model))?.violations() ?? [];
+    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+  });
+
+  test('finds that a restart in the registry loses what was kept only in memory', () => {
+    const model = modelOf(false);
+    const { violations = [] } = crashChecks(model, exploreModel(model))?.inRegistry() ?? {};
     expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
   });
 
