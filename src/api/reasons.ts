@@ -51,6 +51,13 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'rollup-not-acknowledged',
   },
+  ActorCrashed: {
+    type: 'Warning',
+    action: 'RestartActor',
+    sentence: 'An actor of this program crashed and waits to be started again',
+    canAct: 'platform',
+    runbook: 'actor-crashed',
+  },
   NodeReady: {
     type: 'Normal',
     action: 'WatchNode',

@@ -1,4 +1,5 @@
 /** The catalogue of statecharts: what docs, page, command line and model tests are made from. */
+import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
 import { evictionPermit } from './eviction-permit.ts';
@@ -14,6 +15,7 @@ import { upcomingNode } from './upcoming-node.ts';
 
 /** Every statechart by its name. */
 export const MACHINES = {
+  actorRestart,
   availableCapacity,
   budget,
   evictionPermit,
