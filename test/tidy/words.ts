@@ -1,5 +1,5 @@
 /** Calls and words that stand in one place only, or nowhere. */
-import { lineAt, type Rule, type SourceFile, type Violation } from './source-file.ts';
+import { lineAt, type Rule, SHIPPED, type SourceFile, type Violation } from './source-file.ts';
 
 /** A pattern that may occur only in some files. */
 interface Ban {
@@ -13,10 +13,10 @@ interface Ban {
   readonly planted: Rule['planted'];
 }
 
-const SOURCE = /^src\//;
-const EVERYWHERE = /^(?:src|test|tools)\//;
+const SOURCE = SHIPPED;
+const EVERYWHERE = /^(?:src|packages|test|tools)\//;
 /** Tests that never wait: everything timed runs on simulated clocks. */
-const TIMELESS = /^(?:src|test\/(?:unit|models))\//;
+const TIMELESS = /^(?:src|packages|test\/(?:unit|models))\//;
 
 /** All of `src/` but the folders that are being taken apart. */
 const SETTLED = /^src\/(?!actors\/|machines\/|embedded\/|domain\/template\/)/;
