@@ -35,7 +35,7 @@ describe('tidy', () => {
   test.each(RULES)('a planted file is caught: $title', ({ check, planted }) => {
     const caught = check(sourceFile(planted.path, planted.text)).map(violationText);
     expect(caught.length).toBeGreaterThan(0);
-    expect(caught[0]).toMatch(/^(?:src|test|tools)\/\S+:\d+: .+\. \S.+$/);
+    expect(caught[0]).toMatch(/^(?:src|packages|test|tools)\/\S+:\d+: .+\. \S.+$/);
   });
 
   test('a rule about code does not trip over words in comments and literals', () => {

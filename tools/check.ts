@@ -26,7 +26,7 @@ const GENERATORS = [
   'tools/page.ts',
 ];
 
-const FOLDERS = ['src', 'test', 'tools'];
+const FOLDERS = ['src', 'packages', 'test', 'tools'];
 
 interface Step {
   readonly title: string;

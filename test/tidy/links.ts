@@ -8,7 +8,13 @@ export interface Page {
   readonly text: string;
 }
 
-const FOLDERS = ['', 'docs/', 'adr/', 'docs/reference/'];
+const FOLDERS = [
+  '',
+  'docs/',
+  'adr/',
+  'docs/reference/',
+  'packages/go-template/',
+];
 
 /** Every page of the documentation. */
 export const pages = (): readonly Page[] =>

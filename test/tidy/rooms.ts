@@ -73,14 +73,26 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   gen: { rooms: [], libraries: ['@bufbuild/protobuf'] },
+  'packages/go-template': { rooms: [], libraries: [] },
 };
 
 /** The composition root may import everything. */
 const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts']);
 
-/** The room of a path: `domain`, `embedded/fleet`; undefined outside of `src/`. */
+/** Which files of the operator may import a package of this repository. */
+const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  '@tidegate/go-template': new Set(['src/domain/bootstrap.ts']),
+};
+
+/**
+ * The room of a path: `domain`, `embedded/fleet`, `packages/go-template`; undefined for tests and
+ * tools.
+ */
 const roomOf = (path: string): string | undefined => {
-  const [source, first, second] = path.split('/');
+  const [source, first, second, third] = path.split('/');
+  if (source === 'packages') {
+    return second === 'src' || third === undefined ? `${source}/${first}` : undefined;
+  }
   if (source !== 'src' || first === undefined || COMPOSITION_ROOTS.has(path)) return undefined;
   return first === 'embedded' ? `${first}/${second}` : first;
 };
@@ -120,6 +132,9 @@ const wrongRooms = (file: SourceFile): readonly Violation[] => {
 const packageOf = (from: string): string =>
   from.split('/').slice(0, from.startsWith('@') ? 2 : 1).join('/');
 
+/** What the names of the packages of this repository begin with. */
+const OWN_SCOPE = '@tidegate/';
+
 /** Packages whose entries are listed one by one, because one entry belongs to one room. */
 const BY_ENTRY = new Set(['effect', 'xstate']);
 
@@ -133,7 +148,7 @@ const wrongLibraries = (file: SourceFile): readonly Violation[] => {
   const room = ROOMS[name ?? ''];
   if (name === undefined || room === undefined) return [];
   return file.imports.flatMap((one) => {
-    if (one.from.startsWith('.')) return [];
+    if (one.from.startsWith('.') || one.from.startsWith(OWN_SCOPE)) return [];
     const library = libraryOf(one.from);
     if (room.libraries.includes(library)) return [];
     if (room.typesOf?.includes(library) && one.typeOnly) return [];
@@ -144,6 +159,38 @@ const wrongLibraries = (file: SourceFile): readonly Violation[] => {
     })];
   });
 };
+
+/** The folder of a package, `packages/go-template/`; undefined outside of `packages/`. */
+const packageFolderOf = (path: string): string | undefined => /^packages\/[^/]+\//.exec(path)?.[0];
+
+const importsOutsideOfPackage = (file: SourceFile): readonly Violation[] => {
+  const folder = packageFolderOf(file.path);
+  if (folder === undefined) return [];
+  const leaves = ({ from }: Import): boolean =>
+    from.startsWith('.')
+      ? !targetOf(file.path, from).startsWith(folder)
+      : from.startsWith(OWN_SCOPE) || from.startsWith('tidegate');
+  return file.imports.filter(leaves).map((one) =>
+    violation(file, one, {
+      problem: `A package imports "${one.from}"`,
+      remedy: `A package knows nothing of the operator: keep what it needs in ${folder}`,
+    })
+  );
+};
+
+const wrongPackageUse = (file: SourceFile): readonly Violation[] =>
+  file.path.startsWith('src/')
+    ? file.imports.filter(({ from }) =>
+      from.startsWith('.')
+        ? packageFolderOf(targetOf(file.path, from)) !== undefined
+        : from.startsWith(OWN_SCOPE) && !PACKAGE_USERS[packageOf(from)]?.has(file.path)
+    ).map((one) =>
+      violation(file, one, {
+        problem: `The operator imports "${one.from}" here`,
+        remedy: 'A package is imported by its name, and only by the files in PACKAGE_USERS',
+      })
+    )
+    : [];
 
 const unknownRoom = (file: SourceFile): readonly Violation[] => {
   const name = roomOf(file.path);
@@ -179,6 +226,22 @@ export const ROOM_RULES: readonly Rule[] = [
     planted: {
       path: 'src/embedded/fleet/planted.ts',
       text: "/** x */\nimport { a } from '../../domain/quantity.ts';\n",
+    },
+  },
+  {
+    title: 'packages know nothing of the operator and nothing of each other',
+    check: importsOutsideOfPackage,
+    planted: {
+      path: 'packages/go-template/src/planted.ts',
+      text: "/** x */\nimport { a } from '../../../src/domain/quantity.ts';\n",
+    },
+  },
+  {
+    title: 'the operator imports a package by its name, and only where it needs it',
+    check: wrongPackageUse,
+    planted: {
+      path: 'src/effects/planted.ts',
+      text: "/** x */\nimport { parseTemplate } from '@tidegate/go-template';\n",
     },
   },
   {

@@ -1,20 +1,14 @@
 /** Texts made to break the template engine. Seeds are printed by fast-check when one fails. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
-import { fromBytes, toBytes } from '../../../src/domain/template/byte-strings.ts';
-import { formatFloat } from '../../../src/domain/template/float-formatting.ts';
-import { quote, unquote } from '../../../src/domain/template/quoting.ts';
-import { parseTemplate, renderTemplate } from '../../../src/domain/template/template.ts';
-import { OUTPUT_BYTES_MAX } from '../../../src/domain/template/work-meter.ts';
-import { anyText, fuzzedTemplate, GRAMMAR_DATA } from '../../support/templates/template-grammar.ts';
+import { fromBytes, toBytes } from '../src/byte-strings.ts';
+import { formatFloat } from '../src/float-formatting.ts';
+import { quote, unquote } from '../src/quoting.ts';
+import { parseTemplate, renderTemplate } from '../src/template.ts';
+import { OUTPUT_BYTES_MAX } from '../src/work-meter.ts';
+import { fuzzedTemplate, GRAMMAR_DATA } from './template-grammar.ts';
 
 const RUNS = 10_000;
-
-const PULL = {
-  clusterId: 'alpha',
-  requirements: [{ key: 'zone', operator: 'In' as const, values: ['a'] }],
-};
 
 describe('a template', () => {
   it(`answers ${RUNS} texts made by its grammar or broken, and never throws`, () => {
@@ -32,18 +26,6 @@ describe('a template', () => {
           expect(answer.message).toMatch(/^template: fuzz/);
           expect(answer.line).toBeLessThanOrEqual(text.split('\n').length);
         }
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it(`answers ${RUNS} texts of any kind as a bootstrap template, and never throws`, () => {
-    fc.assert(
-      fc.property(fc.oneof(anyText, fuzzedTemplate), (text) => {
-        const template = bootstrapRenderer(text);
-        if (template._tag === 'Ready') {
-          expect(template.render(PULL)._tag).toMatch(/Rendered|Failed/);
-        } else expect(template.column).toBeGreaterThan(0);
       }),
       { numRuns: RUNS },
     );

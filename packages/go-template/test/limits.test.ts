@@ -1,13 +1,13 @@
 /** What no template can do: run for ever, fill the memory, or exhaust the stack. */
 import { describe, expect, it } from 'vitest';
-import { parseTemplate, renderTemplate } from '../../../src/domain/template/template.ts';
+import { parseTemplate, renderTemplate } from '../src/template.ts';
 import {
   EVALUATION_DEPTH_MAX,
   NESTING_DEPTH_MAX,
   OUTPUT_BYTES_MAX,
   STRING_BYTES_MAX,
   WORK_UNITS_MAX,
-} from '../../../src/domain/template/work-meter.ts';
+} from '../src/work-meter.ts';
 
 const answer = (text: string) => {
   const parsed = parseTemplate('t', text);

@@ -1,6 +1,6 @@
 /** The template engine beside Go's own, whose answers are kept in `corpus/*.json`. */
 import { describe, expect, it } from 'vitest';
-import { lineOf, ourAnswer, readCorpus } from '../../support/templates/template-corpus.ts';
+import { lineOf, ourAnswer, readCorpus } from './corpus.ts';
 
 const CASES_MIN = 150;
 

@@ -3,7 +3,7 @@
  * them parse, and texts that are broken on purpose.
  */
 import fc from 'fast-check';
-import type { PlainData } from '../../../src/domain/template/values.ts';
+import type { PlainData } from '../src/values.ts';
 
 /** Data that the grammar's templates look into. */
 export const GRAMMAR_DATA: PlainData = {
