@@ -15,10 +15,17 @@ import { isOlder } from '../../../src/domain/revisions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
-import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
-import { type Sight, watchSight } from './sight.ts';
+import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
+import { observeCollection, type ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 /** What the cluster shows, in the words of the drawing, and the write under way. */
@@ -26,7 +33,7 @@ interface World extends WriteUnderWay<PodRequestAct> {
   readonly requests: readonly OwnedRequest[];
 }
 
-/** Of the drawing; ways are played one after the other. */
+/** Of the drawing; paths are executed one after the other. */
 const NAMESPACE = 'n';
 const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'CapacityRequest' };
 const PATH = `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${NAMESPACE}/capacityrequests`;
@@ -106,7 +113,7 @@ const without = (requests: readonly OwnedRequest[], key: string): readonly Owned
 
 const follows = (
   world: World,
-  step: Parameters<Stage<World>['follows']>[1],
+  step: Parameters<ClusterHarness<World>['follows']>[1],
 ): World => {
   const { event } = step;
   const { asked } = world;
@@ -140,32 +147,37 @@ const rawOf = ({ text, phase, marked }: OwnedRequest): Wanted => ({
   ...(phase === '' ? {} : { status: { phase } }),
 });
 
-/** The requests of one way, by the names that they have in the drawing. */
-const requestScenery = (hand: Hand, sight: Sight<OwnedRequest>) => {
-  const objects = new Map<string, ObjectScenery<OwnedRequest>>();
+/** The requests of one path, by the names that they have in the drawing. */
+const requestFixtures = (hand: Hand, collection: ObservedCollection<OwnedRequest>) => {
+  const objects = new Map<string, ObjectFixture<OwnedRequest>>();
   return {
-    of: (key: string): ObjectScenery<OwnedRequest> => {
+    of: (key: string): ObjectFixture<OwnedRequest> => {
       const name = key.slice(key.indexOf('/') + 1);
-      const known = objects.get(name) ?? objectScenery(hand, sight, { ...TYPE, path: PATH, name });
+      const known = objects.get(name) ??
+        objectFixture(hand, collection, { ...TYPE, path: PATH, name });
       objects.set(name, known);
       return known;
     },
     removeAll: async (keys: readonly string[]): Promise<void> => {
       for (const name of [...objects.keys(), ...keys]) {
-        await objectScenery(hand, sight, { ...TYPE, path: PATH, name }).remove();
+        await objectFixture(hand, collection, { ...TYPE, path: PATH, name }).remove();
       }
     },
   };
 };
 
-const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<World> => {
-  const { names } = place;
+const runOf = (
+  environment: RunEnvironment,
+  hand: Hand,
+  collection: ObservedCollection<OwnedRequest>,
+): PathRun<World> => {
+  const { names } = environment;
   const runtime = ManagedRuntime.make(
     podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
-      Layer.provide(place.services),
+      Layer.provide(environment.services),
     ),
   );
-  const scenery = requestScenery(hand, sight);
+  const fixtures = requestFixtures(hand, collection);
   /** Live UIDs by drawn ones. */
   const uids = new Map<string, string>();
   const deaf = (): void => {};
@@ -174,24 +186,24 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
     { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
     writeDoor().through,
   );
-  const arrange = async (cue: Cue<World>): Promise<Mover> => {
-    const outcome = outcomeIn(cue);
-    const hindered = await hinderWrite(place, cue, outcome);
+  const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const outcome = outcomeIn(pathStep);
+    const hindered = await hinderWrite(environment, pathStep, outcome);
     if (hindered !== undefined) return hindered;
-    const key = cue.world.asked?.request?.key;
-    const isDeletion = verbIn(cue) === 'delete';
+    const key = pathStep.world.asked?.request?.key;
+    const isDeletion = verbIn(pathStep) === 'delete';
     if (outcome?._tag === 'Absent' && !isDeletion && key !== undefined) {
-      await scenery.of(key).remove();
+      await fixtures.of(key).remove();
     }
     return 'server';
   };
-  const observe: Scene<World>['observe'] = async (cue) => {
-    const { event, world } = cue;
-    const drawn = observing(cue);
+  const observe: PathRun<World>['observe'] = async (pathStep) => {
+    const { event, world } = pathStep;
+    const drawn = observing(pathStep);
     if (drawn !== undefined) {
       const shown = world.requests.find(({ key }) => key === drawn.key);
       const anew = shown?.revision !== drawn.revision;
-      const request = await scenery.of(drawn.key).put(rawOf(drawn), { anew });
+      const request = await fixtures.of(drawn.key).put(rawOf(drawn), { anew });
       names.match(request, drawn);
       uids.set(drawn.uid, request.uid);
       return { event: { ...event, request }, by: 'watch' };
@@ -202,7 +214,7 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
     if (shown === undefined) {
       return { event: { ...event, uid: uids.get(drawnUid) ?? drawnUid }, by: 'hand' };
     }
-    const gone = await scenery.of(shown.key).remove();
+    const gone = await fixtures.of(shown.key).remove();
     if (gone === undefined) throw new Error(`There is no "${shown.key}" to be removed`);
     uids.set(drawnUid, gone.uid);
     return { event: { ...event, uid: gone.uid }, by: 'watch' };
@@ -213,14 +225,14 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
     observe,
     stop: async () => {
       await runtime.dispose();
-      const left = [...sight.values()].map(({ key }) => key.slice(key.indexOf('/') + 1));
-      await scenery.removeAll(left);
+      const left = [...collection.values()].map(({ key }) => key.slice(key.indexOf('/') + 1));
+      await fixtures.removeAll(left);
     },
   };
 };
 
-/** The stage of `podDemand`. */
-export const podDemandStage: Stage<World> = {
+/** The harness of `podDemand`. */
+export const podDemandHarness: ClusterHarness<World> = {
   world: { requests: [], asked: null, stale: false },
   limit: 3000,
   hindrance: (world, moment) => hindranceOfAnswer(world, moment) ?? hindranceOfNews(world, moment),
@@ -228,11 +240,11 @@ export const podDemandStage: Stage<World> = {
   open: async ({ hand, source }) => {
     await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
     const { world, dispose } = liveWorld(source);
-    const sight = await watchSight(world, PATH, (raw) => projectOwnedRequest(raw));
+    const collection = await observeCollection(world, PATH, (raw) => projectOwnedRequest(raw));
     return {
-      begin: (place) => Promise.resolve(sceneOf(place, hand, sight)),
+      begin: (environment) => Promise.resolve(runOf(environment, hand, collection)),
       close: async () => {
-        sight.stop();
+        collection.stop();
         await dispose();
       },
     };

@@ -17,9 +17,17 @@ import { leasesPath } from '../../../src/effects/leases.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { leadership } from '../../../src/machines/leadership.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
-import { type ObjectScenery, objectScenery } from './object-scenery.ts';
-import { watchSight } from './sight.ts';
-import type { Cue, Moment, Mover, Place, Scene, Services, Stage } from './stage.ts';
+import { type ObjectFixture, objectFixture } from './object-fixture.ts';
+import { observeCollection } from './observed-collection.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  Services,
+  StepSource,
+} from './cluster-harness.ts';
 import { loseRequest } from './troubles.ts';
 
 type Outcome = AcquireOutcome | RenewOutcome | ReleaseOutcome;
@@ -88,9 +96,9 @@ const heldBy = (holderIdentity: string) => ({
   },
 });
 
-const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> => {
-  const { line, names } = place;
-  const runtime = ManagedRuntime.make(timed(place.services));
+const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): PathRun<null> => {
+  const { line, names } = environment;
+  const runtime = ManagedRuntime.make(timed(environment.services));
   const claim = {
     identity: US,
     namespace: 'default',
@@ -101,16 +109,16 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> =>
   /** The holder takes the lease, or writes it anew. */
   const hold = async (holder: string): Promise<LeaseRecord> =>
     (await object.put(heldBy(holder), { anew: true })).lease;
-  const isTakeable = ({ before }: Cue<null>): boolean => {
+  const isTakeable = ({ before }: PathStep<null>): boolean => {
     const lease = object.now()?.lease;
     if (lease === undefined || lease.holder === '' || lease.holder === US) return true;
     const { expiredRevision } = before.context;
     return expiredRevision !== null && names.translate(lease.revision) === expiredRevision;
   };
-  const byServer = async (cue: Cue<null>, outcome: Outcome): Promise<void> => {
+  const byServer = async (pathStep: PathStep<null>, outcome: Outcome): Promise<void> => {
     switch (outcome._tag) {
       case 'Acquired':
-        if (!isTakeable(cue)) await object.put(heldBy(''));
+        if (!isTakeable(pathStep)) await object.put(heldBy(''));
         return;
       case 'Renewed':
         if (object.now()?.lease.holder === 'other') await object.put(heldBy(''));
@@ -120,7 +128,7 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> =>
         await hold('other');
         return;
       case 'Overtaken':
-        if (!isTakeable(cue)) await object.put(heldBy(''));
+        if (!isTakeable(pathStep)) await object.put(heldBy(''));
         line.order(
           { kind: 'after', act: () => Promise.resolve() },
           { kind: 'after', act: () => object.put(heldBy('other')) },
@@ -136,7 +144,7 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> =>
         throw new Error('Nobody arranges a fault');
     }
   };
-  const observe: Scene<null>['observe'] = async ({ event, before }) => {
+  const observe: PathRun<null>['observe'] = async ({ event, before }) => {
     if (event.type !== 'lease.observed') return { event, by: 'word' };
     const drawn = event['lease'] as LeaseRecord | null;
     if (drawn === null) {
@@ -152,11 +160,11 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> =>
   };
   return {
     machine: leadership.provide({ actors: leadershipActs(runtime, claim) }),
-    arrange: async (cue): Promise<Mover> => {
-      const outcome = outcomeIn(cue);
-      if (outcome === undefined) throw new Error(`Nobody arranges "${cue.event.type}"`);
-      if (outcome._tag === 'Fault') return await loseRequest(place);
-      await byServer(cue, outcome);
+    arrange: async (pathStep): Promise<StepSource> => {
+      const outcome = outcomeIn(pathStep);
+      if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
+      if (outcome._tag === 'Fault') return await loseRequest(environment);
+      await byServer(pathStep, outcome);
       return 'server';
     },
     observe,
@@ -167,23 +175,23 @@ const sceneOf = (place: Place, object: ObjectScenery<SeenLease>): Scene<null> =>
   };
 };
 
-/** The stage of `leadership`. */
-export const leadershipStage: Stage<null> = {
+/** The harness of `leadership`. */
+export const leadershipHarness: ClusterHarness<null> = {
   world: null,
   hindrance,
   follows: (world) => world,
   open: async ({ hand, source }) => {
     const { world, dispose } = liveWorld(source);
-    const sight = await watchSight(world, PATH, project);
+    const collection = await observeCollection(world, PATH, project);
     return {
-      begin: (place) => {
-        const name = `models-${place.number}`;
+      begin: (environment) => {
+        const name = `models-${environment.number}`;
         return Promise.resolve(
-          sceneOf(place, objectScenery(hand, sight, { ...TYPE, path: PATH, name })),
+          runOf(environment, objectFixture(hand, collection, { ...TYPE, path: PATH, name })),
         );
       },
       close: async () => {
-        sight.stop();
+        collection.stop();
         await dispose();
       },
     };

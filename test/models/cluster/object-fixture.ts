@@ -7,7 +7,7 @@
 import type { Identity } from '../../../src/domain/facts.ts';
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
-import type { Sight } from './sight.ts';
+import type { ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
 
 /** What an object is to say. */
@@ -17,8 +17,8 @@ export interface Wanted {
   readonly status?: object;
 }
 
-/** The object of one way. */
-export interface ObjectScenery<T extends Identity> {
+/** The object of one path. */
+export interface ObjectFixture<T extends Identity> {
   readonly name: string;
   /** The object as the operator sees it. */
   readonly now: () => T | undefined;
@@ -47,16 +47,16 @@ const isLike = (shown: unknown, wanted: object): boolean =>
   JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
 
 /** The object at an address. */
-export const objectScenery = <T extends Identity>(
+export const objectFixture = <T extends Identity>(
   hand: Hand,
-  sight: Sight<T>,
+  collection: ObservedCollection<T>,
   { path, name, ...type }: Address,
-): ObjectScenery<T> => {
+): ObjectFixture<T> => {
   const at = `${path}/${name}`;
   let touches = 0;
-  const now = (): T | undefined => [...sight.values()].find(({ key }) => key.endsWith(name));
+  const now = (): T | undefined => [...collection.values()].find(({ key }) => key.endsWith(name));
   const until = (revision: string): Promise<T> =>
-    sight.until(() => {
+    collection.until(() => {
       const seen = now();
       return seen?.revision === revision ? seen : undefined;
     });
@@ -88,9 +88,9 @@ export const objectScenery = <T extends Identity>(
     remove: async () => {
       const shown = await look();
       if (shown === undefined) return undefined;
-      // The watch may be behind what an act of the way has just written.
+      // The watch may be behind what an act of the path has just written.
       const { key } = await until(revisionOf(shown));
-      const absence = sight.absence(key);
+      const absence = collection.absence(key);
       await hand.remove(at);
       return await absence;
     },

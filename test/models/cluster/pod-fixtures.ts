@@ -20,8 +20,8 @@ export type Budgets =
   | 'broken'
   | 'never';
 
-/** The scenery of one way. */
-export interface PodScenery {
+/** The fixtures of one path. */
+export interface PodFixtures {
   readonly namespace: string;
   readonly uid: string;
   readonly nodeName: string;
@@ -40,7 +40,7 @@ export interface PodScenery {
 }
 
 const POD = 'p1';
-const HELD = 'tidegate.dev/played';
+const HELD = 'tidegate.dev/executed';
 const CORE = '/api/v1/namespaces';
 export const GUARD_LABEL = 'tidegate.dev/guard';
 /** One more than a budget may list. */
@@ -93,7 +93,11 @@ const probe = async (hand: Hand, namespace: string): Promise<EvictionOutcome['_t
   )._tag;
 
 /** Builds it. */
-export const podScenery = async (hand: Hand, number: number, tag: string): Promise<PodScenery> => {
+export const podFixtures = async (
+  hand: Hand,
+  number: number,
+  tag: string,
+): Promise<PodFixtures> => {
   const namespace = `models-${tag}-${number}`;
   const nodeName = `models-${tag}-${number}`;
   const pods = `${CORE}/${namespace}/pods`;

@@ -23,9 +23,16 @@ import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/up
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
-import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
-import { watchSight } from './sight.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
+import { observeCollection } from './observed-collection.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 type Shown = UpcomingNodeProjection;
@@ -141,7 +148,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
 
 const follows = (
   world: World,
-  step: Parameters<Stage<World>['follows']>[1],
+  step: Parameters<ClusterHarness<World>['follows']>[1],
 ): World => {
   const { event } = step;
   const { asked } = world;
@@ -212,18 +219,18 @@ const RELEASABLE: Wanted = {
 };
 
 /** What others may change. */
-interface Sceneries {
-  readonly object: ObjectScenery<Shown>;
-  readonly node: ObjectScenery<NodeProjection>;
+interface Fixtures {
+  readonly object: ObjectFixture<Shown>;
+  readonly node: ObjectFixture<NodeProjection>;
 }
 
-const sceneOf = (
-  place: Place,
-  sceneries: Sceneries,
+const runOf = (
+  environment: RunEnvironment,
+  fixtures: Fixtures,
   input: UpcomingNodeInput,
-): Scene<World> => {
-  const { names, services } = place;
-  const { object, node } = sceneries;
+): PathRun<World> => {
+  const { names, services } = environment;
+  const { object, node } = fixtures;
   const telemetry = silentTelemetry;
   const runtime = ManagedRuntime.make(
     Layer.merge(
@@ -239,35 +246,35 @@ const sceneOf = (
     { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
     { through: writeDoor().through, releaseNode: release },
   );
-  const arrange = async (cue: Cue<World>): Promise<Mover> => {
-    const outcome = outcomeIn(cue) ?? releaseIn(cue);
-    const hindered = await hinderWrite(place, cue, outcome);
+  const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const outcome = outcomeIn(pathStep) ?? releaseIn(pathStep);
+    const hindered = await hinderWrite(environment, pathStep, outcome);
     if (hindered !== undefined) return hindered;
-    const isPatch = cue.event.type.includes('.patch');
+    const isPatch = pathStep.event.type.includes('.patch');
     if (outcome?._tag === 'Absent' && isPatch) await object.remove();
     return 'server';
   };
   const seeObject = async (
-    cue: Cue<World>,
+    pathStep: PathStep<World>,
     drawn: Shown,
-  ): ReturnType<Scene['observe']> => {
-    const anew = drawn.revision !== cue.before.context.newest;
+  ): ReturnType<PathRun['observe']> => {
+    const anew = drawn.revision !== pathStep.before.context.newest;
     const shown = await object.put(rawOf(drawn), { anew });
     names.match(shown, drawn);
     uid = shown.uid;
-    return { event: { ...cue.event, shown }, by: 'watch' };
+    return { event: { ...pathStep.event, shown }, by: 'watch' };
   };
-  const seeNode = async ({ event }: Cue<World>): ReturnType<Scene['observe']> => {
+  const seeNode = async ({ event }: PathStep<World>): ReturnType<PathRun['observe']> => {
     const link = nodeLinkOf(await node.put(RELEASABLE));
     names.match(link, event['node']);
     return { event: { ...event, node: link }, by: 'watch' };
   };
-  const observe: Scene<World>['observe'] = async (cue) => {
-    const { event } = cue;
-    const drawn = observing(cue);
-    if (drawn !== undefined) return await seeObject(cue, drawn);
-    if (event.type === 'node.observed') return await seeNode(cue);
-    if (!isOurVanishing(cue)) {
+  const observe: PathRun<World>['observe'] = async (pathStep) => {
+    const { event } = pathStep;
+    const drawn = observing(pathStep);
+    if (drawn !== undefined) return await seeObject(pathStep, drawn);
+    if (event.type === 'node.observed') return await seeNode(pathStep);
+    if (!isOurVanishing(pathStep)) {
       return { event, by: event.type === 'object.vanished' ? 'hand' : 'word' };
     }
     const gone = await object.remove();
@@ -289,8 +296,8 @@ const sceneOf = (
   };
 };
 
-/** The stage of `upcomingNode`. */
-export const upcomingNodeStage: Stage<World> = {
+/** The harness of `upcomingNode`. */
+export const upcomingNodeHarness: ClusterHarness<World> = {
   world: { shown: null, keyed: false, asked: null, stale: false },
   events: TRUE_ANSWERS,
   limit: 3000,
@@ -298,16 +305,20 @@ export const upcomingNodeStage: Stage<World> = {
   follows,
   open: async ({ hand, source }) => {
     const { world, dispose } = liveWorld(source);
-    const objects = await watchSight(world, UPCOMING_NODES_PATH, (raw) => projectUpcomingNode(raw));
-    const nodes = await watchSight(world, NODES, projectNode);
+    const objects = await observeCollection(
+      world,
+      UPCOMING_NODES_PATH,
+      (raw) => projectUpcomingNode(raw),
+    );
+    const nodes = await observeCollection(world, NODES, projectNode);
     return {
-      begin: (place, input) => {
-        const name = `models-machine-${place.number}`;
-        const sceneries = {
-          object: objectScenery(hand, objects, { ...OBJECT_TYPE, path: UPCOMING_NODES_PATH, name }),
-          node: objectScenery(hand, nodes, { ...NODE_TYPE, path: NODES, name: `${name}-node` }),
+      begin: (environment, input) => {
+        const name = `models-machine-${environment.number}`;
+        const fixtures = {
+          object: objectFixture(hand, objects, { ...OBJECT_TYPE, path: UPCOMING_NODES_PATH, name }),
+          node: objectFixture(hand, nodes, { ...NODE_TYPE, path: NODES, name: `${name}-node` }),
         };
-        return Promise.resolve(sceneOf(place, sceneries, input as UpcomingNodeInput));
+        return Promise.resolve(runOf(environment, fixtures, input as UpcomingNodeInput));
       },
       close: async () => {
         objects.stop();

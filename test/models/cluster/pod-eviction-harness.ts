@@ -1,6 +1,6 @@
 /**
  * `podEviction` on a cluster: a pod, its budgets, its namespace and its node are brought to where
- * the API server's own answer means what the way says.
+ * the API server's own answer means what the path says.
  */
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
@@ -16,10 +16,17 @@ import { evictionsLayer } from '../../../src/effects/evictions.ts';
 import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
 import type { Order } from './fault-line.ts';
-import { type Budgets, GUARD_LABEL, type PodScenery, podScenery } from './pod-scenery.ts';
-import { type Sight, watchSight } from './sight.ts';
+import { type Budgets, GUARD_LABEL, type PodFixtures, podFixtures } from './pod-fixtures.ts';
+import { observeCollection, type ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { loseAnswer } from './troubles.ts';
 
 type Tag = EvictionOutcome['_tag'];
@@ -145,19 +152,19 @@ const budgetsShowing = ({ need }: PodFacts): Budgets => {
   ] as Budgets;
 };
 
-interface Sights {
-  readonly pods: Sight<NonNullable<ReturnType<typeof projectPod>>>;
-  readonly budgets: Sight<NonNullable<ReturnType<typeof projectBudget>>>;
-  readonly nodes: Sight<NonNullable<ReturnType<typeof projectDrainedNode>>>;
+interface Collections {
+  readonly pods: ObservedCollection<NonNullable<ReturnType<typeof projectPod>>>;
+  readonly budgets: ObservedCollection<NonNullable<ReturnType<typeof projectBudget>>>;
+  readonly nodes: ObservedCollection<NonNullable<ReturnType<typeof projectDrainedNode>>>;
 }
 
 /** One pod that is being evicted. */
-const sceneOf = (
-  { site, line, services, names }: Place,
-  { pods, budgets, nodes }: Sights,
-  { scenery, drawn }: { readonly scenery: PodScenery; readonly drawn: PodEvictionInput },
-): Scene<World> => {
-  const { namespace, uid } = scenery;
+const runOf = (
+  { site, line, services, names }: RunEnvironment,
+  { pods, budgets, nodes }: Collections,
+  { fixtures, drawn }: { readonly fixtures: PodFixtures; readonly drawn: PodEvictionInput },
+): PathRun<World> => {
+  const { namespace, uid } = fixtures;
   for (const name of ['db', 'other']) names.note(`${namespace}/${name}`, `ns/${name}`);
   const runtime = ManagedRuntime.make(
     evictionsLayer(silentTelemetry).pipe(Layer.provide(services)),
@@ -186,24 +193,24 @@ const sceneOf = (
     const known = pods.get(objectKey('p1', namespace));
     if (known?.uid !== uid) return undefined;
     const covering = [...budgets.values()].filter((budget) => budgetCovers(budget, known));
-    const silent = nodes.get(objectKey(scenery.nodeName))?.kubeletSilent === true;
+    const silent = nodes.get(objectKey(fixtures.nodeName))?.kubeletSilent === true;
     return podFacts(known, covering, silent);
   };
 
   const byServer = async (outcome: EvictionOutcome): Promise<boolean> => {
     const { _tag } = outcome;
     const wanted = BUDGETS_FOR[_tag];
-    if (wanted !== undefined) await scenery.budgets(wanted);
-    if (_tag === 'Gone') await scenery.remove();
-    if (_tag === 'OtherPod') await scenery.replace();
+    if (wanted !== undefined) await fixtures.budgets(wanted);
+    if (_tag === 'Gone') await fixtures.remove();
+    if (_tag === 'OtherPod') await fixtures.replace();
     if (_tag === 'Gone' || _tag === 'OtherPod') pod = 'gone';
     if (_tag === 'Accepted' && pod === 'living') pod = 'terminating';
     if (_tag === 'NamespaceTerminating' && !ending) {
       ending = true;
-      await scenery.endNamespace();
+      await fixtures.endNamespace();
     }
     if (site.strangerToken === '') return SAID_FOR[_tag] === undefined;
-    if (_tag === 'PolicyRefused' || !ending) await scenery.guard(_tag === 'PolicyRefused');
+    if (_tag === 'PolicyRefused' || !ending) await fixtures.guard(_tag === 'PolicyRefused');
     if (_tag === 'Forbidden') {
       line.order({ kind: 'disguise', authorization: `Bearer ${site.strangerToken}` });
     }
@@ -212,15 +219,15 @@ const sceneOf = (
     }
     return true;
   };
-  const arrange = async (cue: Cue<World>): Promise<Mover> => {
-    const outcome = outcomeIn(cue);
-    if (outcome === undefined) throw new Error(`Nobody arranges "${cue.event.type}"`);
+  const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const outcome = outcomeIn(pathStep);
+    if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
     if (outcome._tag === 'NotSent') {
       await line.leave();
       return 'line';
     }
-    if (outcome._tag === 'Unknown' && mayBeDone(cue)) {
-      await scenery.budgets('open');
+    if (outcome._tag === 'Unknown' && mayBeDone(pathStep)) {
+      await fixtures.budgets('open');
       pod = 'terminating';
       return loseAnswer({ line });
     }
@@ -236,14 +243,14 @@ const sceneOf = (
   };
 
   /** What is heard next of the pod is that it leaves: it may be due to the call. */
-  const mayBeDone = ({ rest }: Cue<World>): boolean => {
+  const mayBeDone = ({ rest }: PathStep<World>): boolean => {
     const next = rest.find(({ event }) => /^pod\.|^xstate\.done\./.test(event.type))?.event;
     const facts = next?.type === 'pod.observed' ? next['facts'] as PodFacts : undefined;
     return pod === 'living' && !ending && facts?.terminating === true && !facts.finalizers;
   };
   /** The next answer needs a pod that is there. */
   const needsPod = (
-    { before, rest }: Cue<World>,
+    { before, rest }: PathStep<World>,
     end: 'terminating' | 'gone',
   ): boolean => {
     if (!before.matches('calling')) return false;
@@ -251,19 +258,19 @@ const sceneOf = (
     if (next === undefined) return false;
     return end === 'gone' ? !WITHOUT_POD.has(next) : NEEDS_LIVING.has(next);
   };
-  const canShow = (facts: PodFacts, cue: Cue<World>): boolean => {
+  const canShow = (facts: PodFacts, pathStep: PathStep<World>): boolean => {
     if (pod === 'gone' || ending) return false;
     if (!facts.terminating) return pod === 'living' && !facts.finalizers;
-    return !needsPod(cue, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
+    return !needsPod(pathStep, 'terminating') && (pod !== 'finalizing' || facts.finalizers);
   };
   const show = async (facts: PodFacts): Promise<PodFacts> => {
-    await scenery.silence(facts.kubeletSilent);
-    if (!facts.terminating) await scenery.budgets(budgetsShowing(facts));
+    await fixtures.silence(facts.kubeletSilent);
+    if (!facts.terminating) await fixtures.budgets(budgetsShowing(facts));
     else if (facts.finalizers && pod !== 'finalizing') {
-      await scenery.terminate(0);
+      await fixtures.terminate(0);
       pod = 'finalizing';
     } else if (pod === 'living') {
-      await scenery.terminate(30);
+      await fixtures.terminate(30);
       pod = 'terminating';
     }
     const look = (): PodFacts | undefined => {
@@ -273,19 +280,19 @@ const sceneOf = (
     return await Promise.race([pods.until(look), budgets.until(look), nodes.until(look)]);
   };
   const observe = async (
-    cue: Cue<World>,
-  ): ReturnType<Scene<World>['observe']> => {
-    const { event } = cue;
+    pathStep: PathStep<World>,
+  ): ReturnType<PathRun<World>['observe']> => {
+    const { event } = pathStep;
     if (event.type === 'pod.vanished') {
-      if (pod === 'gone' || needsPod(cue, 'gone')) return { event, by: 'hand' };
-      await scenery.remove();
+      if (pod === 'gone' || needsPod(pathStep, 'gone')) return { event, by: 'hand' };
+      await fixtures.remove();
       pod = 'gone';
       await pods.until(() => seenFacts() === undefined ? true : undefined);
       return { event, by: 'watch' };
     }
     if (event.type !== 'pod.observed') return { event, by: 'word' };
     const facts = event['facts'] as PodFacts;
-    return canShow(facts, cue)
+    return canShow(facts, pathStep)
       ? { event: { ...event, facts: await show(facts) }, by: 'watch' }
       : { event: { ...event, facts: liveFacts(facts) }, by: 'hand' };
   };
@@ -296,13 +303,13 @@ const sceneOf = (
     observe,
     stop: async () => {
       await runtime.dispose();
-      await scenery.strike();
+      await fixtures.strike();
     },
   };
 };
 
-/** The stage of `podEviction`. */
-export const podEvictionStage: Stage<World> = {
+/** The harness of `podEviction`. */
+export const podEvictionHarness: ClusterHarness<World> = {
   world: { ending: false },
   hindrance,
   follows: (world, step) =>
@@ -310,18 +317,22 @@ export const podEvictionStage: Stage<World> = {
   open: async ({ site, hand, source }) => {
     if (site.strangerToken !== '') await installPolicy(hand);
     const { world, dispose } = liveWorld(source);
-    const sights: Sights = {
-      pods: await watchSight(world, '/api/v1/pods', projectPod),
-      budgets: await watchSight(world, '/apis/policy/v1/poddisruptionbudgets', projectBudget),
-      nodes: await watchSight(world, '/api/v1/nodes', projectDrainedNode),
+    const collections: Collections = {
+      pods: await observeCollection(world, '/api/v1/pods', projectPod),
+      budgets: await observeCollection(
+        world,
+        '/apis/policy/v1/poddisruptionbudgets',
+        projectBudget,
+      ),
+      nodes: await observeCollection(world, '/api/v1/nodes', projectDrainedNode),
     };
     return {
-      begin: async (place, input) => {
-        const scenery = await podScenery(hand, place.number, 'pod-eviction');
-        return sceneOf(place, sights, { scenery, drawn: input as PodEvictionInput });
+      begin: async (environment, input) => {
+        const fixtures = await podFixtures(hand, environment.number, 'pod-eviction');
+        return runOf(environment, collections, { fixtures, drawn: input as PodEvictionInput });
       },
       close: async () => {
-        for (const sight of Object.values(sights)) sight.stop();
+        for (const collection of Object.values(collections)) collection.stop();
         await dispose();
       },
     };

@@ -1,6 +1,6 @@
 /**
  * `listWatch` on a cluster: lists and watches of a small collection, which somebody changes when
- * the way says that a watch tells something.
+ * the path says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
 import { provideListWatch } from '../../../src/actors/informers/informer.ts';
@@ -8,7 +8,14 @@ import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
 import type { WatchLine } from '../../../src/effects/kube-api.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { loseRequest, refuseRequest } from './troubles.ts';
 
 const LISTED = 'xstate.done.actor.listPages';
@@ -39,12 +46,12 @@ const hindrance = (_world: null, moment: Moment): string | undefined => {
   return tag === 'Refused' ? 'a watch that has begun is refused no more' : undefined;
 };
 
-const sceneOf = (place: Place): Scene<null> => {
-  const { site, number, hand, line, gate, services } = place;
+const runOf = (environment: RunEnvironment): PathRun<null> => {
+  const { site, number, hand, line, gate, services } = environment;
   const label = `models-${number}`;
   const runtime = ManagedRuntime.make(services);
   let hear: ((lines: readonly WatchLine[]) => void) | undefined;
-  const selection = { path: COLLECTION, query: { labelSelector: `way=${label}` } };
+  const selection = { path: COLLECTION, query: { labelSelector: `path=${label}` } };
   const machine = provideListWatch(runtime, selection, {
     takePage: () => {},
     dropPages: () => {},
@@ -61,17 +68,17 @@ const sceneOf = (place: Place): Scene<null> => {
     await begun;
     gate.close();
   };
-  const arrange = async (cue: Cue<null>): Promise<Mover> => {
-    const ending = endingIn(cue);
+  const arrange = async (pathStep: PathStep<null>): Promise<StepSource> => {
+    const ending = endingIn(pathStep);
     switch (ending?._tag) {
       case 'Listed':
         return 'server';
       case 'Ended':
         return 'line';
       case 'Refused':
-        return refuseRequest(place);
+        return refuseRequest(environment);
       case 'Expired':
-        if (cue.event.type === LISTED) {
+        if (pathStep.event.type === LISTED) {
           line.order({ kind: 'refuse', status: 410, message: 'the token is too old' });
           return 'line';
         }
@@ -79,30 +86,30 @@ const sceneOf = (place: Place): Scene<null> => {
         line.order({ kind: 'ask', query: { resourceVersion: `${LONG_AGO}` } });
         return 'server';
       default:
-        return hasBegun(cue) ? 'line' : await loseRequest(place);
+        return hasBegun(pathStep) ? 'line' : await loseRequest(environment);
     }
   };
   return {
     machine,
     arrange,
     underWay: hasBegun,
-    deferredSends: async (cue) => {
-      const tag = endingIn(cue)?._tag;
-      if (tag === 'Fault' && hasBegun(cue)) line.cut();
+    deferredSends: async (pathStep) => {
+      const tag = endingIn(pathStep)?._tag;
+      if (tag === 'Fault' && hasBegun(pathStep)) line.cut();
       if (tag !== 'Ended') return;
-      if (!hasBegun(cue)) await line.nextAnswer();
+      if (!hasBegun(pathStep)) await line.nextAnswer();
       line.end();
     },
-    observe: async (cue) => {
-      const { event, before } = cue;
+    observe: async (pathStep) => {
+      const { event, before } = pathStep;
       if (event.type !== 'watch.progressed') return { event, by: 'word' };
       if (!before.matches('watching')) return { event, by: 'hand' };
-      if (!hasBegun(cue)) await begin();
+      if (!hasBegun(pathStep)) await begin();
       const heard = new Promise<readonly WatchLine[]>((resolve) => {
         hear = resolve;
       });
       made += 1;
-      const metadata = { name: `${label}-${made}`, labels: { way: label } };
+      const metadata = { name: `${label}-${made}`, labels: { path: label } };
       await hand.must('POST', COLLECTION, newObject(metadata));
       const revision = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
       return { event: { ...event, revision }, by: 'watch' };
@@ -114,14 +121,14 @@ const sceneOf = (place: Place): Scene<null> => {
   };
 };
 
-/** The stage of `listWatch`. */
-export const listWatchStage: Stage<null> = {
+/** The harness of `listWatch`. */
+export const listWatchHarness: ClusterHarness<null> = {
   world: null,
   hindrance,
   follows: (world) => world,
   open: () =>
     Promise.resolve({
-      begin: (place) => Promise.resolve(sceneOf(place)),
+      begin: (environment) => Promise.resolve(runOf(environment)),
       close: () => Promise.resolve(),
     }),
 };

@@ -17,9 +17,16 @@ import {
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
-import { type ObjectScenery, objectScenery } from './object-scenery.ts';
-import { watchSight } from './sight.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { type ObjectFixture, objectFixture } from './object-fixture.ts';
+import { observeCollection } from './observed-collection.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
 type Shown = AvailableCapacityProjection;
@@ -69,7 +76,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
 
 const follows = (
   world: World,
-  step: Parameters<Stage<World>['follows']>[1],
+  step: Parameters<ClusterHarness<World>['follows']>[1],
 ): World => {
   const { event } = step;
   const outcome = outcomeIn(step);
@@ -93,26 +100,28 @@ const follows = (
   };
 };
 
-const sceneOf = (
-  place: Place,
-  object: ObjectScenery<Shown>,
+const runOf = (
+  environment: RunEnvironment,
+  object: ObjectFixture<Shown>,
   input: object,
-): Scene<World> => {
-  const { names, services } = place;
+): PathRun<World> => {
+  const { names, services } = environment;
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(Layer.provide(services)),
   );
   let uid = 'u1';
-  const arrange = async (cue: Cue<World>): Promise<Mover> => {
-    const outcome = outcomeIn(cue);
-    const hindered = await hinderWrite(place, cue, outcome);
+  const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const outcome = outcomeIn(pathStep);
+    const hindered = await hinderWrite(environment, pathStep, outcome);
     if (hindered !== undefined) return hindered;
-    if (outcome?._tag === 'Absent' && cue.event.type.endsWith('patchObject')) await object.remove();
+    if (outcome?._tag === 'Absent' && pathStep.event.type.endsWith('patchObject')) {
+      await object.remove();
+    }
     return 'server';
   };
-  const observe: Scene<World>['observe'] = async (cue) => {
-    const { event } = cue;
-    const drawn = observing(cue);
+  const observe: PathRun<World>['observe'] = async (pathStep) => {
+    const { event } = pathStep;
+    const drawn = observing(pathStep);
     if (drawn !== undefined) {
       const spec = asRecord(parseJson(drawn.spec)) ?? {};
       const shown = await object.put({ spec });
@@ -139,23 +148,23 @@ const sceneOf = (
   };
 };
 
-/** The stage of `availableCapacity`. */
-export const availableCapacityStage: Stage<World> = {
+/** The harness of `availableCapacity`. */
+export const availableCapacityHarness: ClusterHarness<World> = {
   world: { spec: null, asked: null, stale: false },
   hindrance,
   follows,
   open: async ({ hand, source }) => {
     const { world, dispose } = liveWorld(source);
     const path = AVAILABLE_CAPACITIES_PATH;
-    const sight = await watchSight(world, path, projectAvailableCapacity);
+    const collection = await observeCollection(world, path, projectAvailableCapacity);
     return {
-      begin: (place, input) => {
-        const name = `models-${place.number}`;
-        const object = objectScenery(hand, sight, { ...TYPE, path, name });
-        return Promise.resolve(sceneOf(place, object, input as AvailableCapacityInput));
+      begin: (environment, input) => {
+        const name = `models-${environment.number}`;
+        const object = objectFixture(hand, collection, { ...TYPE, path, name });
+        return Promise.resolve(runOf(environment, object, input as AvailableCapacityInput));
       },
       close: async () => {
-        sight.stop();
+        collection.stop();
         await dispose();
       },
     };

@@ -5,7 +5,7 @@ import type { Identity } from '../../../src/domain/facts.ts';
 import type { KubeApi } from '../../../src/effects/kube-api.ts';
 
 /** A collection that is watched. */
-export interface Sight<T extends Identity> {
+export interface ObservedCollection<T extends Identity> {
   readonly get: Informer<T>['get'];
   readonly values: Informer<T>['values'];
   /** Resolves with what `look` gives, as soon as it gives something. */
@@ -16,11 +16,11 @@ export interface Sight<T extends Identity> {
 }
 
 /** Watches the collection at `path`; resolves when it is known. */
-export const watchSight = async <T extends Identity>(
+export const observeCollection = async <T extends Identity>(
   world: ActorEnvironment<KubeApi>,
   path: string,
   project: (raw: unknown) => T | undefined,
-): Promise<Sight<T>> => {
+): Promise<ObservedCollection<T>> => {
   const reflector = startInformer(world, { id: path, path, project });
   await reflector.whenSynced;
   return {

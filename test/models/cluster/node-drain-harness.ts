@@ -11,9 +11,16 @@ import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
-import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
-import { watchSight } from './sight.ts';
-import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
+import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
+import { observeCollection } from './observed-collection.ts';
+import type {
+  ClusterHarness,
+  Moment,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+  StepSource,
+} from './cluster-harness.ts';
 import { loseRequest, refuseRequest } from './troubles.ts';
 
 /** What the cluster shows, and the patch under way. */
@@ -98,7 +105,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
 
 const follows = (
   world: World,
-  step: Parameters<Stage<World>['follows']>[1],
+  step: Parameters<ClusterHarness<World>['follows']>[1],
 ): World => {
   const { event, invokes, after } = step;
   let { node, touched, asked, doomed } = world;
@@ -151,14 +158,14 @@ const TRUE_ANSWERS = {
   ],
 };
 
-const sceneOf = async (
-  place: Place,
-  object: ObjectScenery<DrainedNode>,
+const runOf = async (
+  environment: RunEnvironment,
+  object: ObjectFixture<DrainedNode>,
   drawn: NodeDrainInput,
-): Promise<Scene<World>> => {
-  const { names } = place;
+): Promise<PathRun<World>> => {
+  const { names } = environment;
   const runtime = ManagedRuntime.make(
-    cordonsLayer(silentTelemetry).pipe(Layer.provide(place.services)),
+    cordonsLayer(silentTelemetry).pipe(Layer.provide(environment.services)),
   );
   const node = await object.put(saying(drawn.node));
   names.match(node, drawn.node);
@@ -174,31 +181,31 @@ const sceneOf = async (
     releasePods: deaf,
     showEnd: () => new Promise((shown) => asked.resolve(shown)),
   });
-  const arrange = async (cue: Cue<World>): Promise<Mover> => {
-    const outcome = outcomeIn(cue);
+  const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const outcome = outcomeIn(pathStep);
     switch (outcome?._tag) {
       case undefined:
         (await asked.promise)();
         return 'word';
       case 'Fault':
-        return await loseRequest(place);
+        return await loseRequest(environment);
       case 'Refused':
-        return refuseRequest(place);
+        return refuseRequest(environment);
       case 'Gone':
         await object.remove();
         return 'server';
       case 'Conflict':
-        if (patched(cue.world) !== undefined) await object.touch();
+        if (patched(pathStep.world) !== undefined) await object.touch();
         return 'server';
       case 'Written':
         return 'server';
     }
   };
-  const observe: Scene<World>['observe'] = async (cue) => {
-    const { event } = cue;
-    const seen = observing(cue);
+  const observe: PathRun<World>['observe'] = async (pathStep) => {
+    const { event } = pathStep;
+    const seen = observing(pathStep);
     if (seen !== undefined) {
-      const anew = cue.before.context.node?.revision !== seen.revision;
+      const anew = pathStep.before.context.node?.revision !== seen.revision;
       const known = await object.put(saying(seen), { anew });
       names.match(known, seen);
       return { event: { ...event, node: known }, by: 'watch' };
@@ -219,8 +226,8 @@ const sceneOf = async (
   };
 };
 
-/** The stage of `nodeDrain`. */
-export const nodeDrainStage: Stage<World> = {
+/** The harness of `nodeDrain`. */
+export const nodeDrainHarness: ClusterHarness<World> = {
   world: { node: null, touched: false, asked: null, doomed: false },
   events: TRUE_ANSWERS,
   limit: 1500,
@@ -228,15 +235,15 @@ export const nodeDrainStage: Stage<World> = {
   follows,
   open: async ({ hand, source }) => {
     const { world, dispose } = liveWorld(source);
-    const sight = await watchSight(world, PATH, projectDrainedNode);
+    const collection = await observeCollection(world, PATH, projectDrainedNode);
     return {
-      begin: (place, input) => {
-        const name = `models-drain-${place.number}`;
-        const object = objectScenery(hand, sight, { ...TYPE, path: PATH, name });
-        return sceneOf(place, object, input as NodeDrainInput);
+      begin: (environment, input) => {
+        const name = `models-drain-${environment.number}`;
+        const object = objectFixture(hand, collection, { ...TYPE, path: PATH, name });
+        return runOf(environment, object, input as NodeDrainInput);
       },
       close: async () => {
-        sight.stop();
+        collection.stop();
         await dispose();
       },
     };

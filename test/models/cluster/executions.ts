@@ -1,8 +1,8 @@
 /**
- * Plays the generated ways of a statechart on a cluster, and counts what the cluster did of it.
+ * Executes the generated paths of a statechart on a cluster, and counts what the cluster did of it.
  *
- * Promises: every way is played on a wire, at a gate and with names of its own; what is drawn and
- * was not played is named, with the reason.
+ * Promises: every path is executed on a wire, at a gate and with names of its own; a transition that
+ * was not executed is named, with the reason.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,47 +22,54 @@ import type { Path } from '../harness/paths.ts';
 import { type ActGate, behindGate, makeActGate } from './act-gate.ts';
 import { drawnNames } from './drawn-names.ts';
 import { type FaultLine, startFaultLine } from './fault-line.ts';
-import { perform, type Performance } from './performance.ts';
-import { explored, type Playable, reasonsOf, shortestWays, waysOf, worldsOf } from './playable.ts';
+import { executePath, type PathResult } from './path-execution.ts';
+import {
+  type Executable,
+  explored,
+  pathsOf,
+  reasonsOf,
+  shortestPaths,
+  worldsOf,
+} from './executable.ts';
 import { handAt, type SiteAddress } from './site.ts';
-import type { Mover, Services } from './stage.ts';
+import type { Services, StepSource } from './cluster-harness.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Which ways are played: all, or those that together take every transition. */
-    readonly ways?: 'all' | 'shortest';
-    /** The cluster on which ways are played. */
+    /** Which paths are executed: all, or those that together take every transition. */
+    readonly paths?: 'all' | 'shortest';
+    /** The cluster on which paths are executed. */
     readonly site?: SiteAddress;
     /** Why there is none. */
     readonly siteProblem?: string;
   }
   interface TaskMeta {
     /** What the reporter of models prints. */
-    play?: PlayResult;
+    execution?: ExecutionResult;
   }
 }
 
-/** What was played of one statechart on one cluster. */
-export interface PlayResult {
+/** What was executed of one statechart on one cluster. */
+export interface ExecutionResult {
   readonly machine: string;
   readonly site: SiteAddress['name'];
   /** False for a statechart without calls of its own. */
   readonly calls: boolean;
-  readonly ways: number;
+  readonly paths: number;
   readonly steps: number;
   /** Steps by who made the actor move. */
-  readonly moves: Readonly<Record<Mover, number>>;
+  readonly moves: Readonly<Record<StepSource, number>>;
   /** Transitions by acts that the cluster answered, or by news from it. */
   readonly byCluster: number;
-  readonly played: number;
+  readonly executed: number;
   readonly transitions: number;
-  /** Transitions that were not played, each with why. */
-  readonly unplayed: readonly string[];
+  /** Transitions that were not executed, each with why. */
+  readonly unexecuted: readonly string[];
 }
 
-const WAYS_TIMEOUT_MS = 280_000;
+const PATHS_TIMEOUT_MS = 280_000;
 const NO_MOVES = { server: 0, line: 0, watch: 0, hand: 0, word: 0, clock: 0 };
-const BY_CLUSTER: ReadonlySet<Mover> = new Set(['server', 'line', 'watch']);
+const BY_CLUSTER: ReadonlySet<StepSource> = new Set(['server', 'line', 'watch']);
 
 const servicesOf = (line: FaultLine, gate: ActGate): Services => {
   const telemetry = silentTelemetry;
@@ -79,56 +86,64 @@ const servicesOf = (line: FaultLine, gate: ActGate): Services => {
   );
 };
 
-let played = 0;
+let executed = 0;
 
-/** Plays all ways, one after the other. */
-export const playAll = async <ActorEnvironment>(
-  playable: Playable<ActorEnvironment>,
+/** Executes all paths, one after the other. */
+export const executeAll = async <World>(
+  executable: Executable<World>,
   site: SiteAddress,
-  ways: readonly Path[],
-): Promise<readonly Performance[]> => {
-  const { stage, exploration: { project }, invariant } = playable;
+  paths: readonly Path[],
+): Promise<readonly PathResult[]> => {
+  const { harness, exploration: { project }, invariant } = executable;
   const directory = await mkdtemp(join(tmpdir(), 'tidegate-models-'));
   const hand = handAt(site);
   const quiet = await startFaultLine(site, directory);
-  const theatre = await stage.open({ site, hand, source: quiet.source });
-  const performances: Performance[] = [];
+  const session = await harness.open({ site, hand, source: quiet.source });
+  const results: PathResult[] = [];
   try {
-    for (const path of ways) {
-      const number = played += 1;
+    for (const path of paths) {
+      const number = executed += 1;
       const line = await startFaultLine(site, directory);
       const [gate, names] = [makeActGate(), drawnNames()];
-      const place = { site, number, hand, line, gate, services: servicesOf(line, gate), names };
-      const scene = await theatre.begin(place, path.input);
-      const worlds = worldsOf(playable, path);
-      const play = { path, worlds, project, invariant, scene, gate, line, names };
+      const environment = {
+        site,
+        number,
+        hand,
+        line,
+        gate,
+        services: servicesOf(line, gate),
+        names,
+      };
+      const run = await session.begin(environment, path.input);
+      const worlds = worldsOf(executable, path);
+      const execution = { path, worlds, project, invariant, run, gate, line, names };
       try {
-        performances.push(await perform(play));
+        results.push(await executePath(execution));
       } finally {
-        await scene.stop();
+        await run.stop();
         await line.stop();
       }
     }
   } finally {
-    await theatre.close();
+    await session.close();
     await quiet.stop();
     await hand.close();
     await rm(directory, { recursive: true, force: true });
   }
-  return performances;
+  return results;
 };
 
-const resultOf = <ActorEnvironment>(
-  playable: Playable<ActorEnvironment>,
+const resultOf = <World>(
+  executable: Executable<World>,
   site: SiteAddress,
-  performances: readonly Performance[],
-): PlayResult => {
-  const drawn = statesBelow(playable.machine.root).flatMap(transitionsOf);
-  const moves = performances.flatMap((one) => one.moves);
-  const count: Record<Mover, number> = { ...NO_MOVES };
+  results: readonly PathResult[],
+): ExecutionResult => {
+  const drawn = statesBelow(executable.machine.root).flatMap(transitionsOf);
+  const moves = results.flatMap((one) => one.moves);
+  const count: Record<StepSource, number> = { ...NO_MOVES };
   for (const { by } of moves) count[by] += 1;
-  const begun = playable.exploration.inputs.flatMap((input) =>
-    stillInterpreter(playable.machine, input).begin().transitions
+  const begun = executable.exploration.inputs.flatMap((input) =>
+    stillInterpreter(executable.machine, input).begin().transitions
   );
   const taken = new Set([...begun, ...moves.flatMap(({ transitions }) => transitions)]);
   const byCluster = new Set(
@@ -136,23 +151,23 @@ const resultOf = <ActorEnvironment>(
   );
   const missing = drawn.filter((transition) => !taken.has(transition));
   return {
-    machine: playable.name,
+    machine: executable.name,
     site: site.name,
     calls: true,
-    ways: performances.length,
+    paths: results.length,
     steps: moves.length,
     moves: count,
     byCluster: drawn.filter((transition) => byCluster.has(transition)).length,
-    played: drawn.length - missing.length,
+    executed: drawn.length - missing.length,
     transitions: drawn.length,
-    unplayed: reasonsOf(playable, missing),
+    unexecuted: reasonsOf(executable, missing),
   };
 };
 
-/** The cluster that this run plays on. */
+/** The cluster that this run executes on. */
 const givenSite = (): SiteAddress => {
   const site = inject('site');
-  if (site === undefined) throw new Error('The run did not say on which cluster to play');
+  if (site === undefined) throw new Error('The run did not say on which cluster to execute');
   return site;
 };
 
@@ -162,39 +177,43 @@ const notRun = (title: string, problem: string): void => {
   else test.skip(`${title} (not run: ${problem})`);
 };
 
-/** Registers the play of one statechart. */
-export const describePlay = <ActorEnvironment>(playable: Playable<ActorEnvironment>): void => {
-  const title = `${playable.name} goes every way that a cluster can go`;
+/** Registers the execution of one statechart. */
+export const describeExecution = <World>(
+  executable: Executable<World>,
+): void => {
+  const title = `${executable.name} goes every path that a cluster can go`;
   const problem = inject('siteProblem');
   if (problem !== undefined) return notRun(title, problem);
   test(title, async ({ task }) => {
     const site = givenSite();
-    const ground = explored(playable, false);
-    const cutShort = playable.stage.limit === undefined && ground.truncated;
+    const ground = explored(executable, false);
+    const cutShort = executable.harness.limit === undefined && ground.truncated;
     expect(cutShort, 'there are more configurations than are looked at').toBe(false);
-    const ways = inject('ways') === 'shortest' ? shortestWays(ground) : waysOf(playable, ground);
-    const performances = await playAll(playable, site, ways);
-    task.meta.play = resultOf(playable, site, performances);
-  }, WAYS_TIMEOUT_MS);
+    const paths = inject('paths') === 'shortest'
+      ? shortestPaths(ground)
+      : pathsOf(executable, ground);
+    const results = await executeAll(executable, site, paths);
+    task.meta.execution = resultOf(executable, site, results);
+  }, PATHS_TIMEOUT_MS);
 };
 
-/** Says that a statechart has nothing to play. */
-export const describeNoPlay = (name: string, machine: AnyStateMachine): void => {
+/** Says that a statechart has nothing to execute. */
+export const describeNoCalls = (name: string, machine: AnyStateMachine): void => {
   const title = `${name} makes no calls of its own`;
   const problem = inject('siteProblem');
   if (problem !== undefined) return notRun(title, problem);
   test(title, ({ task }) => {
-    task.meta.play = {
+    task.meta.execution = {
       machine: name,
       site: givenSite().name,
       calls: false,
-      ways: 0,
+      paths: 0,
       steps: 0,
       moves: NO_MOVES,
       byCluster: 0,
-      played: 0,
+      executed: 0,
       transitions: statesBelow(machine.root).flatMap(transitionsOf).length,
-      unplayed: [],
+      unexecuted: [],
     };
   });
 };

@@ -1,5 +1,5 @@
 /**
- * What a model test has to know of a cluster, so that the ways of its statechart can be played
+ * What a model test has to know of a cluster, so that the paths of its statechart can be executed
  * there: what no cluster can do, and how one is brought to do the rest.
  */
 import type { Layer } from 'effect';
@@ -17,21 +17,21 @@ import type { Hand, SiteAddress } from './site.ts';
 /** A step that is not taken yet. */
 export type Moment = Pick<Step, 'before' | 'event'>;
 
-/** A step of a way that is played, and those that come after it. */
-export interface Cue<World = unknown> extends Moment {
+/** A step of a path that is executed, and those that come after it. */
+export interface PathStep<World = unknown> extends Moment {
   readonly rest: readonly Step[];
   /** What is so before the step. */
   readonly world: World;
 }
 
 /** Who made the actor move. `word` is what another actor of this process says. */
-export type Mover = 'server' | 'line' | 'watch' | 'hand' | 'word' | 'clock';
+export type StepSource = 'server' | 'line' | 'watch' | 'hand' | 'word' | 'clock';
 
 /** Everything that the operator's acts use of an API server, behind the gate and the wire. */
 export type Services = Layer.Layer<KubeApi | Writes | WriteGate>;
 
-/** Where one way is played. */
-export interface Place {
+/** Where one path is executed. */
+export interface RunEnvironment {
   readonly site: SiteAddress;
   /** Of its own, also as a part of names. */
   readonly number: number;
@@ -42,49 +42,49 @@ export interface Place {
   readonly names: DrawnNames;
 }
 
-/** One way that is being played. */
-export interface Scene<World = unknown> {
+/** One path that is being executed. */
+export interface PathRun<World = unknown> {
   /** The statechart as it lives. */
   readonly machine: AnyStateMachine;
   /** With what it begins, when that is not what is drawn. */
   readonly input?: unknown;
-  /** Brings the cluster, or the wire, to answer the act that waits as the way says. */
-  readonly arrange: (cue: Cue<World>) => Promise<Mover>;
+  /** Brings the cluster, or the wire, to answer the act that waits as the path says. */
+  readonly arrange: (pathStep: PathStep<World>) => Promise<StepSource>;
   /** True when the act that is to be answered has left the gate already. */
-  readonly underWay?: (cue: Cue<World>) => boolean;
+  readonly underWay?: (pathStep: PathStep<World>) => boolean;
   /** What is done once the act has left the gate. */
-  readonly deferredSends?: (cue: Cue<World>) => Promise<void>;
+  readonly deferredSends?: (pathStep: PathStep<World>) => Promise<void>;
   /** The event as it is seen in the cluster, or said by hand. */
   readonly observe: (
-    cue: Cue<World>,
-  ) => Promise<{ readonly event: Cue['event']; readonly by: Mover }>;
+    pathStep: PathStep<World>,
+  ) => Promise<{ readonly event: PathStep['event']; readonly by: StepSource }>;
   readonly stop: () => Promise<void>;
 }
 
-/** What is there before any way is played. */
-export interface House {
+/** What is there before any path is executed. */
+export interface SessionEnvironment {
   readonly site: SiteAddress;
   readonly hand: Hand;
   /** To the server on a wire that nobody touches, for what is watched all the time. */
   readonly source: KubeconfigSource;
 }
 
-/** What all ways of one statechart share. */
-export interface Theatre<World = unknown> {
-  readonly begin: (place: Place, input: unknown) => Promise<Scene<World>>;
+/** What all paths of one statechart share. */
+export interface HarnessSession<World = unknown> {
+  readonly begin: (environment: RunEnvironment, input: unknown) => Promise<PathRun<World>>;
   readonly close: () => Promise<void>;
 }
 
-/** How a statechart is played on a cluster. `World` is what of the cluster decides what can be. */
-export interface Stage<World> {
+/** How a statechart is executed on a cluster. `World` is what decides what that cluster can do. */
+export interface ClusterHarness<World> {
   readonly world: World;
   /** Answers of a server for which the model has another that leads to the same. */
   readonly events?: Readonly<Record<string, readonly object[]>>;
-  /** How many configurations are looked at for ways; by default all of them. */
+  /** How many configurations are looked at for paths; by default all of them. */
   readonly limit?: number;
   /** Why no cluster can do this now; `undefined` when it can. */
   readonly hindrance: (world: World, moment: Moment) => string | undefined;
   /** What is so after a step. */
   readonly follows: (world: World, step: Step) => World;
-  readonly open: (house: House) => Promise<Theatre<World>>;
+  readonly open: (environment: SessionEnvironment) => Promise<HarnessSession<World>>;
 }
