@@ -4,11 +4,6 @@
  */
 import { Schema } from 'effect';
 
-/** The API group of all resources. */
-export const API_GROUP = 'bigfleet.lucy.sh';
-/** Its only version. */
-export const API_VERSION = 'v1alpha1';
-
 const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
 
 /**

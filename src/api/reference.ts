@@ -1,7 +1,7 @@
 /** The reference page of the custom resources, from the same definitions as the CRDs. */
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../domain/api-group.ts';
 import { asList, asRecord, asText, type JsonRecord, recordAt } from '../domain/json.ts';
 import { CATEGORY, type CustomResource, structuralSchema } from './crd.ts';
-import { API_GROUP, API_VERSION } from './fields.ts';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
@@ -91,7 +91,7 @@ const section = (
 
 /** The example of a resource as a whole object. */
 export const exampleObject = (resource: CustomResource): JsonRecord => ({
-  apiVersion: `${API_GROUP}/${API_VERSION}`,
+  apiVersion: GROUP_VERSION,
   kind: resource.kind,
   ...resource.example,
 });

@@ -4,6 +4,7 @@
  * Promises: nothing is owed when nothing changed; `cost` is the exact decimal of the wire's double;
  * the object goes when the fleet says that there is none and is sure of it.
  */
+import { GROUP_VERSION } from './api-group.ts';
 import { decimalText } from './decimal.ts';
 import type { Identity } from './facts.ts';
 import type { CapacityObservation } from './frames.ts';
@@ -103,7 +104,7 @@ export const projectAvailableCapacity = (
 
 /** The object to create. */
 export const newAvailableCapacity = (name: string, spec: CapacitySpecText): object => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'AvailableCapacity',
   metadata: { name },
   spec: parseJson(spec),

@@ -76,15 +76,17 @@ export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
 });
 
 /**
- * May `identity` take a lease that says `found`? Yes when nobody holds it, when it is ours already,
- * or when it is word for word the one that our own clock has seen unchanged for its whole time.
+ * May `identity` take the lease that is `found`? Yes when there is none, when it was released, when
+ * it is ours already, or when our own clock has seen this very revision unchanged for its whole
+ * time (`expiredRevision`).
  */
-export const mayTake = (
-  found: LeaseRecord,
+export const mayTakeLease = (
+  found: LeaseRecord | null,
   identity: string,
   expiredRevision: string | null,
 ): boolean =>
-  found.holder === '' || found.holder === identity || found.revision === expiredRevision;
+  found === null || found.holder === '' || found.holder === identity ||
+  found.revision === expiredRevision;
 
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');
@@ -92,11 +94,11 @@ const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '0
 /** What the lease should say while `identity` holds it. */
 export const heldSpec = (
   identity: string,
-  found: LeaseRecord | undefined,
+  found: LeaseRecord | null,
   at: { readonly leaseMs: number; readonly nowMs: number },
 ): Readonly<Record<string, unknown>> => {
   const kept = found?.holder === identity && found.acquireTime !== '';
-  const changedHands = found !== undefined && found.holder !== identity;
+  const changedHands = found !== null && found.holder !== identity;
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(at.leaseMs / 1000),

@@ -18,15 +18,8 @@ import { describeNoPlay, describePlay } from './cluster/plays.ts';
 import type { Stage } from './cluster/stage.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
-import {
-  type Configuration,
-  explore,
-  type Explored,
-  type Step,
-  stillInterpreter,
-  tell,
-  wayTo,
-} from './harness/explorer.ts';
+import { type Configuration, explore, type Explored } from './harness/explorer.ts';
+import { snapshotAfter, type Step, type StepEvent, tell } from './harness/interpreter.ts';
 import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
 import {
   edgeCover,
@@ -70,7 +63,7 @@ export interface CrashLaw<Input, World> {
   /** How a new process begins when the cluster shows `world`. */
   readonly restart: (
     world: World,
-  ) => { readonly input: Input; readonly events: readonly EventObject[] };
+  ) => { readonly input: Input; readonly events: readonly StepEvent[] };
   /** What is owed: acts, absolute deadlines, owners. Counters and backoff timers may differ. */
   readonly obligations: (snapshot: AnyMachineSnapshot) => unknown;
 }
@@ -121,7 +114,7 @@ export const exploreModel = <Machine extends AnyStateMachine, World>(
   });
 
 const storyOf = <World>(configuration: Configuration<World>): string =>
-  ['start', ...wayTo(configuration).map((edge) => tell(edge.step.event))].join('\n  ');
+  ['start', ...configuration.path.map(({ event }) => tell(event))].join('\n  ');
 
 /** Configurations whose obligations a restart forgets or invents, each with its story. */
 export const crashViolations = <Machine extends AnyStateMachine, World>(
@@ -134,9 +127,7 @@ export const crashViolations = <Machine extends AnyStateMachine, World>(
   for (const configuration of explored.configurations.values()) {
     if (configuration.world === undefined) continue;
     const { input, events } = crash.restart(configuration.world);
-    const interpreter = stillInterpreter(model.machine, input);
-    let { snapshot } = interpreter.begin();
-    for (const event of events) snapshot = interpreter.move(snapshot, event).snapshot;
+    const snapshot = snapshotAfter(model.machine, input, events);
     const owed = crash.obligations(configuration.snapshot);
     const remembered = crash.obligations(snapshot);
     if (!isDeepStrictEqual(owed, remembered)) {

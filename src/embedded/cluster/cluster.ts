@@ -11,6 +11,7 @@ import { openApi } from './answers/openapi.ts';
 import { formIn, represented } from './answers/representations.ts';
 import { answerOf, answerRouted } from './answers/requests.ts';
 import { routeOf } from './answers/route.ts';
+import { wellFormed } from './answers/well-formed.ts';
 import type { ClusterAnswer, ClusterRequest, ClusterResponse } from './api.ts';
 import type { Desk, Kinds } from './desk.ts';
 import { type Faults, makeFaults } from './faults.ts';
@@ -81,7 +82,14 @@ const makeAnswer =
       const form = formIn(accept);
       const warnings: string[] = [];
       const response = warned(
-        answerRouted({ desk, register, request, route, query, warnings }),
+        answerRouted({
+          desk,
+          register,
+          request: { ...request, body: wellFormed(request.body) },
+          route,
+          query,
+          warnings,
+        }),
         warnings,
       );
       const include = query.get('includeObject') ?? 'Metadata';
