@@ -1,7 +1,7 @@
 /** One profile of free capacity and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-acts.ts';
+import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
@@ -65,10 +65,12 @@ const wire = (acts: Acts) => {
   const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
     Layer.provide(api),
   );
-  return provideAvailableCapacity(ManagedRuntime.make(layer), {
-    askForTurn: () => {},
-    complain: () => {},
-  });
+  const deaf = () => {};
+  return provideAvailableCapacity(
+    ManagedRuntime.make(layer),
+    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    (write) => write,
+  );
 };
 
 interface World {

@@ -1,8 +1,7 @@
 /** One pod and its CapacityRequest, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-acts.ts';
-import { writeDoor } from '../../src/actors/write-door.ts';
+import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { uid } from '../../src/domain/ids.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
@@ -122,7 +121,7 @@ const wire = (acts: Acts) => {
   return providePodDemand(
     ManagedRuntime.make(layer),
     { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
-    writeDoor().through,
+    (write) => write,
   );
 };
 

@@ -1,8 +1,7 @@
 /** One machine and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideUpcomingNode } from '../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
-import { writeDoor } from '../../src/actors/write-door.ts';
+import { provideUpcomingNode } from '../../src/actors/upcoming-nodes/upcoming-node-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { MachineObservation, MachineState } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
@@ -136,7 +135,7 @@ const wire = (acts: Acts) => {
     ManagedRuntime.make(Layer.merge(layer, NO_CORDONS)),
     { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
     {
-      through: writeDoor().through,
+      inFlight: (write) => write,
       releaseNode: (name) =>
         Effect.promise(() => acts.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
     },
