@@ -4,6 +4,7 @@ import type { MACHINES } from '../machines/index.ts';
 
 /** The level that moves of a statechart are logged at. */
 export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
+  actorRestart: 'debug',
   availableCapacity: 'debug',
   budget: 'debug',
   evictionPermit: 'debug',

@@ -1,6 +1,6 @@
 /**
- * The composition root of `tidegate operator`: settings become layers, an environment, servers and a
- * running operator.
+ * The composition root of `tidegate operator`: settings become layers, an environment, servers and
+ * a running operator.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';

@@ -2,7 +2,7 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `session`, `list`, `process`,
+ * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`, `process`,
  * `page`, `burst`, `pods`, `cluster` and `drain`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
@@ -17,11 +17,13 @@ import { say, sayMachine } from './measurement.ts';
 import { benchPods } from './pods.ts';
 import { benchPage } from './page.ts';
 import { benchProcess } from './process.ts';
+import { benchRegistry } from './registry.ts';
 import { benchRollups } from './rollup.ts';
 import { benchSession } from './session.ts';
 
 const REQUESTS = 100_000;
 const MACHINES = 100_000;
+const ACTORS = 20_000;
 const PODS = 50_000;
 const DEMANDING_PODS = 100_000;
 
@@ -30,6 +32,7 @@ const full = process.argv.includes(FULL);
 
 const BENCHES: ReadonlyMap<string, () => Promise<void>> = new Map([
   ['rollup', () => benchRollups(REQUESTS)],
+  ['registry', () => benchRegistry(ACTORS)],
   ['session', benchSession],
   ['process', () => benchProcess(MACHINES, REQUESTS)],
   ['page', benchPage],

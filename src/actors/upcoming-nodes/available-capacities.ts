@@ -18,7 +18,8 @@ import type { AvailableCapacities } from '../../effects/available-capacities.ts'
 import type { availableCapacity } from '../../machines/available-capacity.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { WRITES_STOPPED } from '../actor-logic.ts';
-import { type ActorKind, type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import type { ActorKind } from '../actor-kind.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
 import { availableCapacityEvents, provideAvailableCapacity } from './available-capacity-actor.ts';

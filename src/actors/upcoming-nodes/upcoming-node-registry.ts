@@ -24,7 +24,8 @@ import type { UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts'
 import type { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { WRITES_STOPPED } from '../actor-logic.ts';
-import { type ActorKind, type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import type { ActorKind } from '../actor-kind.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
 import { provideUpcomingNode, releaseFrom, upcomingNodeEvents } from './upcoming-node-actor.ts';

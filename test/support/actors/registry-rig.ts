@@ -1,0 +1,127 @@
+/**
+ * Counters as a kind of actor: each writes the number that is wanted of it, and may crash at any
+ * time. The smallest lifecycle that has all that a registry looks after.
+ */
+import { Effect, ManagedRuntime } from 'effect';
+import { assign, setup } from 'xstate';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { fromEffect } from '../../../src/actors/actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../../../src/actors/actor-registry.ts';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { required } from '../../../src/machines/required.ts';
+import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
+import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+
+/** What is wanted of a counter, and what the cluster shows of it. */
+export interface Counter {
+  readonly key: string;
+  wanted: number;
+  shown: number;
+}
+
+interface Numbers {
+  readonly key: string;
+  readonly wanted: number;
+  readonly shown: number;
+}
+
+const counter = setup({
+  types: {
+    context: {} as Numbers,
+    input: {} as Numbers,
+    events: {} as { type: 'number.wanted'; wanted: number } | { type: 'crash.planted' },
+    tags: {} as 'settled' | 'acting',
+  },
+  actors: { writeNumber: required<number, Numbers>('writeNumber') },
+  actions: {
+    crash: () => {
+      throw new Error('planted');
+    },
+  },
+  guards: { isPending: ({ context }) => context.wanted !== context.shown },
+}).createMachine({
+  id: 'counter',
+  context: ({ input }) => input,
+  initial: 'settled',
+  on: {
+    'number.wanted': { actions: assign({ wanted: ({ event }) => event.wanted }) },
+    'crash.planted': { actions: 'crash' },
+  },
+  states: {
+    settled: { tags: 'settled', always: { guard: 'isPending', target: 'writing' } },
+    writing: {
+      tags: 'acting',
+      invoke: {
+        id: 'writeNumber',
+        src: 'writeNumber',
+        input: ({ context }) => context,
+        onDone: {
+          target: 'settled',
+          actions: assign({ shown: ({ event }) => event.output }),
+        },
+      },
+    },
+  },
+});
+
+export type CounterRegistry = ActorRegistry<typeof counter, Counter>;
+
+const WRITE_MS = 100;
+
+/** A registry of counters on simulated time. */
+export const registryRig = (activeMax = 2) => {
+  const time = simulatedTime();
+  const logs: { message: string; fields: unknown }[] = [];
+  const defects: string[] = [];
+  const telemetry: Telemetry = {
+    ...silentTelemetry,
+    log: (_, message, fields) => void logs.push({ message, fields }),
+    count: (name, by, ...[labels]) => {
+      if (by > 0) defects.push(`${name} ${JSON.stringify(labels)}`);
+    },
+  };
+  const runtime = ManagedRuntime.make(clockLayer(time));
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const cluster = new Map<string, Counter>();
+  const crashed: string[] = [];
+  const written: string[] = [];
+  const write = ({ key, wanted }: { readonly key: string; readonly wanted: number }) =>
+    Effect.sleep(WRITE_MS).pipe(Effect.map(() => {
+      written.push(`${key}=${wanted}`);
+      const shown = cluster.get(key);
+      if (shown !== undefined) shown.shown = wanted;
+      return wanted;
+    }));
+  const registry: CounterRegistry = actorRegistry(environment, {
+    name: 'counter',
+    logic: counter.provide({
+      actors: {
+        writeNumber: fromEffect(
+          runtime,
+          (input: Numbers) => registry.inFlight(write(input), -1),
+        ),
+      },
+    }),
+    keyOf: ({ key }: Counter) => key,
+    input: ({ key, wanted, shown }) => ({ key, wanted, shown }),
+    observe: ({ wanted }, actor) => {
+      if (actor.getSnapshot().context.wanted !== wanted) {
+        actor.send({ type: 'number.wanted', wanted });
+      }
+    },
+    onCrash: ({ key }) => crashed.push(key),
+    passivation: {
+      activeMax,
+      isPending: ({ wanted, shown }) => wanted !== shown,
+      isSafe: ({ shown }, { context }) => context.shown === shown,
+    },
+  });
+  const want = (key: string, wanted: number): void => {
+    const entry = cluster.get(key) ?? { key, wanted: 0, shown: 0 };
+    cluster.set(key, entry);
+    entry.wanted = wanted;
+    registry.consider(entry);
+  };
+  const crash = (key: string): void => registry.get(key)?.send({ type: 'crash.planted' });
+  return { registry, time, cluster, want, crash, crashed, written, logs, defects };
+};
