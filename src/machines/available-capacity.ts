@@ -2,7 +2,7 @@
  * One profile of free capacity and its AvailableCapacity object, of which this is the only writer.
  *
  * Promises: the object ends as the fleet last said, or is gone when it said that nothing is left;
- * one write is in flight at a time and only in a turn; a write that fails is tried again until it
+ * one write is in flight at a time and only in a slot; a write that fails is tried again until it
  * lands or is not owed any more; nothing is written when nothing changed.
  */
 import { assign, setup } from 'xstate';
@@ -56,7 +56,7 @@ export type AvailableCapacityEvent =
   | { readonly type: 'capacity.observed'; readonly said: CapacitySaid }
   | { readonly type: 'object.observed'; readonly shown: Shown }
   | { readonly type: 'object.vanished'; readonly uid: string }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };
 
 const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapacityContext }) => ({
   name,
@@ -80,7 +80,7 @@ export const availableCapacity = setup({
     deleteObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('deleteObject'),
   },
   actions: {
-    askForTurn: () => {},
+    requestSlot: () => {},
     tellRefused: () => {},
     tellFailing: () => {},
     takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
@@ -150,15 +150,15 @@ export const availableCapacity = setup({
       ],
     },
     waiting: {
-      description: 'A write is owed; waits until it is its turn.',
+      description: 'A write is pending; waiting for a slot.',
       meta: { reason: 'WriteQueued' },
       tags: 'waiting',
-      entry: 'askForTurn',
+      entry: 'requestSlot',
       always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
+      on: { 'slot.acquired': 'acting' },
     },
     acting: {
-      description: 'Has a turn: writes until nothing is owed or a write fails.',
+      description: 'Has a slot: writes until nothing is pending or a write fails.',
       tags: 'acting',
       entry: 'tryAgain',
       initial: 'deciding',
@@ -180,7 +180,7 @@ export const availableCapacity = setup({
       },
     },
     backingOff: {
-      description: 'The last write failed; asks for another turn after a while.',
+      description: 'The last write failed; requests another slot after a while.',
       meta: { reason: 'WriteFailing' },
       tags: 'waiting',
       entry: 'tellFailing',

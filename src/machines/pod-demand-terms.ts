@@ -36,4 +36,4 @@ export type PodDemandEvent =
   }
   | { readonly type: 'request.observed'; readonly request: OwnedRequest }
   | { readonly type: 'request.vanished'; readonly uid: Uid }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };

@@ -3,7 +3,7 @@
  *
  * Promises: whatever comes when, a pod that is demand ends with exactly one request that says what
  * the pod asks for, and a pod that is none with no request; one write is in flight at a time and
- * only in a turn; facts replace what is wanted and never restart a write that is under way; what a
+ * only in a slot; facts replace what is wanted and never restart a write that is under way; what a
  * cache shows that lags behind an answer changes nothing; a write that fails is tried again until
  * it lands or is not owed any more. All that a restart must know is in the pod and its requests.
  */
@@ -23,7 +23,7 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './writing-in-turns.ts';
+import { afterTry, slotDelays, slotGuards, UNTRIED, writes } from './writing-in-turns.ts';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;
@@ -96,7 +96,7 @@ export const podDemand = setup({
     deleteRequest: required<Outcome, PodRequestAct>('deleteRequest'),
   },
   actions: {
-    askForTurn: () => {},
+    requestSlot: () => {},
     tellRefused: () => {},
     tellFailing: () => {},
     takePod: assign(({ context }, { standing, text }: PodObserved) => ({
@@ -128,11 +128,11 @@ export const podDemand = setup({
     requestThere: ({ context }) => context.facts.requests.length > 0,
     podGone: ({ context }) => context.facts.standing === 'Gone',
     podThere: ({ context }) => context.facts.standing !== 'Gone',
-    ...turnGuards,
+    ...slotGuards,
     asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
       standing !== facts.standing || text !== facts.text,
   },
-  delays: turnDelays,
+  delays: slotDelays,
 }).createMachine({
   id: 'podDemand',
   description: 'One pod and its CapacityRequest.',
@@ -192,15 +192,15 @@ export const podDemand = setup({
       ],
     },
     waiting: {
-      description: 'A write is owed; waits until it is its turn.',
+      description: 'A write is pending; waiting for a slot.',
       meta: { reason: 'WriteQueued' },
       tags: 'waiting',
-      entry: 'askForTurn',
+      entry: 'requestSlot',
       always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
+      on: { 'slot.acquired': 'acting' },
     },
     acting: {
-      description: 'Has a turn: writes until nothing is owed or it has to make room.',
+      description: 'Has a slot: writes until nothing is pending or others need the slot.',
       tags: 'acting',
       entry: 'tryAgain',
       initial: 'deciding',
@@ -209,7 +209,7 @@ export const podDemand = setup({
           description: 'Looks at the last answer and at what is owed now.',
           always: [
             { guard: 'refused', target: '#podDemand.refused' },
-            { guard: 'turnSpent', target: '#podDemand.setAside' },
+            { guard: 'triesSpent', target: '#podDemand.setAside' },
             { guard: 'failed', target: 'backingOff' },
             { guard: 'creationOwed', target: 'creating' },
             { guard: 'updateOwed', target: 'updating' },
@@ -232,7 +232,7 @@ export const podDemand = setup({
           'Deletes a request that nobody needs: a finished pod, or one too many.',
         ),
         backingOff: {
-          description: 'The last write failed; tries again shortly, in the same turn.',
+          description: 'The last write failed; tries again shortly, in the same slot.',
           always: { guard: 'nothingOwed', target: '#podDemand.settled' },
           after: { writeBackoff: { target: 'deciding', actions: 'tryAgain' } },
         },
@@ -245,7 +245,7 @@ export const podDemand = setup({
       entry: 'tellFailing',
       always: { guard: 'nothingOwed', target: 'settled' },
       on: { 'pod.observed': another },
-      after: { turnBackoff: 'waiting' },
+      after: { slotBackoff: 'waiting' },
     },
     refused: {
       description: 'The API server will not take the request; a person must look.',

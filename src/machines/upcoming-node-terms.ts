@@ -42,4 +42,4 @@ export type UpcomingNodeEvent =
   | { readonly type: 'node.observed'; readonly node: NodeLink | null }
   /** Null when no drain holds the phase any more. */
   | { readonly type: 'drain.observed'; readonly drain: HoldingFact | null }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };

@@ -3,7 +3,7 @@
  *
  * Promises: whatever comes when, the object ends as the shard and the machine's drain last said,
  * and frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at a
- * time and only in a turn; facts replace what is wanted and never restart a write that is under
+ * time and only in a slot; facts replace what is wanted and never restart a write that is under
  * way; a write that fails is tried again until it lands or is not owed any more; nothing is written
  * when nothing changed. All that a restart must know is in the object and on the Node.
  */
@@ -35,8 +35,8 @@ import {
   afterAnswer,
   afterTry,
   shownGuards,
-  turnDelays,
-  turnGuards,
+  slotDelays,
+  slotGuards,
   UNTRIED,
   writes,
 } from './writing-in-turns.ts';
@@ -105,7 +105,7 @@ export const upcomingNode = setup({
     releaseNode: required<WriteOutcome<NodeLink>, UpcomingNodeAct>('releaseNode'),
   },
   actions: {
-    askForTurn: () => {},
+    requestSlot: () => {},
     tellNodeReady: () => {},
     tellRefused: () => {},
     tellFailing: () => {},
@@ -138,14 +138,14 @@ export const upcomingNode = setup({
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
     readinessUntold: ({ context }) => readinessUntold(context.facts, context.toldReady),
-    ...turnGuards,
+    ...slotGuards,
     saysOtherwise: ({ context }, said: Sighting) =>
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
     drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
       JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
     ...shownGuards,
   },
-  delays: turnDelays,
+  delays: slotDelays,
 }).createMachine({
   id: 'upcomingNode',
   description: 'One machine of the fleet and its UpcomingNode object.',
@@ -197,15 +197,15 @@ export const upcomingNode = setup({
       ],
     },
     waiting: {
-      description: 'A write is owed; waits until it is its turn.',
+      description: 'A write is pending; waiting for a slot.',
       meta: { reason: 'WriteQueued' },
       tags: 'waiting',
-      entry: 'askForTurn',
+      entry: 'requestSlot',
       always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
+      on: { 'slot.acquired': 'acting' },
     },
     acting: {
-      description: 'Has a turn: writes until nothing is owed or it has to make room.',
+      description: 'Has a slot: writes until nothing is pending or others need the slot.',
       tags: 'acting',
       entry: 'tryAgain',
       initial: 'deciding',
@@ -214,7 +214,7 @@ export const upcomingNode = setup({
           description: 'Looks at the last answer and at what is owed now.',
           always: [
             { guard: 'refused', target: '#upcomingNode.refused' },
-            { guard: 'turnSpent', target: '#upcomingNode.setAside' },
+            { guard: 'triesSpent', target: '#upcomingNode.setAside' },
             { guard: 'failed', target: 'backingOff' },
             { guard: 'creationOwed', target: 'creating' },
             { guard: 'statusOwed', target: 'patchingStatus' },
@@ -241,7 +241,7 @@ export const upcomingNode = setup({
           },
         },
         backingOff: {
-          description: 'The last write failed; tries again shortly, in the same turn.',
+          description: 'The last write failed; tries again shortly, in the same slot.',
           always: { guard: 'nothingOwed', target: '#upcomingNode.settled' },
           after: { writeBackoff: { target: 'deciding', actions: 'tryAgain' } },
         },
@@ -254,7 +254,7 @@ export const upcomingNode = setup({
       entry: 'tellFailing',
       always: { guard: 'nothingOwed', target: 'settled' },
       on: reconsidering,
-      after: { turnBackoff: 'waiting' },
+      after: { slotBackoff: 'waiting' },
     },
     refused: {
       description: 'The API server will not take the object as it is; a person must look.',

@@ -57,14 +57,14 @@ export const verdictGuards = {
 };
 
 /** Guards and delays of an object that gives its turn back only after some tries. */
-export const turnGuards = {
+export const slotGuards = {
   ...verdictGuards,
-  turnSpent: ({ context }: Tried) =>
+  triesSpent: ({ context }: Tried) =>
     context.verdict === 'Failed' && context.attempt >= TRIES_PER_TURN,
 };
-export const turnDelays = {
+export const slotDelays = {
   writeBackoff: ({ context }: Tried) => backoffMs(IN_TURN, context.attempt, context.seed),
-  turnBackoff: ({ context }: Tried) =>
+  slotBackoff: ({ context }: Tried) =>
     backoffMs(OUT_OF_TURN, context.attempt - TRIES_PER_TURN + 1, context.seed),
   refusalBackoff: REFUSAL_BACKOFF_MS,
 };

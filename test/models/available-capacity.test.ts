@@ -68,7 +68,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return provideAvailableCapacity(
     ManagedRuntime.make(layer),
-    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
     (write) => write,
   );
 };

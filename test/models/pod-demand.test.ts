@@ -120,7 +120,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return providePodDemand(
     ManagedRuntime.make(layer),
-    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
     (write) => write,
   );
 };

@@ -133,7 +133,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return provideUpcomingNode(
     ManagedRuntime.make(Layer.merge(layer, NO_CORDONS)),
-    { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
     {
       inFlight: (write) => write,
       releaseNode: (name) =>

@@ -18,7 +18,7 @@ import { warningAggregator } from '../warning-aggregator.ts';
 
 /** The actions of the statechart. */
 export interface PodDemandActions {
-  readonly askForTurn: (context: PodDemandContext) => void;
+  readonly requestSlot: (context: PodDemandContext) => void;
   readonly tellRefused: (context: PodDemandContext) => void;
   readonly tellFailing: (context: PodDemandContext) => void;
 }
@@ -43,7 +43,7 @@ export const providePodDemand = (
       deleteRequest: write('remove'),
     },
     actions: {
-      askForTurn: ({ context }) => actions.askForTurn(context),
+      requestSlot: ({ context }) => actions.requestSlot(context),
       tellRefused: ({ context }) => actions.tellRefused(context),
       tellFailing: ({ context }) => actions.tellFailing(context),
     },
@@ -51,7 +51,7 @@ export const providePodDemand = (
 };
 
 /** The Events of pods whose request is not written, or does not carry everything. */
-export interface PodDemandEvents extends Omit<PodDemandActions, 'askForTurn'> {
+export interface PodDemandEvents extends Omit<PodDemandActions, 'requestSlot'> {
   /** Records on the pod what its request leaves out; one Event for each reason. */
   readonly recordWarnings: (pod: RequestedPod, warnings: readonly PodWarning[]) => void;
 }

@@ -65,9 +65,9 @@ class PodActors implements PodDemandActors {
     this.#registry = actorRegistry(environment, this.#kind());
     this.#slots = startConcurrencyLimit<PodEntry>({
       atOnce: PODS_AT_ONCE,
-      name: ({ uid }) => uid,
-      wake: (pod) => this.#activate(pod),
-      onTaking: (count) => environment.telemetry.gauge('tidegate_pod_demands_writing', count),
+      keyOf: ({ uid }) => uid,
+      activate: (pod) => this.#activate(pod),
+      onInUse: (count) => environment.telemetry.gauge('tidegate_pod_demands_writing', count),
     });
   }
 
@@ -121,7 +121,7 @@ class PodActors implements PodDemandActors {
         isPending: (pod) => isActive() && pending(pod) !== undefined,
         isSafe: (pod, { context }) => this.#isCached(pod, context),
         isOver: (snapshot) => snapshot.matches('absent'),
-        onPending: (pod) => this.#slots.ask(pod),
+        onPending: (pod) => this.#slots.request(pod),
         isForgotten: (pod) => index.forget(pod),
       },
     };
@@ -137,9 +137,9 @@ class PodActors implements PodDemandActors {
           // Between two terms of leadership nothing can be written; no pod is to blame.
           if (isActive()) events.tellFailing(context);
         },
-        askForTurn: ({ pod: { uid } }) => {
+        requestSlot: ({ pod: { uid } }) => {
           const pod = index.get(uid);
-          if (pod !== undefined) this.#slots.ask(pod);
+          if (pod !== undefined) this.#slots.request(pod);
         },
       },
       (write) => this.#registry.inFlight(write, WRITES_STOPPED),
@@ -174,7 +174,7 @@ class PodActors implements PodDemandActors {
       }
     }
     // A slot that was free between two terms of leadership was given to nobody.
-    if (this.#registry.stateOf(pod.uid) === 'waiting') this.#slots.ask(pod);
+    if (this.#registry.stateOf(pod.uid) === 'waiting') this.#slots.request(pod);
   }
 }
 

@@ -75,9 +75,9 @@ class Profiles implements AvailableCapacityRegistry {
     this.#registry = actorRegistry(environment, this.#kind(record));
     this.#slots = startConcurrencyLimit<ProfileEntry>({
       atOnce: PROFILES_AT_ONCE,
-      name: ({ key }) => key,
+      keyOf: ({ key }) => key,
       // One that was removed while it waited has nothing to write any more.
-      wake: ({ key }) => this.#registry.get(key),
+      activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
     this.#subscription.add(news.subscribe(this.#onNews));
@@ -105,11 +105,11 @@ class Profiles implements AvailableCapacityRegistry {
     const { runtime, telemetry } = this.#environment;
     const requestSlot = (name: string): void => {
       const entry = this.#profiles.get(objectKey(name));
-      if (entry !== undefined) this.#slots.ask(entry);
+      if (entry !== undefined) this.#slots.request(entry);
     };
     const logic = provideAvailableCapacity(runtime, {
       ...availableCapacityEvents(telemetry, record),
-      askForTurn: ({ name }) => requestSlot(name),
+      requestSlot: ({ name }) => requestSlot(name),
     }, (write) => this.#registry.inFlight(write, WRITES_STOPPED));
     return {
       name: 'availableCapacity',

@@ -12,7 +12,7 @@ import { fromEffect, type WriteInFlight } from '../actor-logic.ts';
 
 /** The actions of the statechart. */
 export interface AvailableCapacityActions {
-  readonly askForTurn: (context: AvailableCapacityContext) => void;
+  readonly requestSlot: (context: AvailableCapacityContext) => void;
   readonly tellRefused: (context: AvailableCapacityContext) => void;
   readonly tellFailing: (context: AvailableCapacityContext) => void;
 }
@@ -36,7 +36,7 @@ export const provideAvailableCapacity = (
       deleteObject: write('remove'),
     },
     actions: {
-      askForTurn: ({ context }) => actions.askForTurn(context),
+      requestSlot: ({ context }) => actions.requestSlot(context),
       tellRefused: ({ context }) => actions.tellRefused(context),
       tellFailing: ({ context }) => actions.tellFailing(context),
     },
@@ -47,7 +47,7 @@ export const provideAvailableCapacity = (
 export const availableCapacityEvents = (
   { log }: Pick<Telemetry, 'log'>,
   record: RecordEvent,
-): Omit<AvailableCapacityActions, 'askForTurn'> => {
+): Omit<AvailableCapacityActions, 'requestSlot'> => {
   const recordProblem =
     (reason: EventNote['reason']) => ({ name, facts, problem }: AvailableCapacityContext): void => {
       log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });

@@ -21,7 +21,7 @@ import type { MachineIndex } from './machine-index.ts';
 
 /** The actions of the statechart. */
 export interface UpcomingNodeActions {
-  readonly askForTurn: (context: UpcomingNodeContext) => void;
+  readonly requestSlot: (context: UpcomingNodeContext) => void;
   readonly tellNodeReady: (context: UpcomingNodeContext) => void;
   readonly tellRefused: (context: UpcomingNodeContext) => void;
   readonly tellFailing: (context: UpcomingNodeContext) => void;
@@ -60,7 +60,7 @@ export const provideUpcomingNode = (
       ),
     },
     actions: {
-      askForTurn: ({ context }) => actions.askForTurn(context),
+      requestSlot: ({ context }) => actions.requestSlot(context),
       tellNodeReady: ({ context }) => actions.tellNodeReady(context),
       tellRefused: ({ context }) => actions.tellRefused(context),
       tellFailing: ({ context }) => actions.tellFailing(context),
@@ -105,7 +105,7 @@ const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] 
 export const upcomingNodeEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
-): Omit<UpcomingNodeActions, 'askForTurn'> => {
+): Omit<UpcomingNodeActions, 'requestSlot'> => {
   const warn = warningAggregator(telemetry, time, 'UpcomingNodes could not be written');
   const recordProblem = (reason: EventNote['reason']) => (context: UpcomingNodeContext): void => {
     const { name, problem } = context;

@@ -83,9 +83,9 @@ class MachineActors implements UpcomingNodeActors {
     const limit = (purpose: keyof typeof inUse, atOnce: number) =>
       startConcurrencyLimit<MachineEntry>({
         atOnce,
-        name: ({ machineId }) => machineId,
-        wake: (entry) => this.#activate(entry),
-        onTaking: (count) => {
+        keyOf: ({ machineId }) => machineId,
+        activate: (entry) => this.#activate(entry),
+        onInUse: (count) => {
           inUse[purpose] = count;
           const all = inUse.frames + inUse.drains;
           environment.telemetry.gauge('bigfleet_operator_dispatch_inflight', all);
@@ -105,7 +105,7 @@ class MachineActors implements UpcomingNodeActors {
     this.#answerDrain(entry);
     // One that waits for a slot because of a frame has requested that slot only.
     const isWaiting = this.#registry.stateOf(entry.machineId) === 'waiting';
-    if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.ask(entry);
+    if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.request(entry);
   };
 
   readonly onVanished = (entry: MachineEntry, last: UpcomingNodeProjection): void => {
@@ -174,7 +174,7 @@ class MachineActors implements UpcomingNodeActors {
     const events = upcomingNodeEvents(this.#environment, record);
     return provideUpcomingNode(this.#environment.runtime, {
       ...events,
-      askForTurn: ({ machineId }) => {
+      requestSlot: ({ machineId }) => {
         const entry = this.#index.get(machineId);
         if (entry !== undefined) this.#requestSlot(entry);
       },
@@ -190,7 +190,7 @@ class MachineActors implements UpcomingNodeActors {
   }
 
   #requestSlot(entry: MachineEntry): void {
-    (entry.awaiting.length > 0 ? this.#drainSlots : this.#frameSlots).ask(entry);
+    (entry.awaiting.length > 0 ? this.#drainSlots : this.#frameSlots).request(entry);
   }
 
   /** The machine may have been forgotten, and come back, since it requested its slot. */

@@ -130,7 +130,7 @@ const sceneOf = (
   return {
     machine: provideAvailableCapacity(
       runtime,
-      { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+      { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
       (write) => write,
     ),
     input: { ...input, name: object.name },

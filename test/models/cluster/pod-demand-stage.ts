@@ -170,7 +170,7 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
   const deaf = (): void => {};
   const machine = providePodDemand(
     runtime,
-    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
     (write) => write,
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
