@@ -6,6 +6,7 @@
  * to an actor in transition is looked at too late. A second request before the slot is free again
  * changes nothing.
  */
+import { Subscription } from 'rxjs';
 
 /** What a slot needs of an actor: the event that gives it, and the tag that says how long. */
 export interface LimitedActor {
@@ -96,18 +97,12 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
     this.#count(1);
     const actor = this.#options.activate(entry);
     if (actor === undefined) return this.#release(key);
-    let isHeld = true;
-    const release = (): void => {
-      if (!isHeld) return;
-      isHeld = false;
-      subscription?.unsubscribe();
-      this.#release(key);
-    };
+    const hold = new Subscription(() => this.#release(key));
+    const release = (): void => hold.unsubscribe();
     const look = (): void => {
       if (!actor.getSnapshot().hasTag('acting')) release();
     };
-    let subscription: { readonly unsubscribe: () => void } | undefined;
-    subscription = actor.subscribe({ next: look, error: release, complete: release });
+    hold.add(actor.subscribe({ next: look, error: release, complete: release }));
     actor.send({ type: 'slot.acquired' });
     look();
   }

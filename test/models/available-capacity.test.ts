@@ -7,7 +7,7 @@ import {
   type AvailableCapacityProjection,
   type CapacitySaid,
   capacitySaid,
-  owedCapacityWrite,
+  pendingCapacityWrite,
   projectAvailableCapacity,
 } from '../../src/domain/available-capacity.ts';
 import { parseJson } from '../../src/domain/json.ts';
@@ -68,7 +68,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return provideAvailableCapacity(
     ManagedRuntime.make(layer),
-    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
     (write) => write,
   );
 };
@@ -111,7 +111,7 @@ describeModel('availableCapacity', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'one write at a time').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedCapacityWrite(facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingCapacityWrite(facts)).toBeUndefined();
     if (acts.includes('invoke:deleteObject')) expect(facts.said?.exhausted).toBe(true);
   },
   crash: {
@@ -127,7 +127,7 @@ describeModel('availableCapacity', {
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
       said: facts.said,
-      owes: owedCapacityWrite(facts),
+      owes: pendingCapacityWrite(facts),
     }),
   },
 });

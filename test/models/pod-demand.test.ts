@@ -7,7 +7,7 @@ import { uid } from '../../src/domain/ids.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
-  owedRequest,
+  pendingRequestWrite,
   type RequestsStanding,
 } from '../../src/domain/pod-demand/demand-facts.ts';
 import {
@@ -120,7 +120,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return providePodDemand(
     ManagedRuntime.make(layer),
-    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
     (write) => write,
   );
 };
@@ -165,7 +165,7 @@ describeModel('podDemand', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedRequest(POD, facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
     if (acts.includes('invoke:createRequest')) {
       expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
@@ -189,7 +189,7 @@ describeModel('podDemand', {
     },
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
-      const owed = owedRequest(POD, context.facts);
+      const owed = pendingRequestWrite(POD, context.facts);
       return {
         standing: context.facts.standing,
         write: owed?.write,

@@ -10,7 +10,7 @@ import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import type { HoldingFact } from '../../src/domain/shown-phase.ts';
 import {
-  owedWrite,
+  pendingWrite,
   phaseOf,
   projectUpcomingNode,
   sight,
@@ -104,7 +104,7 @@ const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | nul
   machineId: 'm1',
   name: 'un-m1',
   facts: { said: sighting, shown: object, node: null, drain: null },
-  toldReady: '',
+  readyRecorded: '',
   seed: 1,
 });
 
@@ -133,7 +133,7 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return provideUpcomingNode(
     ManagedRuntime.make(Layer.merge(layer, NO_CORDONS)),
-    { requestSlot: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordNodeReady: deaf, recordRefused: deaf, recordFailing: deaf },
     {
       inFlight: (write) => write,
       releaseNode: (name) =>
@@ -181,14 +181,14 @@ describeModel('upcomingNode', {
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },
-  project: ({ facts, base, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+  project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
     said: facts.said && [facts.said.standing, facts.said.state],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
     newest,
-    toldReady,
+    readyRecorded,
     attempt: Math.min(attempt, 5),
     verdict,
   }),
@@ -197,7 +197,7 @@ describeModel('upcomingNode', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, WRITTEN_TWICE).toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedWrite('m1', facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
     if (acts.includes('invoke:createObject')) expect(facts.shown).toBeNull();
     if (acts.includes('invoke:deleteObject')) {
       expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
@@ -211,7 +211,7 @@ describeModel('upcomingNode', {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
     }
-    if (acts.includes('tellNodeReady')) expect(facts.node?.ready).toBe(true);
+    if (acts.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
     world: { shown: null, node: null, shard: 'Silent', drain: null } satisfies World as World,

@@ -19,8 +19,8 @@ import { warningAggregator } from '../warning-aggregator.ts';
 /** The actions of the statechart. */
 export interface PodDemandActions {
   readonly requestSlot: (context: PodDemandContext) => void;
-  readonly tellRefused: (context: PodDemandContext) => void;
-  readonly tellFailing: (context: PodDemandContext) => void;
+  readonly recordRefused: (context: PodDemandContext) => void;
+  readonly recordFailing: (context: PodDemandContext) => void;
 }
 
 /** The statechart, provided once for all pods. */
@@ -44,8 +44,8 @@ export const providePodDemand = (
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),
-      tellRefused: ({ context }) => actions.tellRefused(context),
-      tellFailing: ({ context }) => actions.tellFailing(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
     },
   });
 };
@@ -81,8 +81,8 @@ export const podDemandEvents = (
       record({ regarding: regarding(pod), reason, note });
     };
   return {
-    tellRefused: recordProblem('PodRequestRefused'),
-    tellFailing: recordProblem('PodRequestFailing'),
+    recordRefused: recordProblem('PodRequestRefused'),
+    recordFailing: recordProblem('PodRequestFailing'),
     recordWarnings: (pod, warnings) => {
       for (const [reason, problems] of Map.groupBy(warnings, (warning) => warning.reason)) {
         record({ regarding: regarding(pod), reason, note: problemsInWords(problems) });

@@ -7,7 +7,7 @@
  */
 import type { Actor } from 'xstate';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
-import { owedRequest } from '../../domain/pod-demand/demand-facts.ts';
+import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest } from '../../domain/pod-demand/owned-request.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
@@ -33,7 +33,7 @@ export type PodActor = Actor<Machine>;
 export interface PodDemandActorsOptions {
   readonly index: PodIndex;
   readonly request: (key: ObjectKey) => OwnedRequest | undefined;
-  readonly events: Pick<PodDemandEvents, 'tellRefused' | 'tellFailing'>;
+  readonly events: Pick<PodDemandEvents, 'recordRefused' | 'recordFailing'>;
   /** True while this process leads and its lists are complete; nothing is written before. */
   readonly isActive: () => boolean;
 }
@@ -106,7 +106,7 @@ class PodActors implements PodDemandActors {
   #kind(): ActorKind<Machine, PodEntry> {
     const { index, isActive } = this.#options;
     const { telemetry } = this.#environment;
-    const pending = (pod: PodEntry) => owedRequest(index.podOf(pod), index.facts(pod));
+    const pending = (pod: PodEntry) => pendingRequestWrite(index.podOf(pod), index.facts(pod));
     return {
       name: 'podDemand',
       logic: this.#provided(),
@@ -132,10 +132,10 @@ class PodActors implements PodDemandActors {
     return providePodDemand(
       this.#environment.runtime,
       {
-        tellRefused: events.tellRefused,
-        tellFailing: (context) => {
+        recordRefused: events.recordRefused,
+        recordFailing: (context) => {
           // Between two terms of leadership nothing can be written; no pod is to blame.
-          if (isActive()) events.tellFailing(context);
+          if (isActive()) events.recordFailing(context);
         },
         requestSlot: ({ pod: { uid } }) => {
           const pod = index.get(uid);

@@ -13,8 +13,8 @@ import { fromEffect, type WriteInFlight } from '../actor-logic.ts';
 /** The actions of the statechart. */
 export interface AvailableCapacityActions {
   readonly requestSlot: (context: AvailableCapacityContext) => void;
-  readonly tellRefused: (context: AvailableCapacityContext) => void;
-  readonly tellFailing: (context: AvailableCapacityContext) => void;
+  readonly recordRefused: (context: AvailableCapacityContext) => void;
+  readonly recordFailing: (context: AvailableCapacityContext) => void;
 }
 
 /** The statechart, provided once for all profiles. */
@@ -37,8 +37,8 @@ export const provideAvailableCapacity = (
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),
-      tellRefused: ({ context }) => actions.tellRefused(context),
-      tellFailing: ({ context }) => actions.tellFailing(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
     },
   });
 };
@@ -63,7 +63,7 @@ export const availableCapacityEvents = (
       });
     };
   return {
-    tellRefused: recordProblem('WriteRefused'),
-    tellFailing: recordProblem('WriteFailing'),
+    recordRefused: recordProblem('WriteRefused'),
+    recordFailing: recordProblem('WriteFailing'),
   };
 };

@@ -22,9 +22,9 @@ import type { MachineIndex } from './machine-index.ts';
 /** The actions of the statechart. */
 export interface UpcomingNodeActions {
   readonly requestSlot: (context: UpcomingNodeContext) => void;
-  readonly tellNodeReady: (context: UpcomingNodeContext) => void;
-  readonly tellRefused: (context: UpcomingNodeContext) => void;
-  readonly tellFailing: (context: UpcomingNodeContext) => void;
+  readonly recordNodeReady: (context: UpcomingNodeContext) => void;
+  readonly recordRefused: (context: UpcomingNodeContext) => void;
+  readonly recordFailing: (context: UpcomingNodeContext) => void;
 }
 
 /** Removes the `reclaim` key from the Node of that name, if that is still pending. */
@@ -61,9 +61,9 @@ export const provideUpcomingNode = (
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),
-      tellNodeReady: ({ context }) => actions.tellNodeReady(context),
-      tellRefused: ({ context }) => actions.tellRefused(context),
-      tellFailing: ({ context }) => actions.tellFailing(context),
+      recordNodeReady: ({ context }) => actions.recordNodeReady(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
     },
   });
 };
@@ -114,13 +114,13 @@ export const upcomingNodeEvents = (
     record({ regarding: objectIn(context), reason, note });
   };
   return {
-    tellNodeReady: (context) =>
+    recordNodeReady: (context) =>
       record({
         regarding: objectIn(context),
         reason: 'NodeReady',
         note: `Node "${context.facts.node?.name ?? ''}" is Ready`,
       }),
-    tellRefused: recordProblem('WriteRefused'),
-    tellFailing: recordProblem('WriteFailing'),
+    recordRefused: recordProblem('WriteRefused'),
+    recordFailing: recordProblem('WriteFailing'),
   };
 };

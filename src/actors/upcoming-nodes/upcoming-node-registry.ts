@@ -11,8 +11,8 @@ import { sameNodeLink } from '../../domain/node-link.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import {
   drainShown,
-  owedWrite,
-  readinessUntold,
+  pendingWrite,
+  readinessUnrecorded,
   standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
@@ -146,7 +146,7 @@ class MachineActors implements UpcomingNodeActors {
         machineId: entry.machineId,
         name: entry.key,
         facts: this.#index.facts(entry),
-        toldReady: entry.readyRecorded,
+        readyRecorded: entry.readyRecorded,
         seed,
       }),
       observe: (entry, actor) => this.#observe(entry, actor),
@@ -178,10 +178,10 @@ class MachineActors implements UpcomingNodeActors {
         const entry = this.#index.get(machineId);
         if (entry !== undefined) this.#requestSlot(entry);
       },
-      tellNodeReady: (context) => {
+      recordNodeReady: (context) => {
         const entry = this.#index.get(context.machineId);
         if (entry !== undefined) entry.readyRecorded = context.facts.node?.uid ?? '';
-        events.tellNodeReady(context);
+        events.recordNodeReady(context);
       },
     }, {
       inFlight: (write) => this.#registry.inFlight(write, WRITES_STOPPED),
@@ -201,8 +201,8 @@ class MachineActors implements UpcomingNodeActors {
 
   #isPending(entry: MachineEntry): boolean {
     const facts = this.#index.facts(entry);
-    return owedWrite(entry.machineId, facts) !== undefined ||
-      readinessUntold(facts, entry.readyRecorded);
+    return pendingWrite(entry.machineId, facts) !== undefined ||
+      readinessUnrecorded(facts, entry.readyRecorded);
   }
 
   /** True when the cache shows all that the actor knows. */

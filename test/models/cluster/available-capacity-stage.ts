@@ -130,7 +130,7 @@ const sceneOf = (
   return {
     machine: provideAvailableCapacity(
       runtime,
-      { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
+      { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
       (write) => write,
     ),
     input: { ...input, name: object.name },

@@ -170,7 +170,7 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
   const deaf = (): void => {};
   const machine = providePodDemand(
     runtime,
-    { requestSlot: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
     (write) => write,
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {

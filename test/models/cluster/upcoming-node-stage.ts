@@ -237,7 +237,7 @@ const sceneOf = (
   const deaf = (): void => {};
   const machine = provideUpcomingNode(
     runtime,
-    { requestSlot: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordNodeReady: deaf, recordRefused: deaf, recordFailing: deaf },
     { inFlight: (write) => write, releaseNode: release },
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
