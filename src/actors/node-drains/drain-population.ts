@@ -117,11 +117,11 @@ const lookAt = (drain: Drain): void => {
 const drainCounts = (telemetry: Telemetry) =>
   stateCounts((state, count) => telemetry.gauge('tidegate_drains', count, { state }));
 
-const cordonTurns = (isLive: (drain: Drain) => boolean) =>
+const cordonSlots = (isLive: (drain: Drain) => boolean) =>
   startConcurrencyLimit<Drain>({
     atOnce: CORDONS_AT_ONCE,
-    name: ({ node }) => node.name,
-    wake: (drain) => (isLive(drain) ? drain.actor : undefined),
+    keyOf: ({ node }) => node.name,
+    activate: (drain) => (isLive(drain) ? drain.actor : undefined),
   });
 
 /** Says that the actor of a drain failed by a defect. */
@@ -151,9 +151,9 @@ export const makeDrains = (
   const isLive = (drain: Drain): boolean => !stopped && live.get(drain.node.name) === drain;
   const tell = ({ node }: Drain, id: string, said: Pick<DrainNews, 'stage' | 'counted'>): void =>
     news.next({ node: node.name, id, ...said });
-  const turns = cordonTurns((drain) => isLive(drain));
+  const slots = cordonSlots((drain) => isLive(drain));
   const drainOf = (name: string) => (stopped ? undefined : live.get(name));
-  const deeds = drainDeeds(time, options, { drainOf, askForTurn: turns.ask });
+  const deeds = drainDeeds(time, options, { drainOf, requestSlot: slots.request });
   const logic = provideNodeDrain(environment.runtime, deeds, door.through);
 
   const remove = (drain: Drain): void => {
@@ -340,7 +340,7 @@ export const makeDrains = (
   };
   const stop = async (): Promise<void> => {
     stopped = true;
-    turns.stop();
+    slots.stop();
     await door.close();
     for (const { actor } of live.values()) actor.stop();
   };

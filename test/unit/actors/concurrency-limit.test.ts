@@ -1,19 +1,19 @@
-/** ConcurrencyLimit: who asks gets one, a bounded number at once, and nobody has two. */
+/** ConcurrencyLimit: every request gets a slot, a bounded number at once, one an actor. */
 import { expect, test } from 'vitest';
 import { createActor, setup } from 'xstate';
 import { startConcurrencyLimit } from '../../../src/actors/concurrency-limit.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 
-/** Acts from its turn on until it is told to rest. */
+/** Acts from the moment it has a slot until its work is done. */
 const worker = setup({
   types: {
-    events: {} as { type: 'turn.granted' } | { type: 'work.done' },
+    events: {} as { type: 'slot.acquired' } | { type: 'work.done' },
     tags: {} as 'acting',
   },
 }).createMachine({
   initial: 'resting',
   states: {
-    resting: { on: { 'turn.granted': 'busy' } },
+    resting: { on: { 'slot.acquired': 'busy' } },
     busy: { tags: 'acting', on: { 'work.done': 'resting' } },
   },
 });
@@ -22,23 +22,23 @@ const rig = (atOnce: number) => {
   const workers = ['a', 'b', 'c'].map((name) => ({ name, actor: createActor(worker).start() }));
   const counts: number[] = [];
   const { settle } = simulatedTime();
-  const turns = startConcurrencyLimit<(typeof workers)[number]>({
+  const slots = startConcurrencyLimit<(typeof workers)[number]>({
     atOnce,
-    name: ({ name }) => name,
-    wake: ({ actor, name }) => (name === 'c' ? undefined : actor),
-    onTaking: (count) => counts.push(count),
+    keyOf: ({ name }) => name,
+    activate: ({ actor, name }) => (name === 'c' ? undefined : actor),
+    onInUse: (count) => counts.push(count),
   });
   const busy = () =>
     workers.filter(({ actor }) => actor.getSnapshot().hasTag('acting')).map(({ name }) => name);
-  return { workers, counts, turns, settle, busy };
+  return { workers, counts, slots, settle, busy };
 };
 
-test('turns: are given in the order of asking, as many at once as there may be', async () => {
-  const { workers: [a, b], turns, settle, busy } = rig(1);
+test('concurrencyLimit: slots are given in the order of the requests, as many at once as there are', async () => {
+  const { workers: [a, b], slots, settle, busy } = rig(1);
   if (a === undefined || b === undefined) throw new Error('No workers');
-  turns.ask(b);
-  turns.ask(a);
-  turns.ask(b);
+  slots.request(b);
+  slots.request(a);
+  slots.request(b);
   await settle();
   expect(busy()).toEqual(['b']);
   b.actor.send({ type: 'work.done' });
@@ -47,21 +47,21 @@ test('turns: are given in the order of asking, as many at once as there may be',
   expect(busy()).toEqual([]);
 });
 
-test('turns: an actor may ask again when its turn is over', async () => {
-  const { workers: [a], turns, settle, busy } = rig(1);
+test('concurrencyLimit: an actor may request another slot when it released one', async () => {
+  const { workers: [a], slots, settle, busy } = rig(1);
   if (a === undefined) throw new Error('No workers');
-  for (let turn = 0; turn < 3; turn += 1) {
-    turns.ask(a);
+  for (let round = 0; round < 3; round += 1) {
+    slots.request(a);
     await settle();
     expect(busy()).toEqual(['a']);
     a.actor.send({ type: 'work.done' });
   }
 });
 
-test('turns: an actor that stops gives its turn up, and one that is not there takes none', async () => {
-  const { workers: [a, b, c], turns, settle, busy, counts } = rig(1);
+test('concurrencyLimit: an actor that stops releases its slot, and a missing one takes none', async () => {
+  const { workers: [a, b, c], slots, settle, busy, counts } = rig(1);
   if (a === undefined || b === undefined || c === undefined) throw new Error('No workers');
-  for (const each of [a, c, b]) turns.ask(each);
+  for (const each of [a, c, b]) slots.request(each);
   await settle();
   expect(busy()).toEqual(['a']);
   a.actor.stop();
@@ -69,13 +69,13 @@ test('turns: an actor that stops gives its turn up, and one that is not there ta
   expect(counts).toEqual([1, 0, 1, 0, 1]);
 });
 
-test('turns: are idle when nobody has or wants one', async () => {
-  const { workers: [a], turns, settle } = rig(1);
+test('concurrencyLimit: is idle when no slot is in use or requested', async () => {
+  const { workers: [a], slots, settle } = rig(1);
   if (a === undefined) throw new Error('No workers');
-  await turns.idle();
-  turns.ask(a);
+  await slots.idle();
+  slots.request(a);
   let idle = false;
-  const whenIdle = turns.idle().then(() => (idle = true));
+  const whenIdle = slots.idle().then(() => (idle = true));
   await settle();
   expect(idle).toBe(false);
   a.actor.send({ type: 'work.done' });
