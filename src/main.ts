@@ -11,7 +11,6 @@ import { failureSentence } from './cli/failures.ts';
 import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
 import type { StartOperator } from './cli/operator.ts';
-import type { StartPods } from './cli/pods.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { realTime } from './effects/real-time.ts';
@@ -68,11 +67,6 @@ const drawnMachines = async () => {
   return { ...MACHINES, fleetMachine };
 };
 
-const startPods: StartPods = async (settings) => {
-  const { startPodsProcess } = await import('./cli/pods-process.ts');
-  return await startPodsProcess(settings);
-};
-
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
@@ -80,7 +74,7 @@ const roles: Roles = {
   },
   pods: async (flags) => {
     const { runPods } = await import('./cli/pods.ts');
-    return await runPods(flags, surroundings, { terminal, start: startPods });
+    return await runPods(flags, surroundings, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
