@@ -99,6 +99,7 @@ export const drainDeeds = (
       drain.pods.noteAsked(pod);
       evictions.want(pod, {
         node: drain.node.name,
+        owner: 'reclaim',
         deadlineMonotonicMs: drain.deadline.atMs,
         drainSinceMs: drain.sinceMs,
         podsLeft: drain.pods.left,
@@ -129,7 +130,7 @@ export const drainDeeds = (
     askPodsToLeave: of(ask),
     releasePods: of(({ pods, node }) => {
       pods.noteReleased();
-      evictions.release(node.name);
+      evictions.release(node.name, 'reclaim');
     }),
     showEnd,
   };

@@ -56,7 +56,7 @@ export interface DrainNews {
 /** What drains are made from. */
 export interface DrainPopulationOptions extends DrainDeedsOptions {
   readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
-  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'progress'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'statusOf' | 'progress'>;
   readonly podsOn: (node: string) => Iterable<DrainPod>;
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -206,7 +206,7 @@ export const makeDrains = (
     sayDefect(telemetry, drain, cause);
     const wasLive = isLive(drain);
     remove(drain);
-    evictions.release(drain.node.name);
+    evictions.release(drain.node.name, 'reclaim');
     if (!wasLive) return;
     broken.add(drain);
     time.schedule(RESTART_MS, () => {
@@ -244,7 +244,7 @@ export const makeDrains = (
       deadline,
       pods: drainPods({
         on: () => options.podsOn(node.name),
-        standing: evictions.standing,
+        statusOf: evictions.statusOf,
         progressOf: evictions.progress,
         own: options.own,
         now: time.now,
@@ -333,7 +333,7 @@ export const makeDrains = (
   const abandon = (): void => {
     for (const drain of [...live.values()]) {
       remove(drain);
-      evictions.release(drain.node.name);
+      evictions.release(drain.node.name, 'reclaim');
     }
     broken.clear();
     ends.clear();

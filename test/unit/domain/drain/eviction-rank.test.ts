@@ -2,15 +2,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  comparePetitions,
+  compareCandidates,
+  type EvictionCandidate,
+  firstCandidate,
   interruptedEvictions,
-  nextInLine,
-  type Petition,
-} from '../../../../src/domain/drain/queue.ts';
+} from '../../../../src/domain/drain/eviction-rank.ts';
 import { uid } from '../../../../src/domain/ids.ts';
 import { budgetOf, podOf } from '../../../support/drains/drain-facts.ts';
 
-const petition = (podName: string, traits: Partial<Petition> = {}): Petition => ({
+const candidate = (
+  podName: string,
+  traits: Partial<EvictionCandidate> = {},
+): EvictionCandidate => ({
   pod: uid(`uid-${podName}`),
   podName,
   priority: 0,
@@ -18,7 +21,7 @@ const petition = (podName: string, traits: Partial<Petition> = {}): Petition => 
   drainClass: 'reclaim',
   deadlineMs: 600_000,
   drainSinceMs: 0,
-  place: 3,
+  nodePriority: 3,
   podsLeft: 5,
   ...traits,
 });
@@ -26,41 +29,45 @@ const petition = (podName: string, traits: Partial<Petition> = {}): Petition => 
 const charged = budgetOf({ status: { disruptedPods: { z: '2026-01-01T00:00:00Z' } } });
 const view = { budget: charged, nowMs: 0 };
 
-describe('nextInLine', () => {
-  it.each<[string, Petition, Petition]>([
+describe('firstCandidate', () => {
+  it.each<[string, EvictionCandidate, EvictionCandidate]>([
     [
       'a pod whose eviction was cut short before any class',
-      petition('z'),
-      petition('a', { drainClass: 'emergency' }),
+      candidate('z'),
+      candidate('a', { drainClass: 'emergency' }),
     ],
     [
       'an emergency before a near deadline',
-      petition('b', { drainClass: 'emergency' }),
-      petition('a', { deadlineMs: 1000 }),
+      candidate('b', { drainClass: 'emergency' }),
+      candidate('a', { deadlineMs: 1000 }),
     ],
-    ['a reclaim before a maintenance', petition('b'), petition('a', { drainClass: 'maintenance' })],
+    [
+      'a reclaim before a maintenance',
+      candidate('b'),
+      candidate('a', { drainClass: 'maintenance' }),
+    ],
     [
       'a deadline less than 60 s away before the emptier node',
-      petition('b', { deadlineMs: 59_999 }),
-      petition('a', { podsLeft: 1, deadlineMs: 60_000 }),
+      candidate('b', { deadlineMs: 59_999 }),
+      candidate('a', { podsLeft: 1, deadlineMs: 60_000 }),
     ],
     [
       'a node that is further ahead in line before the emptier one',
-      petition('b', { place: 2 }),
-      petition('a', { podsLeft: 1 }),
+      candidate('b', { nodePriority: 2 }),
+      candidate('a', { podsLeft: 1 }),
     ],
-    ['the node with the fewest pods left', petition('b', { podsLeft: 4 }), petition('a')],
-    ['the older drain', petition('b'), petition('a', { drainSinceMs: 1 })],
-    ['the first node by name', petition('b'), petition('a', { node: 'n2' })],
-    ['the lower priority', petition('b', { priority: -1 }), petition('a')],
-    ['the first pod by name', petition('a'), petition('b')],
+    ['the node with the fewest pods left', candidate('b', { podsLeft: 4 }), candidate('a')],
+    ['the older drain', candidate('b'), candidate('a', { drainSinceMs: 1 })],
+    ['the first node by name', candidate('b'), candidate('a', { node: 'n2' })],
+    ['the lower priority', candidate('b', { priority: -1 }), candidate('a')],
+    ['the first pod by name', candidate('a'), candidate('b')],
   ])('DR-34: a free slot goes to %s', (_, first, second) => {
-    expect(nextInLine([second, first], view)).toBe(first);
-    expect(nextInLine([first, second], view)).toBe(first);
+    expect(firstCandidate([second, first], view)).toBe(first);
+    expect(firstCandidate([first, second], view)).toBe(first);
   });
 
   it('gives nothing when nobody waits', () => {
-    expect(nextInLine([], view)).toBeUndefined();
+    expect(firstCandidate([], view)).toBeUndefined();
   });
 
   it('DR-34: empties nodes one after another', () => {
@@ -70,8 +77,8 @@ describe('nextInLine', () => {
     );
     const order: string[] = [];
     while (waiting.length > 0) {
-      const next = nextInLine(
-        waiting.map(({ name, node }) => petition(name, { node, podsLeft: left.get(node) ?? 0 })),
+      const next = firstCandidate(
+        waiting.map(({ name, node }) => candidate(name, { node, podsLeft: left.get(node) ?? 0 })),
         view,
       );
       if (next === undefined) break;
@@ -88,10 +95,10 @@ describe('nextInLine', () => {
       node: fc.constantFrom('n1', 'n2'),
       deadlineMs: fc.constantFrom(1, 70_000),
       podsLeft: fc.constantFrom(1, 2),
-    }).map(({ podName, ...traits }) => petition(podName, traits));
+    }).map(({ podName, ...traits }) => candidate(podName, traits));
     fc.assert(fc.property(some, some, some, (a, b, c) => {
-      const order = (left: Petition, right: Petition) =>
-        Math.sign(comparePetitions(left, right, view));
+      const order = (left: EvictionCandidate, right: EvictionCandidate) =>
+        Math.sign(compareCandidates(left, right, view));
       expect(order(a, b) + order(b, a)).toBe(0);
       if (order(a, b) < 0 && order(b, c) < 0) expect(order(a, c)).toBeLessThan(0);
     }));

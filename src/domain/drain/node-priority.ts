@@ -1,8 +1,9 @@
 /**
- * In which order nodes are emptied when their pods wait for the same budgets (DR-34).
+ * The order in which nodes are emptied when their pods wait for the same budgets (DR-34).
  *
  * Promises: a total order of the nodes, the same for all budgets, so that nodes become empty one
- * after another; without budgets in common it is the fewest pods left first. Plain values only.
+ * after another; without shared budgets the node with the fewest pods left comes first. Plain
+ * values only.
  *
  * A node is empty when the last of its pods has gone, and a budget lets only so many go in a round.
  * The line is made from its head: the next node is always the one whose pods would wait least
@@ -13,11 +14,11 @@
 import { compareText } from '../requirements.ts';
 
 /** A node that is being emptied. */
-export interface LinedNode {
+export interface PendingNode {
   readonly name: string;
   readonly drainSinceMs: number;
   /** Pods that are still to be asked, by the key of the budget whose slots they need. */
-  readonly seekers: ReadonlyMap<string, number>;
+  readonly waiters: ReadonlyMap<string, number>;
   /** Pods that need no slot, or whose turn has not come yet. */
   readonly others: number;
 }
@@ -31,9 +32,9 @@ const LINE_MAX = 250;
 
 /** The same as numbers: a line of a thousand nodes is made in tens of milliseconds. */
 interface Waiting {
-  readonly node: LinedNode;
+  readonly node: PendingNode;
   /** Budgets by their place in `weights`, and how many pods of the node need each. */
-  readonly seekers: readonly { readonly budget: number; readonly count: number }[];
+  readonly waiters: readonly { readonly budget: number; readonly count: number }[];
   weight: number;
   /** How long the line was when it was weighed: a longer one makes it heavier, never lighter. */
   behind: number;
@@ -61,8 +62,8 @@ const insert = (waiting: Waiting[], value: Waiting): void => {
  * The place of each node in line, from 0; of many nodes only the first. `slotsOf` says how many
  * pods of a budget may be away at once, at least 1.
  */
-export const nodeLine = (
-  nodes: Iterable<LinedNode>,
+export const nodePriorities = (
+  nodes: Iterable<PendingNode>,
   slotsOf: (budget: string) => number,
 ): ReadonlyMap<string, number> => {
   const numbers = new Map<string, number>();
@@ -78,15 +79,15 @@ export const nodeLine = (
   const line = new Map<string, number>();
   const weigh = (value: Waiting): Waiting => {
     let weight = value.node.others;
-    for (const { budget, count } of value.seekers) weight += count * (weights[budget] ?? 1);
+    for (const { budget, count } of value.waiters) weight += count * (weights[budget] ?? 1);
     value.weight = weight;
     value.behind = line.size;
     return value;
   };
   const waiting: Waiting[] = [];
   for (const node of nodes) {
-    const seekers = [...node.seekers].map(([key, count]) => ({ budget: numberOf(key), count }));
-    insert(waiting, weigh({ node, seekers, weight: 0, behind: 0 }));
+    const waiters = [...node.waiters].map(([key, count]) => ({ budget: numberOf(key), count }));
+    insert(waiting, weigh({ node, waiters, weight: 0, behind: 0 }));
   }
   for (let next = waiting.pop(); next !== undefined && line.size < LINE_MAX; next = waiting.pop()) {
     if (next.behind < line.size) {
@@ -94,7 +95,7 @@ export const nodeLine = (
       continue;
     }
     line.set(next.node.name, line.size);
-    for (const { budget, count } of next.seekers) {
+    for (const { budget, count } of next.waiters) {
       const heavier = (weights[budget] ?? 1) * (growths[budget] ?? 1) ** count;
       weights[budget] = Math.min(WEIGHT_MAX, heavier);
     }

@@ -1,25 +1,25 @@
 /** In which order nodes are emptied that wait for the same budgets. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LinedNode, nodeLine } from '../../../../src/domain/drain/node-line.ts';
+import { nodePriorities, type PendingNode } from '../../../../src/domain/drain/node-priority.ts';
 
 const node = (
   name: string,
-  seekers: Readonly<Record<string, number>>,
-  more: Partial<LinedNode> = {},
-): LinedNode => ({
+  waiters: Readonly<Record<string, number>>,
+  more: Partial<PendingNode> = {},
+): PendingNode => ({
   name,
   drainSinceMs: 0,
-  seekers: new Map(Object.entries(seekers)),
+  waiters: new Map(Object.entries(waiters)),
   others: 0,
   ...more,
 });
 
-const names = (nodes: readonly LinedNode[], slots = 1): readonly string[] => [
-  ...nodeLine(nodes, () => slots).keys(),
+const names = (nodes: readonly PendingNode[], slots = 1): readonly string[] => [
+  ...nodePriorities(nodes, () => slots).keys(),
 ];
 
-describe('nodeLine', () => {
+describe('nodePriorities', () => {
   it('DR-34: lines nodes up by the pods that are left when they share no budget', () => {
     const nodes = [node('a', { x: 3 }), node('b', { y: 1 }), node('c', {}, { others: 2 })];
     expect(names(nodes)).toEqual(['b', 'c', 'a']);
@@ -49,13 +49,13 @@ describe('nodeLine', () => {
     const some = fc.uniqueArray(
       fc.record({
         name: fc.string(),
-        seekers: fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.integer({ min: 1, max: 9 })),
+        waiters: fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.integer({ min: 1, max: 9 })),
         others: fc.integer({ min: 0, max: 9 }),
       }),
       { selector: ({ name }) => name, maxLength: 20 },
     );
     fc.assert(fc.property(some, fc.integer({ min: 1, max: 5 }), (drawn, slots) => {
-      const nodes = drawn.map(({ name, seekers, others }) => node(name, seekers, { others }));
+      const nodes = drawn.map(({ name, waiters, others }) => node(name, waiters, { others }));
       const line = names(nodes, slots);
       expect(line.toSorted()).toEqual(nodes.map(({ name }) => name).toSorted());
       expect(names(nodes.toReversed(), slots)).toEqual(line);

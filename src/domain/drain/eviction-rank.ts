@@ -1,5 +1,6 @@
 /**
- * Who gets a free slot of a budget (DR-34): nodes empty one after another, not all at the end.
+ * The rank of pods that wait to be evicted (DR-34): nodes empty one after another, not all at the
+ * end.
  *
  * Promises: a total order, so the same facts always give the same pod; plain values only.
  */
@@ -12,17 +13,18 @@ import type { DrainPod } from './pod.ts';
 export const DRAIN_CLASSES = ['emergency', 'reclaim', 'maintenance'] as const;
 export type DrainClass = (typeof DRAIN_CLASSES)[number];
 
-/** A pod that waits for a slot of one budget. Times are monotonic milliseconds. */
-export interface Petition {
+/** A pod that waits to be evicted. Times are monotonic milliseconds. */
+export interface EvictionCandidate {
   readonly pod: Uid;
   readonly podName: string;
   readonly priority: number;
   readonly node: string;
   readonly drainClass: DrainClass;
+  /** `Infinity` when no owner sets a deadline. */
   readonly deadlineMs: number;
   readonly drainSinceMs: number;
-  /** The place of its node in line (`nodeLine`). */
-  readonly place: number;
+  /** The rank of its node (`nodePriorities`), smaller first. */
+  readonly nodePriority: number;
   /** Pods that must still leave the node. */
   readonly podsLeft: number;
 }
@@ -32,33 +34,33 @@ const PRESSING_MS = 60_000;
 /** Kubernetes forgets an eviction that it counted and that did not happen after this time. */
 const INTERRUPTED_EVICTION_MS = 120_000;
 
-/** What the order looks at besides the petitions. */
-export interface QueueView {
+/** What the rank depends on besides the candidates. */
+export interface RankView {
   readonly budget: Pick<Budget, 'disruptedPods'>;
   readonly nowMs: number;
 }
 
-const isCharged = (budget: QueueView['budget'], podName: string): boolean =>
+const isCharged = (budget: RankView['budget'], podName: string): boolean =>
   Object.hasOwn(budget.disruptedPods, podName);
 
-/** The keys of the order; the first that differs decides, smaller first. */
-const rank = (petition: Petition, { budget, nowMs }: QueueView): readonly number[] => [
-  isCharged(budget, petition.podName) ? 0 : 1,
-  DRAIN_CLASSES.indexOf(petition.drainClass),
-  petition.deadlineMs - nowMs < PRESSING_MS ? 0 : 1,
-  petition.place,
-  petition.podsLeft,
-  petition.drainSinceMs,
+/** The keys of the rank; the first that differs decides, smaller first. */
+const rank = (candidate: EvictionCandidate, { budget, nowMs }: RankView): readonly number[] => [
+  isCharged(budget, candidate.podName) ? 0 : 1,
+  DRAIN_CLASSES.indexOf(candidate.drainClass),
+  candidate.deadlineMs - nowMs < PRESSING_MS ? 0 : 1,
+  candidate.nodePriority,
+  candidate.podsLeft,
+  candidate.drainSinceMs,
 ];
 
 interface Ranked {
-  readonly petition: Petition;
+  readonly candidate: EvictionCandidate;
   readonly ranks: readonly number[];
 }
 
-const ranked = (petition: Petition, view: QueueView): Ranked => ({
-  petition,
-  ranks: rank(petition, view),
+const ranked = (candidate: EvictionCandidate, view: RankView): Ranked => ({
+  candidate,
+  ranks: rank(candidate, view),
 });
 
 /** Ends with node, priority and name, so that nothing is even. */
@@ -67,26 +69,29 @@ const compareRanked = (left: Ranked, right: Ranked): number => {
     const difference = value - (right.ranks[at] ?? 0);
     if (difference !== 0) return difference;
   }
-  const [one, other] = [left.petition, right.petition];
+  const [one, other] = [left.candidate, right.candidate];
   return compareText(one.node, other.node) || one.priority - other.priority ||
     compareText(one.podName, other.podName) || compareText(one.pod, other.pod);
 };
 
 /** Negative when `left` comes first. */
-export const comparePetitions = (left: Petition, right: Petition, view: QueueView): number =>
-  compareRanked(ranked(left, view), ranked(right, view));
+export const compareCandidates = (
+  left: EvictionCandidate,
+  right: EvictionCandidate,
+  view: RankView,
+): number => compareRanked(ranked(left, view), ranked(right, view));
 
-/** The petition that gets the next slot; `undefined` when nobody waits. */
-export const nextInLine = (
-  petitions: Iterable<Petition>,
-  view: QueueView,
-): Petition | undefined => {
+/** The candidate that is evicted next; `undefined` when there is none. */
+export const firstCandidate = (
+  candidates: Iterable<EvictionCandidate>,
+  view: RankView,
+): EvictionCandidate | undefined => {
   let first: Ranked | undefined;
-  for (const petition of petitions) {
-    const candidate = ranked(petition, view);
-    if (first === undefined || compareRanked(candidate, first) < 0) first = candidate;
+  for (const candidate of candidates) {
+    const next = ranked(candidate, view);
+    if (first === undefined || compareRanked(next, first) < 0) first = next;
   }
-  return first?.petition;
+  return first?.candidate;
 };
 
 /** An eviction that the budget has counted and that did not happen. Wall-clock milliseconds. */

@@ -1,10 +1,10 @@
-/** The permit to evict, walked through every configuration. */
+/** The circuit breaker of evictions, walked through every configuration. */
 import { expect } from 'vitest';
-import { evictionPermit } from '../../src/machines/eviction-permit.ts';
+import { evictionCircuit } from '../../src/machines/eviction-circuit.ts';
 import { describeModel } from './model.ts';
 
-describeModel('evictionPermit', {
-  machine: evictionPermit,
+describeModel('evictionCircuit', {
+  machine: evictionCircuit,
   inputs: [undefined],
   events: {
     'server.throttled': [
@@ -17,12 +17,12 @@ describeModel('evictionPermit', {
   },
   invariant: (snapshot, acts) => {
     const { retryAfterMs, problem } = snapshot.context;
-    expect(acts.includes('permitOne'), 'one call tries, and no more').toBe(
-      acts.length > 0 && snapshot.matches('trying'),
+    expect(acts.includes('probe'), 'a single eviction probes').toBe(
+      acts.length > 0 && snapshot.matches('halfOpen'),
     );
-    if (snapshot.matches('open')) expect(problem).toBe('');
-    else expect(problem, 'a wait has a reason').not.toBe('');
-    if (snapshot.matches('throttled')) {
+    if (snapshot.matches('closed')) expect(problem).toBe('');
+    else expect(problem, 'an open circuit has a cause').not.toBe('');
+    if (snapshot.matches({ open: 'throttled' })) {
       expect(retryAfterMs).toBeGreaterThanOrEqual(1000);
       expect(retryAfterMs).toBeLessThanOrEqual(60_000);
     }
