@@ -1,6 +1,6 @@
 /** How the stand-in fleet gives machines to needs and takes them back. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { preemptionGraceSeconds } from '../../../src/embedded/fleet/allocation.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';

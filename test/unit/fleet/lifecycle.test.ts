@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { bindingsFile } from '../../../src/embedded/fleet/bindings.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { type BootstrapManners, cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';

@@ -1,6 +1,6 @@
 /** How the stand-in fleet keeps Nodes in step with machines, over an API server that may fail. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import type { ApiServer } from '../../../src/embedded/fleet/api-server.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { keepNodes } from '../../../src/embedded/fleet/nodes.ts';

@@ -1,6 +1,6 @@
 /** What the stand-in fleet makes of roll-ups. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { inspectNeeds } from '../../../src/embedded/fleet/needs-view.ts';
 import { cpus, FleetCluster, type NeedInit } from '../../support/fleet/fleet-cluster.ts';

@@ -1,7 +1,7 @@
 /** What scripts can ask of the stand-in fleet, route by route, and what they are told. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { dial } from '../../../src/embedded/fleet/in-process.ts';
 import { ODD_FRAMES } from '../../../src/embedded/fleet/odd-frames.ts';

@@ -1,6 +1,6 @@
 /** The stand-in fleet's side of a session: what a cluster hears, when, and what is not answered. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
 import { cpus, FleetCluster } from '../../support/fleet/fleet-cluster.ts';
 
