@@ -47,7 +47,7 @@ const CALLS: readonly Ban[] = [
     what: 'a turn of the event loop',
     pattern: /\bsetImmediate\(/g,
     remedy: 'Let the code run when what it waits for has happened',
-    allowed: { 'src/domain/simulated-time.ts': 'lets fibers run before time moves on' },
+    allowed: {},
     scope: SOURCE,
     planted: source('setImmediate(() => {});'),
   },

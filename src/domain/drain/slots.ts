@@ -29,7 +29,7 @@ const mayGoUnready = (budget: Budget): boolean =>
   (budget.currentHealthy >= budget.desiredHealthy && budget.desiredHealthy > 0);
 
 /** True when the budget counts controllers and no pod that it covers has one. */
-export const neverAllows = (budget: Budget): boolean =>
+const neverAllows = (budget: Budget): boolean =>
   budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
   budget.expectedPods === 0;
 
@@ -65,7 +65,7 @@ export interface Reservation {
 }
 
 /** How long a reservation outlives both the departure of its pod and its answer. */
-export const RESERVATION_OVERTIME_MS = 2000;
+const RESERVATION_OVERTIME_MS = 2000;
 /** Kubernetes takes a slot back when the eviction did not happen within this time. */
 const UNCONFIRMED_MS = 120_000;
 

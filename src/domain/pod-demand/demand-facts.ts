@@ -41,7 +41,7 @@ export interface PendingRequestWrite {
 }
 
 /** The key that the request of a pod has when we make it. */
-export const requestKey = ({ namespace, name, uid }: RequestedPod) =>
+const requestKey = ({ namespace, name, uid }: RequestedPod) =>
   objectKey(requestName(name, uid), namespace);
 
 /** The one request that stays: the one with the pod's own name for it, or else the first. */

@@ -25,7 +25,7 @@ import { instructionId, machineId, type ObjectKey, objectKey } from '../../../sr
 import { textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
 import type { DrainFact } from '../../../src/domain/shown-phase.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import type { KubeAnswer, KubeCall, NotSent } from '../../../src/effects/kube-api.ts';

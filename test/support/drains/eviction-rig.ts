@@ -5,7 +5,7 @@ import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictio
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import { evictionsLayer } from '../../../src/effects/evictions.ts';
 import { fakeEvictions, type Pace } from './fake-evictions.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createActor, setup } from 'xstate';
 import { startConcurrencyLimit } from '../../../src/actors/concurrency-limit.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 /** Acts from the moment it has a slot until its work is done. */
 const worker = setup({

@@ -5,7 +5,7 @@
  * `advance` lets promises settle between instants, so that fibers woken by one timer have run
  * before the next one fires.
  */
-import type { Time } from './time.ts';
+import type { Time } from '../../../src/domain/time.ts';
 import { type Timer, timerHeap } from './timer-heap.ts';
 
 /** A `Time` with its crank. */

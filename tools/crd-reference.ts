@@ -1,7 +1,7 @@
 /** The reference page of the custom resources, from the same definitions as the CRDs. */
-import { API_GROUP, API_VERSION, GROUP_VERSION } from '../domain/api-group.ts';
-import { asList, asRecord, asText, type JsonRecord, recordAt } from '../domain/json.ts';
-import { CATEGORY, type CustomResource, structuralSchema } from './crd.ts';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../src/domain/api-group.ts';
+import { asList, asRecord, asText, type JsonRecord, recordAt } from '../src/domain/json.ts';
+import { CATEGORY, type CustomResource, structuralSchema } from '../src/api/crd.ts';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 

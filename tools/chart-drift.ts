@@ -1,7 +1,7 @@
 /** Whether the chart of a machine is the one that is committed, in words that name what is not. */
-import type { Chart } from './chart.ts';
-import { chartDiff, chartDiffText } from './chart-diff.ts';
-import { chartFromJson } from './chart-file.ts';
+import type { Chart } from '../src/view/chart/chart.ts';
+import { chartDiff, chartDiffText } from '../src/view/chart/chart-diff.ts';
+import { chartFromJson } from '../src/view/chart/chart-file.ts';
 
 /** What the committed JSON does not show; undefined when it is current. */
 export const chartDrift = (chart: Chart, committed: string | undefined): string | undefined => {
