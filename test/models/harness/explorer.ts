@@ -105,7 +105,7 @@ const logicOf = <World>(
 });
 
 /** The machine in its environment, from one input, as a logic that can be walked. */
-const machineInWorld = <Machine extends AnyStateMachine, World>(
+export const machineInWorld = <Machine extends AnyStateMachine, World>(
   { machine, project, world, record }: Exploration<Machine, World>,
   input: InputFrom<Machine>,
 ) => {
