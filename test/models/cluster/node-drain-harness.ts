@@ -172,7 +172,7 @@ const runOf = async (
   const asked = Promise.withResolvers<() => void>();
   const deaf = (): void => {};
   const machine = provideNodeDrain(runtime, {
-    askForTurn: deaf,
+    requestSlot: deaf,
     tellStarted: deaf,
     tellDraining: deaf,
     tellCordonFailing: deaf,

@@ -7,7 +7,7 @@
  * waits only for conditions, and names the one that it waited for in vain.
  */
 import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { namedTimers, type Rig } from '../harness/driver.ts';
 import { eventLabel, type Step } from '../harness/interpreter.ts';

@@ -96,8 +96,8 @@ export const transcriptOf = (machine: AnyStateMachine, path: Path): string => {
   return text.join('\n');
 };
 
-/** One word for how `machine` goes all of these paths: any difference gives another. */
-export const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
+/** One word for how `machine` takes all of these paths: any difference gives another. */
+const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(transcriptOf(machine, path));
   return hash.digest('hex').slice(0, 16);

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
 import { asRecord, type JsonRecord, parseJson } from '../../../src/domain/json.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import type { ClusterRequest } from '../../../src/embedded/cluster/api.ts';
 import { type Cluster, makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 import { apiVersionOf, type Kind } from '../../../src/embedded/cluster/kinds/kind.ts';

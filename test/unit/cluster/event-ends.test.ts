@@ -1,7 +1,7 @@
 /** Events of the embedded cluster do not pile up. */
 import { expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 
 const MINUTE_MS = 60_000;

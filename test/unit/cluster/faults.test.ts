@@ -1,6 +1,6 @@
 /** Faults touch what they name, as often as they say, and leave done what was done. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import type { ClusterResponse } from '../../../src/embedded/cluster/api.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 

@@ -1,6 +1,6 @@
 /** The embedded cluster is a function of its seed and of what is asked. */
 import { expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';

@@ -1,6 +1,6 @@
 /** The handles below `/_sim/`. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { withSimulation } from '../../../src/embedded/cluster/answers/simulation-routes.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';

@@ -1,6 +1,6 @@
 /** Time that runs at a rate and jumps. */
 import { describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
 
 const HOUR_MS = 3_600_000;

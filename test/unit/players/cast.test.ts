@@ -7,7 +7,7 @@ import {
   numberAt,
   textAt,
 } from '../../../src/domain/json.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
 import { startCast } from '../../../src/embedded/cluster/players/cast.ts';
 import { STOPS_AFTER } from '../../../src/embedded/cluster/players/kubelets.ts';
