@@ -2,8 +2,8 @@
  * `npm run models`: walks every statechart, executes the paths that were generated from it on the
  * live actor, and prints what was covered.
  *
- * Promises: exit code 1 when a state or transition is not taken, a recorded transcript has changed, or
- * an invariant is broken; 2 for a flag that is unknown.
+ * Promises: exit code 1 when a state or transition is not taken, a recorded transcript has changed,
+ * or an invariant is broken; 2 for a flag that is unknown.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 /**
  * Which of the paths of a statechart can be executed on a cluster, and why not the others.
  *
- * Promises: the same model and harness give the same paths; every path that is given can be executed
- * as far as the harness shows; a transition that none of them takes has a reason.
+ * Promises: the same model and harness give the same paths; every path that is given can be
+ * executed as far as the harness shows; a transition that none of them takes has a reason.
  */
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import { transitionName } from '../harness/coverage.ts';

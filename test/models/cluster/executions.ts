@@ -1,8 +1,8 @@
 /**
  * Executes the generated paths of a statechart on a cluster, and counts what the cluster did of it.
  *
- * Promises: every path is executed on a wire, at a gate and with names of its own; a transition that
- * was not executed is named, with the reason.
+ * Promises: every path is executed on a wire, at a gate and with names of its own; a transition
+ * that was not executed is named, with the reason.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
