@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { carriedKubeApi } from '../../../src/effects/carried-kube-api.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
-import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
+import { makeCluster } from '../../../packages/embedded-kubernetes/src/cluster.ts';
 
 const CONFIGMAPS = '/api/v1/namespaces/default/configmaps';
 
