@@ -12,7 +12,6 @@ import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
 import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import type { StartOperator } from './cli/operator.ts';
-import type { StartPods } from './cli/pods.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { PackageMissing } from './domain/package-missing.ts';
@@ -67,11 +66,6 @@ const startOperator: StartOperator = async (settings) => {
 /** The lifecycles of the operator. */
 const drawnMachines = async () => (await import('./machines/index.ts')).MACHINES;
 
-const startPods: StartPods = async (settings) => {
-  const { startPodsProcess } = await import('./cli/pods-process.ts');
-  return await startPodsProcess(settings);
-};
-
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
@@ -79,7 +73,7 @@ const roles: Roles = {
   },
   pods: async (flags) => {
     const { runPods } = await import('./cli/pods.ts');
-    return await runPods(flags, surroundings, { terminal, start: startPods });
+    return await runPods(flags, surroundings, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');

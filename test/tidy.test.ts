@@ -10,7 +10,7 @@ import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
-import { chartDrift } from '../src/view/chart/chart-drift.ts';
+import { chartDrift } from '../tools/chart-drift.ts';
 import { blanked } from './tidy/blanking.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
 import {

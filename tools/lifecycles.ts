@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
-import { chartDrift } from '../src/view/chart/chart-drift.ts';
+import { chartDrift } from './chart-drift.ts';
 import { chartFile } from '../src/view/chart/chart-file.ts';
 import { CHART_FORMATS, chartFileName, type ChartFormat } from '../src/view/chart/chart-format.ts';
 import { type Page, settlePages } from './pages.ts';

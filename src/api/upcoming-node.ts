@@ -5,7 +5,7 @@ import { ageColumn, type CustomResource } from './crd.ts';
 import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
 
 /** What the Node will look like. */
-export const UpcomingNodeSpec = Schema.Struct({
+const UpcomingNodeSpec = Schema.Struct({
   labels: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String)
       .annotate({ description: 'Labels that the Node will have.' }),
@@ -16,10 +16,10 @@ export const UpcomingNodeSpec = Schema.Struct({
   ),
 });
 /** What the Node will look like. */
-export type UpcomingNodeSpec = typeof UpcomingNodeSpec.Type;
+type UpcomingNodeSpec = typeof UpcomingNodeSpec.Type;
 
 /** Where the machine is on its way. */
-export const UpcomingNodeStatus = Schema.Struct({
+const UpcomingNodeStatus = Schema.Struct({
   phase: Schema.Literals([
     'Provisioning',
     'Launched',
@@ -43,7 +43,7 @@ export const UpcomingNodeStatus = Schema.Struct({
   ),
 });
 /** Where the machine is on its way. */
-export type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
+type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
 
 /** The custom resource. */
 export const upcomingNode: CustomResource = {

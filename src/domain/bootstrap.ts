@@ -54,7 +54,7 @@ const INPUT: StructType = {
 const text = (value: string): Value => stringValue(toBytes(value));
 
 /** A pull as the struct that a template looks into. */
-export const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
+const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
   structValue(INPUT, [
     text(clusterId),
     sliceValue(

@@ -52,18 +52,18 @@ export interface LeaseTimes {
   readonly retryMs: number;
 }
 
-/** 15, 10 and 2 seconds, as controller-runtime's. */
-export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 };
+/** Why times do not fit each other. */
+export type LeaseTimesProblem = 'RenewDeadlineTooLong' | 'RetryPeriodTooLong';
 
-/** What is wrong with `times`, in one sentence; `undefined` when they fit each other. */
+/**
+ * What is wrong with these times; `undefined` when they fit each other. A leader must have stopped
+ * before a standby may start, and must get more than one attempt.
+ */
 export const leaseTimesProblem = (
   { leaseMs, renewMs, retryMs }: LeaseTimes,
-): string | undefined => {
-  if (leaseMs < 1000) return 'the lease must last at least 1 s';
-  if (retryMs <= 0) return 'the retry period must be positive';
-  if (renewMs >= leaseMs) return 'the renew deadline must be shorter than the lease';
-  if (retryMs * 1.2 >= renewMs) return 'the retry period must be shorter than the renew deadline';
-  return undefined;
+): LeaseTimesProblem | undefined => {
+  if (renewMs >= leaseMs) return 'RenewDeadlineTooLong';
+  return retryMs * 2 > renewMs ? 'RetryPeriodTooLong' : undefined;
 };
 
 /** Reads a Lease; what it does not say reads as released. */

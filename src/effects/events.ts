@@ -11,7 +11,7 @@ import type { KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
 /** Who reports, in every Event of Tidegate. */
-export const REPORTING_CONTROLLER = 'tidegate.dev/operator';
+const REPORTING_CONTROLLER = 'tidegate.dev/operator';
 
 /** The API server takes no longer note, and it counts bytes. */
 const NOTE_BYTES_MAX = 1024;

@@ -16,7 +16,7 @@ export interface DemoLine {
 }
 
 /** How far a drain is, and what holds it up. */
-export const drainInWords = (drain: DrainStatus | undefined): string => {
+const drainInWords = (drain: DrainStatus | undefined): string => {
   if (drain === undefined || drain.state === 'Cordoned') return '';
   if (drain.state === 'Drained') return 'empty';
   const { left, leaving } = drain.pods;

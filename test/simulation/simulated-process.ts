@@ -6,6 +6,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/actors/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
+import { makeRoles } from '../../src/actors/roles.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import {
   type LogFields,
@@ -122,16 +123,21 @@ const startRoles = (
     firstSeed: seed,
     ...(inspect === undefined ? {} : { inspect }),
   });
+  const roles = makeRoles(world, {
+    fleet: {
+      clusterId: clusterId(CLUSTER),
+      shardAddress: 'simulated',
+      rollupIntervalMs,
+      ackConcurrency: 16,
+      bootstrapTemplateFile,
+      credentialFiles: undefined,
+      drains: { own: null, paused: false, tierWaitMs },
+      intern,
+    },
+  });
   return startOperator(world, {
-    clusterId: clusterId(CLUSTER),
-    shardAddress: 'simulated',
-    rollupIntervalMs,
-    ackConcurrency: 16,
-    bootstrapTemplateFile,
-    credentialFiles: undefined,
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },
-    drains: { own: null, paused: false, tierWaitMs },
-    intern,
+    roles,
   });
 };
 

@@ -1,5 +1,5 @@
 /** A simulated world while it is played: its stage, its laws, its weather and its log. */
-import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
+import { type SimulatedTime, simulatedTime } from '../support/time/simulated-time.ts';
 import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
 import { embeddedSite, type Setting } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';

@@ -233,8 +233,7 @@ export const ROOM_RULES: readonly Rule[] = [
     check: importsOutsideOfPackage,
     planted: {
       path: 'packages/go-template/src/planted.ts',
-      text:
-        "/** x */\nimport { a } from '../../packages/embedded-kubernetes/src/values/quantity.ts';\n",
+      text: "/** x */\nimport { a } from '../../../src/domain/quantity.ts';\n",
     },
   },
   {

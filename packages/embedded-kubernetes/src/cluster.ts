@@ -55,7 +55,7 @@ const PRIORITY_CLASSES = [
 ] as const;
 
 /** What a problem looks like to the client. */
-export const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): ClusterAnswer => {
+const refusalOf = ({ code, status, retryAfterSeconds }: ApiProblem): ClusterAnswer => {
   const answer = answerOf(code, status);
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': `${retryAfterSeconds}` } };

@@ -7,7 +7,7 @@
  * only for conditions, and says for which one it waited in vain.
  */
 import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { namedTimers, type Rig } from '../harness/driver.ts';
 import { type Step, tell } from '../harness/interpreter.ts';

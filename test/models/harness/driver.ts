@@ -10,7 +10,7 @@ import {
   type EventObject,
   fromPromise,
 } from 'xstate';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { tell } from './interpreter.ts';
 import type { Path } from './paths.ts';
 

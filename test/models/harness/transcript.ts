@@ -97,7 +97,7 @@ export const storyOf = (machine: AnyStateMachine, path: Path): string => {
 };
 
 /** One word for how `machine` goes all of these ways: any difference gives another. */
-export const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
+const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(storyOf(machine, path));
   return hash.digest('hex').slice(0, 16);

@@ -68,7 +68,7 @@ const untilNodesReady = async (stage: Stage, names: readonly string[]): Promise<
 };
 
 /** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
-export const joinMachines = async (
+const joinMachines = async (
   stage: Stage,
   { count, prefix, pods = MANY_PODS }: Scenery['machines'],
 ): Promise<readonly string[]> => {
@@ -111,7 +111,7 @@ export const untilBudgetsCurrent = async (stage: Stage, unready = 0): Promise<vo
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-export const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
+const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
   await stage.until(`${ids.length} machines are shown Ready`, () => {
     const ready = new Set(
       stage.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),

@@ -1,7 +1,7 @@
 /** The embedded cluster on simulated time, as the contract suite sees a cluster. */
 import { asRecord, parseJson } from '../../../src/domain/json.ts';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import type {
   ClusterRequest,
   ClusterResponse,

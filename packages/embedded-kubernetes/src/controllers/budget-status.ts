@@ -16,7 +16,7 @@ import {
 import { isFinished, isReady, isTerminating } from './pod-reading.ts';
 
 /** How long the controller believes that a pod whose eviction was allowed will go. */
-export const DISRUPTED_MS = 120_000;
+const DISRUPTED_MS = 120_000;
 
 /** `5` or `"30%"` of `total`, rounded up; `undefined` when it is neither. */
 export const scaledUp = (value: unknown, total: number): number | undefined => {

@@ -62,7 +62,7 @@ export const wantsNode = (pod: unknown, node: unknown): boolean => {
 };
 
 /** Whether a PersistentVolume can be had on the node: its node affinity, and its zone labels. */
-export const volumeReaches = (volume: unknown, node: unknown): boolean => {
+const volumeReaches = (volume: unknown, node: unknown): boolean => {
   const required = recordAt(volume, 'spec', 'nodeAffinity', 'required');
   const reaches = required === undefined ||
     listOrEmptyAt(required, 'nodeSelectorTerms').some((term) => termHolds(term, node));

@@ -11,7 +11,7 @@ import type { Kinds } from '../api-server-state.ts';
 import { apiVersionOf, type Kind } from '../kinds/kind.ts';
 
 /** The version that the embedded cluster plays. */
-export const VERSION = {
+const VERSION = {
   major: '1',
   minor: '36',
   gitVersion: 'v1.36.3+tidegate',

@@ -93,7 +93,7 @@ const accounts = (spec: JsonRecord): JsonRecord => {
 };
 
 /** The spec of a pod or of a template of pods, with its defaults. */
-export const defaultedPodSpec = (spec: JsonRecord): JsonRecord => ({
+const defaultedPodSpec = (spec: JsonRecord): JsonRecord => ({
   restartPolicy: 'Always',
   dnsPolicy: 'ClusterFirst',
   schedulerName: 'default-scheduler',

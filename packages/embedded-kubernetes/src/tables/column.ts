@@ -35,7 +35,7 @@ export const NAME: Column = {
 };
 
 /** What stands where nothing is known. */
-export const NONE = '<none>';
+const NONE = '<none>';
 export const UNKNOWN = '<unknown>';
 
 /** The text at a path, or `<none>`. */
@@ -54,7 +54,7 @@ const two = (seconds: number, [large, small]: readonly [number, number], units: 
 };
 
 /** A duration as kubectl prints ages: `5s`, `3m20s`, `4h`, `2d3h` (`duration.HumanDuration`). */
-export const humanDuration = (ms: number): string => {
+const humanDuration = (ms: number): string => {
   const seconds = Math.floor(ms / 1000);
   if (seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';

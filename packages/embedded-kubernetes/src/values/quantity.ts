@@ -31,9 +31,9 @@ export type QuantityReading =
   | { readonly _tag: 'Malformed'; readonly problem: string };
 
 /** Longest text that is read. */
-export const QUANTITY_LENGTH_MAX = 256;
+const QUANTITY_LENGTH_MAX = 256;
 /** Largest exponent, up or down, that is read. */
-export const QUANTITY_EXPONENT_MAX = 999;
+const QUANTITY_EXPONENT_MAX = 999;
 
 const NANOS_PER_UNIT = 1_000_000_000n;
 const NANO_EXPONENT = -9;

@@ -111,5 +111,4 @@ export const create = (
 };
 
 /** Whether there is anything in `metadata` at all; objects without are refused early. */
-export const hasMetadata = (object: JsonRecord): boolean =>
-  recordAt(object, 'metadata') !== undefined;
+const hasMetadata = (object: JsonRecord): boolean => recordAt(object, 'metadata') !== undefined;
