@@ -4,7 +4,7 @@
  */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { FIRST_REQUESTS_MS_MAX } from '../../../src/actors/capacity-requests/first-requests.ts';
+import { INITIAL_REQUESTS_MS_MAX } from '../../../src/machines/initial-requests.ts';
 import { podRig } from '../../support/demand/pod-rig.ts';
 
 type Rig = ReturnType<typeof podRig>;
@@ -35,7 +35,7 @@ describe('the demand of pods is complete', () => {
     const isMade = watched(rig);
     rig.pod('web');
     rig.foreign('cr-pod-old', 'web');
-    await rig.time.advance(2 * FIRST_REQUESTS_MS_MAX);
+    await rig.time.advance(2 * INITIAL_REQUESTS_MS_MAX);
     expect(isMade()).toBe(false);
     rig.registry().lead(true);
     await rig.settle();
@@ -92,7 +92,7 @@ describe('the demand of pods is complete', () => {
     const serve = held(rig);
     const isMade = watched(rig);
     rig.registry().lead(true);
-    await rig.time.advance(FIRST_REQUESTS_MS_MAX - 1);
+    await rig.time.advance(INITIAL_REQUESTS_MS_MAX - 1);
     expect(isMade()).toBe(false);
     await rig.time.advance(1);
     expect(isMade()).toBe(true);
