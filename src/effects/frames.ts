@@ -188,7 +188,7 @@ const unusable = (message: ShardMessage, why: string): ShardFrame => {
     _tag: 'Unreadable',
     problem: `Cannot use a ${name}: ${why}`,
     subject: subjectOf(message).slice(0, QUOTED_MAX),
-    isHole: false,
+    leavesGap: false,
     ...(about === '' ? {} : { machineId: machineId(about) }),
   };
 };
@@ -204,7 +204,7 @@ export const readShardFrame = (bytes: Uint8Array): ShardFrame => {
       _tag: 'Unreadable',
       problem: `Cannot read a frame of ${bytes.length} bytes: ${why}`,
       subject: '',
-      isHole: true,
+      leavesGap: true,
     };
   }
   try {
