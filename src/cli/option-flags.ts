@@ -14,7 +14,7 @@ const aboutAbsence = (option: Shown): string => {
 };
 
 /** What help says about an option, with its default and its variable. */
-export const descriptionOf = (option: Shown, prefix: string): string =>
+const descriptionOf = (option: Shown, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
 const flagOf = (option: Shown): Flag.Flag<string> =>

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
+import { leaseTimesProblem } from '../domain/lease.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
 import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
@@ -173,24 +174,36 @@ const DNS_SUBDOMAIN =
   /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A leader must have stopped before a standby may start, and must get more than one attempt. */
+const leaseTimesProblemOf = (lease: LeaseSettings): SettingsProblem | undefined => {
+  const [duration, deadline, period] = [
+    goDuration(lease.durationMs),
+    goDuration(lease.renewDeadlineMs),
+    goDuration(lease.retryPeriodMs),
+  ];
+  const problem = leaseTimesProblem({
+    leaseMs: lease.durationMs,
+    renewMs: lease.renewDeadlineMs,
+    retryMs: lease.retryPeriodMs,
+  });
+  switch (problem) {
+    case undefined:
+      return undefined;
+    case 'RenewDeadlineTooLong':
+      return settingsProblem(
+        `Cannot use --lease-renew-deadline "${deadline}": two leaders could write at once; make ` +
+          `it shorter than --lease-duration (${duration})`,
+      );
+    case 'RetryPeriodTooLong':
+      return settingsProblem(
+        `Cannot use --lease-retry-period "${period}": one lost call would end the leadership; ` +
+          `make it at most half of --lease-renew-deadline (${deadline})`,
+      );
+  }
+};
+
 const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
-  if (lease.renewDeadlineMs >= lease.durationMs) {
-    return settingsProblem(
-      `Cannot use --lease-renew-deadline "${
-        goDuration(lease.renewDeadlineMs)
-      }": two leaders could ` +
-        `write at once; make it shorter than --lease-duration (${goDuration(lease.durationMs)})`,
-    );
-  }
-  if (lease.retryPeriodMs * 2 > lease.renewDeadlineMs) {
-    return settingsProblem(
-      `Cannot use --lease-retry-period "${goDuration(lease.retryPeriodMs)}": one lost call would ` +
-        `end the leadership; make it at most half of --lease-renew-deadline (${
-          goDuration(lease.renewDeadlineMs)
-        })`,
-    );
-  }
+  const ofTimes = leaseTimesProblemOf(lease);
+  if (ofTimes !== undefined) return ofTimes;
   if (!DNS_SUBDOMAIN.test(lease.name)) {
     return settingsProblem(
       `Cannot use --lease-name "${lease.name}": it cannot name an object; write lower-case ` +

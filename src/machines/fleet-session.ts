@@ -1,5 +1,5 @@
 /**
- * The one session with the shard: when to dial, what waits for an ack, and when to give a stream up.
+ * The one session with the shard: when to dial, what waits for an ack, and when a stream is over.
  *
  * Promises: nothing is dialled before demand is complete or while another process leads
  * (wire: rule 5); one roll-up is outstanding at a time and none longer than three intervals (wire:

@@ -2,11 +2,12 @@
 import { afterEach, expect, it } from 'vitest';
 import { type Leadership, startLeadership } from '../../src/actors/leadership.ts';
 import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
-import { LEASE_TIMES, type LeaseTimes } from '../../src/domain/lease.ts';
+import type { LeaseTimes } from '../../src/domain/lease.ts';
 import { stateText } from '../../src/domain/state-value.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { type Onlooker, seenBy } from '../../src/observability/inspected.ts';
 import { type CuttableProxy, cuttableProxy } from '../support/api/cuttable-proxy.ts';
+import { LEASE_TIMES } from '../support/api/lease-times.ts';
 import { type LiveWorld, liveWorld } from '../support/api/live-world.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';

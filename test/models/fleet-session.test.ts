@@ -8,7 +8,7 @@ import {
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { clusterId } from '../../src/domain/ids.ts';
-import { simulatedTime } from '../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../support/time/simulated-time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import { ShardCalls } from '../../src/effects/shard-call.ts';
 import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';

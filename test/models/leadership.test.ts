@@ -12,7 +12,7 @@ import type {
   ReleaseOutcome,
   RenewOutcome,
 } from '../../src/domain/lease.ts';
-import { simulatedTime } from '../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
 import { leadershipStage } from './cluster/leadership-stage.ts';

@@ -60,4 +60,4 @@ export const faultDoor = () => {
 };
 
 /** The door as stories hold it. */
-export type FaultDoor = ReturnType<typeof faultDoor>;
+type FaultDoor = ReturnType<typeof faultDoor>;

@@ -1,5 +1,5 @@
 /** A simulated world while it is played: its stage, its laws, its weather and its log. */
-import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
+import { type SimulatedTime, simulatedTime } from '../support/time/simulated-time.ts';
 import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
 import { embeddedSite, type Setting } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
@@ -117,7 +117,7 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     startedMs: (process) => starts.get(process) ?? 0,
   };
   laws.push(...LAWS.map((make) => make(bench)));
-  site.cluster.store.hear((change) => laws.forEach((law) => law.change?.(change)));
+  site.cluster.store.subscribe((change) => laws.forEach((law) => law.change?.(change)));
   /** Lets the laws look, when a second has gone by since they did. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;

@@ -6,8 +6,11 @@
  * machines before there is anywhere else to go.
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
-import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
-import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
+import {
+  DEFAULT_TIMING,
+  type Span,
+} from '../../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { machineKind } from '../../../packages/stand-in-fleet/src/machine-kind.ts';
 import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
 import type { Scenery } from '../../support/drains/drain-site.ts';
@@ -35,7 +38,7 @@ export const drainSetting = (
   seed,
   providerDrainMs: NEVER_MS,
   machines: 0,
-  pace: { ...DEFAULT_PACE, startMs: readyMs, stopMs },
+  pace: { ...DEFAULT_TIMING, startMs: readyMs, stopMs },
   fleetTiming: { cycleMs: NEVER_MS },
 });
 
@@ -65,7 +68,7 @@ const untilNodesReady = async (stage: Stage, names: readonly string[]): Promise<
 };
 
 /** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
-export const joinMachines = async (
+const joinMachines = async (
   stage: Stage,
   { count, prefix, pods = MANY_PODS }: Scenery['machines'],
 ): Promise<readonly string[]> => {
@@ -108,7 +111,7 @@ export const untilBudgetsCurrent = async (stage: Stage, unready = 0): Promise<vo
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-export const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
+const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
   await stage.until(`${ids.length} machines are shown Ready`, () => {
     const ready = new Set(
       stage.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),

@@ -12,9 +12,9 @@ import {
   STARTED,
 } from '../../../src/actors/role.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { LEASE_TIMES } from '../../../src/domain/lease.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { Events } from '../../../src/effects/events.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { writeGate } from '../../../src/effects/write-gate.ts';

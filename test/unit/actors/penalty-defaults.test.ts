@@ -9,7 +9,7 @@ import { penaltyDefaults } from '../../../src/actors/capacity-requests/penalty-d
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 describe('penalty defaults', () => {
   let folder = '';
