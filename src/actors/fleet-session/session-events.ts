@@ -1,14 +1,11 @@
-/** What the session says of itself while it runs: its state, its endings, its roll-ups. */
-import type { Actor, SnapshotFrom } from 'xstate';
-import type { ReasonName } from '../../api/reasons.ts';
+/** Logs, metrics and Events of the session: its state, its endings, roll-ups it cannot send. */
+import type { SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Rollup, SessionEnding } from '../../domain/session.ts';
 import type { RollupFrame } from '../../effects/rollup-frame.ts';
 import type { fleetSession } from '../../machines/fleet-session.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-
-/** Records an Event on the operator's Lease. */
-export type RecordOnLease = (reason: ReasonName, note: string) => void;
+import type { RecordOnLease } from '../role.ts';
 
 /** The states as the metric names them. */
 const SHOWN_STATES = [
@@ -23,13 +20,15 @@ const SHOWN_STATES = [
   'backingOff',
   'refused',
   'stopped',
+  'crashed',
 ] as const;
 
 /** The state that a person would call it by. */
 export const shownState = ({ value }: SnapshotFrom<typeof fleetSession>): string => {
   if (typeof value === 'string') return value;
   const { connected } = value;
-  return typeof connected === 'object' ? 'streaming' : connected ?? 'stopped';
+  if (typeof connected !== 'object') return connected ?? 'stopped';
+  return 'greeting' in connected ? 'greeting' : 'streaming';
 };
 
 /** Of one warning, so many are logged in full … */
@@ -38,14 +37,14 @@ const WARNINGS_IN_FULL = 20;
 const WARNINGS_ONE_IN = 1000;
 
 /** The same telemetry, where a flood of one warning is not a flood of log lines. */
-export const sparing = (telemetry: Telemetry): Telemetry => {
-  const said = new Map<string, number>();
+export const sampledLogger = (telemetry: Telemetry): Telemetry => {
+  const seen = new Map<string, number>();
   return {
     ...telemetry,
     log: (level, message, fields) => {
       if (level !== 'warn') return telemetry.log(level, message, fields);
-      const times = (said.get(message) ?? 0) + 1;
-      said.set(message, times);
+      const times = (seen.get(message) ?? 0) + 1;
+      seen.set(message, times);
       if (times <= WARNINGS_IN_FULL || times % WARNINGS_ONE_IN === 0) {
         telemetry.log(level, message, { ...fields, times });
       }
@@ -54,27 +53,22 @@ export const sparing = (telemetry: Telemetry): Telemetry => {
 };
 
 /** Keeps the state's metric current and logs each change. */
-export const showState = (
-  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
-  actor: Actor<typeof fleetSession>,
-): void => {
-  let shown = shownState(actor.getSnapshot());
-  for (const state of SHOWN_STATES) {
-    telemetry.gauge('tidegate_session_state', state === shown ? 1 : 0, { state });
-  }
-  const show = (snapshot: SnapshotFrom<typeof fleetSession>): void => {
-    const state = shownState(snapshot);
-    if (state === shown) return;
-    telemetry.gauge('tidegate_session_state', 0, { state: shown });
-    telemetry.gauge('tidegate_session_state', 1, { state });
-    telemetry.log('info', 'Session moved', { from: shown, to: state });
-    shown = state;
+export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>) => {
+  let current: string | undefined;
+  return (state: string): void => {
+    if (state === current) return;
+    for (const other of SHOWN_STATES) {
+      telemetry.gauge('tidegate_session_state', other === state ? 1 : 0, { state: other });
+    }
+    if (current !== undefined) {
+      telemetry.log('info', 'Session moved', { from: current, to: state });
+    }
+    current = state;
   };
-  actor.subscribe(show);
 };
 
-/** A voice that tells endings; a refusal becomes an Event when it is another than the last. */
-export const endingTeller = (
+/** Logs and counts endings; a refusal becomes an Event when it differs from the last. */
+export const endingRecorder = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
   record: RecordOnLease,
 ): (ending: SessionEnding, attempt: number) => void => {
@@ -103,8 +97,8 @@ export interface TooLarge {
   readonly frame: Extract<RollupFrame, { readonly _tag: 'TooLarge' }>;
 }
 
-/** Tells of a roll-up that no frame can hold. */
-export const tellTooLarge = (
+/** Logs, counts and records a roll-up that no frame can hold. */
+export const recordTooLarge = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
   record: RecordOnLease,
   { rollup, frame }: TooLarge,
