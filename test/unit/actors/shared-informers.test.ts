@@ -9,7 +9,7 @@ import type { Identity } from '../../../src/domain/facts.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { scriptedApi } from '../../support/api/scripted-api.ts';
 
