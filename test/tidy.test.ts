@@ -13,6 +13,7 @@ import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
 import { chartDrift } from '../tools/chart-drift.ts';
 import { blanked } from './tidy/blanking.ts';
+import { CITATION_RULES } from './tidy/citations.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
 import { SHAPE_RULES } from './tidy/shape.ts';
@@ -20,7 +21,7 @@ import { PROJECT, projectFiles, sourceFile, violationText } from './tidy/source-
 import { chartProblems, chartProblemText } from './tidy/statecharts.ts';
 import { WORD_RULES } from './tidy/words.ts';
 
-const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES];
+const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES, ...CITATION_RULES];
 const files = projectFiles();
 
 describe('tidy', () => {

@@ -1,7 +1,7 @@
 /**
- * Which Node is which machine, in the order of wire.md (*What the real shard does*): providerID,
- * then the Node named like the machine, then the Node labelled with its id, then a Node named by
- * the frame or instruction itself.
+ * Which Node is which machine, in the order of UPN-03: providerID, then the Node named like the
+ * machine, then the Node labelled with its id, then a Node named by the frame or instruction
+ * itself.
  *
  * Promises: no answer costs a scan, however many there are; a rule that fits two Nodes decides
  * nothing, because the wrong Node is worse than none.
