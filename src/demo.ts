@@ -14,12 +14,13 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { RunningFleet } from '@tidegate/stand-in-fleet';
 import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
+import { loadStandInFleet } from './cli/on-demand-packages.ts';
 import { PAGE_LOG } from './cli/onlookers.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
 import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';
-import { runFleet, type RunningFleet } from './embedded/fleet/run.ts';
 
 const CLUSTER = 'demo';
 const LOOPBACK = '127.0.0.1';
@@ -51,6 +52,7 @@ const asking = ({ cluster }: RunningCluster): Pick<DemoStage, 'ask' | 'list'> =>
 });
 
 const fleetOf = async (kubeconfig: string, folder: string) => {
+  const { runFleet } = await loadStandInFleet('demo');
   let port = 0;
   const start = (): Promise<RunningFleet> =>
     runFleet({

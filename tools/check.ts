@@ -23,6 +23,7 @@ const GENERATORS = [
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',
+  'tools/architecture.ts',
   'tools/page.ts',
 ];
 
@@ -64,8 +65,8 @@ const UNUSED: readonly Step[] = [
 const run = ({ title, command, args }: Step): boolean => {
   const ended = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', env: process.env });
   const passed = ended.status === 0;
-  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n`);
-  if (!passed) process.stdout.write(`${ended.stdout}${ended.stderr}${ended.error ?? ''}\n`);
+  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n${ended.stdout}`);
+  if (!passed) process.stdout.write(`${ended.stderr}${ended.error ?? ''}\n`);
   return passed;
 };
 

@@ -30,3 +30,11 @@ export const fromStream = <Event extends EventObject, Input>(
     Event,
     Input & Record<string, unknown>
   >;
+
+/** What a write comes to once its registry starts nothing new. */
+export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process stops writing' } as const;
+
+/** The write, counted while it is in flight; `WRITES_STOPPED` when it would start too late. */
+export type WriteInFlight = <Outcome, Services = never>(
+  write: Effect.Effect<Outcome, never, Services>,
+) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;

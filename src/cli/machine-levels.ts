@@ -7,7 +7,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   actorRestart: 'debug',
   availableCapacity: 'debug',
   budget: 'debug',
-  evictionPermit: 'debug',
+  evictionCircuit: 'debug',
   fleetSession: 'debug',
   leadership: 'debug',
   listWatch: 'debug',

@@ -7,7 +7,9 @@ import { type OptionTable, variableOf } from '../effects/options.ts';
 type Shown = OptionTable[string];
 
 const aboutAbsence = (option: Shown): string => {
-  if (option.requiredBecause !== undefined) return ' (required)';
+  const { requiredBecause, requiredWith } = option;
+  if (requiredWith !== undefined) return ` (required with ${requiredWith})`;
+  if (requiredBecause !== undefined) return ' (required)';
   return option.default === undefined ? '' : ` (default ${option.default})`;
 };
 

@@ -1,7 +1,7 @@
 /**
  * What an AvailableCapacity is to look like and which write brings it there.
  *
- * Promises: nothing is owed when nothing changed; `cost` is the exact decimal of the wire's double;
+ * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's double;
  * the object goes when the fleet says that there is none and is sure of it.
  */
 import { GROUP_VERSION } from './api-group.ts';
@@ -33,6 +33,9 @@ export interface AvailableCapacityFacts {
   readonly said: CapacitySaid | null;
   readonly shown: AvailableCapacityProjection | null;
 }
+
+/** A write of the object, as metrics call it. */
+export type CapacityWrite = 'create' | 'spec_update' | 'delete';
 
 interface SpecFields {
   readonly requirements: readonly {
@@ -117,10 +120,10 @@ export const capacityPatch = ({ said, shown }: AvailableCapacityFacts): object |
   return spec === undefined ? undefined : { spec };
 };
 
-/** The write that is owed next; `undefined` when the object shows what the fleet said. */
-export const owedCapacityWrite = (
+/** The write that is pending; `undefined` when the object shows what the fleet reported. */
+export const pendingCapacityWrite = (
   { said, shown }: AvailableCapacityFacts,
-): 'create' | 'spec_update' | 'delete' | undefined => {
+): CapacityWrite | undefined => {
   if (said === null) return undefined;
   if (said.exhausted) return shown === null ? undefined : 'delete';
   if (shown === null) return 'create';

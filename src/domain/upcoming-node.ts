@@ -68,7 +68,7 @@ export interface UpcomingNodeFacts {
 /** A write of the object itself, as metrics call it. */
 export type ObjectWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
 /** The one write that is owed next; `node_release` takes the `reclaim` key off the Node. */
-export type OwedWrite = ObjectWrite | 'node_release';
+export type PendingWrite = ObjectWrite | 'node_release';
 
 /** Reads an UpcomingNode as the API server gives it. Total. */
 export const projectUpcomingNode = (
@@ -221,7 +221,10 @@ const owedAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): Obje
 };
 
 /** The next write that is owed; `undefined` when the object shows what shard and drain said. */
-export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrite | undefined => {
+export const pendingWrite = (
+  machineId: string,
+  facts: UpcomingNodeFacts,
+): PendingWrite | undefined => {
   const { said, shown, node } = facts;
   const standing = standingOf(facts);
   if (standing !== null && endsObject(standing)) {
@@ -235,10 +238,10 @@ export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrit
 
 /** True when the object shows the drain's last word, or there is none that could. */
 export const drainShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
-  const owed = owedWrite(machineId, facts);
+  const owed = pendingWrite(machineId, facts);
   return owed !== 'create' && owed !== 'status_update';
 };
 
 /** True when the Node of an object is Ready and nobody was told; `told` is the last Node's UID. */
-export const readinessUntold = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
+export const readinessUnrecorded = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
   shown !== null && node !== null && node.ready && node.uid !== told;

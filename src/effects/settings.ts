@@ -11,7 +11,7 @@ import { type ClusterId, clusterId } from '../domain/ids.ts';
 import { leaseTimesProblem } from '../domain/lease.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
-import { OPERATOR_OPTIONS } from './operator-options.ts';
+import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
 import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import {
   type Decoded,
@@ -60,10 +60,20 @@ export interface DrainSettings {
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
 
-/** What `tidegate operator` runs with. */
-export interface OperatorSettings {
+/** What an operator with a fleet runs with. */
+export interface FleetRoleSettings {
   readonly clusterId: ClusterId;
   readonly shardAddress: string;
+  readonly acknowledgeConcurrency: number;
+  readonly rollupIntervalMs: number;
+  readonly bootstrapTemplateFile: string | undefined;
+  /** Undefined: plaintext. */
+  readonly tls: TlsFiles | undefined;
+  readonly drains: DrainSettings;
+}
+
+/** What an operator runs with, whatever its roles. */
+export interface ProcessSettings {
   readonly kubeconfig: string | undefined;
   readonly metricsAddress: ListenAddress | undefined;
   readonly healthAddress: ListenAddress | undefined;
@@ -73,17 +83,30 @@ export interface OperatorSettings {
   readonly recordFile: string | undefined;
   readonly writesPerSecond: number;
   readonly writeBurst: number;
-  readonly acknowledgeConcurrency: number;
-  readonly rollupIntervalMs: number;
-  readonly bootstrapTemplateFile: string | undefined;
-  /** Undefined: plaintext. */
-  readonly tls: TlsFiles | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly lease: LeaseSettings;
-  readonly drains: DrainSettings;
-  /** Undefined: somebody else makes CapacityRequests. */
+}
+
+/** What an operator runs with; a role without settings is not one of its roles. */
+export interface OperatorSettings extends ProcessSettings {
+  readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
 }
+
+/** The options that settings of the process are settled from. */
+export type ProcessOptions =
+  & LeaseOptions
+  & Pick<
+    Decoded<typeof OPERATOR_OPTIONS>,
+    | 'kubeconfig'
+    | 'metricsAddress'
+    | 'healthAddress'
+    | 'inspectAddress'
+    | 'recordFile'
+    | 'writesPerSecond'
+    | 'writeBurst'
+    | 'logLevel'
+  >;
 
 /** What `tidegate fleet` runs with. */
 export interface FleetSettings {
@@ -193,8 +216,8 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
   );
 };
 
-/** Who leads in this cluster, from the options that every role with a Lease has. */
-export const leaseSettings = (
+/** Who leads in this cluster. */
+const leaseSettings = (
   options: LeaseOptions,
   surroundings: Surroundings,
 ): Settled<LeaseSettings> => {
@@ -212,44 +235,53 @@ export const leaseSettings = (
 };
 
 /** Where to listen; undefined when it was turned off. */
-export const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
+const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
-/** The settings of the operator from its flags and its surroundings. */
-export const operatorSettings = (
-  flags: Given['flags'],
+/** What an operator runs with, from the options that every operator has. */
+export const processSettings = (
+  options: ProcessOptions,
   surroundings: Surroundings,
-): Settled<OperatorSettings> => {
-  const decoded = decodeOptions(OPERATOR_OPTIONS, {
-    flags,
-    environment: surroundings.environment,
-    prefix: OPERATOR_VARIABLES,
-  });
-  if (decoded._tag === 'SettingsProblem') return decoded;
-  const options = decoded.settings;
-  const tls = decodeTls(options);
-  if (tls._tag === 'SettingsProblem') return tls;
+): Settled<ProcessSettings> => {
   const lease = leaseSettings(options, surroundings);
   if (lease._tag === 'SettingsProblem') return lease;
+  const { kubeconfig, recordFile, writesPerSecond, writeBurst, logLevel } = options;
   return {
     _tag: 'Settled',
     settings: {
-      clusterId: clusterId(options.clusterId),
-      shardAddress: options.shardAddress,
-      kubeconfig: options.kubeconfig,
+      kubeconfig,
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
       inspectAddress: unlessOff(options.inspectAddress),
-      recordFile: options.recordFile,
-      writesPerSecond: options.writesPerSecond,
-      writeBurst: options.writeBurst,
+      recordFile,
+      writesPerSecond,
+      writeBurst,
+      logLevel,
+      lease: lease.settings,
+    },
+  };
+};
+
+type FleetRoleTable = typeof FLEET_ROLE_OPTIONS;
+/** The options without those that only an operator with a fleet must be told. */
+type OtherOptions = Omit<Decoded<typeof OPERATOR_OPTIONS>, keyof FleetRoleTable>;
+
+const fleetRoleSettings = (
+  { clusterId: id, shardAddress }: Decoded<FleetRoleTable>,
+  options: OtherOptions,
+  surroundings: Surroundings,
+): Settled<FleetRoleSettings> => {
+  const tls = decodeTls(options);
+  if (tls._tag === 'SettingsProblem') return tls;
+  return {
+    _tag: 'Settled',
+    settings: {
+      clusterId: clusterId(id),
+      shardAddress,
       acknowledgeConcurrency: options.acknowledgeConcurrency,
       rollupIntervalMs: options.rollupIntervalMs,
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
-      logLevel: options.logLevel,
-      lease: lease.settings,
-      pods: options.withPods ? podPolicyOf(options) : undefined,
       drains: {
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
@@ -257,6 +289,38 @@ export const operatorSettings = (
         ownPod: ownPod(surroundings),
       },
     },
+  };
+};
+
+/** The settings of the operator from its flags and its surroundings. */
+export const operatorSettings = (
+  flags: Given['flags'],
+  surroundings: Surroundings,
+): Settled<OperatorSettings> => {
+  const given: Given = {
+    flags,
+    environment: surroundings.environment,
+    prefix: OPERATOR_VARIABLES,
+  };
+  const chosen = decodeOptions(ROLE_OPTIONS, given);
+  if (chosen._tag === 'SettingsProblem') return chosen;
+  const { roles, withPods } = chosen.settings;
+  const fleetOptions = roles.includes('fleet')
+    ? decodeOptions(FLEET_ROLE_OPTIONS, given)
+    : undefined;
+  if (fleetOptions?._tag === 'SettingsProblem') return fleetOptions;
+  const { clusterId: _id, shardAddress: _address, ...others } = OPERATOR_OPTIONS;
+  const decoded = decodeOptions(others, given);
+  if (decoded._tag === 'SettingsProblem') return decoded;
+  const options = decoded.settings;
+  const fleet = fleetOptions && fleetRoleSettings(fleetOptions.settings, options, surroundings);
+  if (fleet?._tag === 'SettingsProblem') return fleet;
+  const settled = processSettings(options, surroundings);
+  if (settled._tag === 'SettingsProblem') return settled;
+  const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
+  return {
+    _tag: 'Settled',
+    settings: { ...settled.settings, fleet: fleet?.settings, pods },
   };
 };
 

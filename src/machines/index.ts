@@ -2,7 +2,7 @@
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
-import { evictionPermit } from './eviction-permit.ts';
+import { evictionCircuit } from './eviction-circuit.ts';
 import { fleetSession } from './fleet-session.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
@@ -18,7 +18,7 @@ export const MACHINES = {
   actorRestart,
   availableCapacity,
   budget,
-  evictionPermit,
+  evictionCircuit,
   fleetSession,
   leadership,
   listWatch,

@@ -150,7 +150,7 @@ describeWithTestbed('two operators, when the leader is put to sleep', { say: () 
     });
     const since = stage.leader.logs().length;
     stage.leader.signal('CONT');
-    await stage.leader.untilLog(({ message }) => message === 'This process leads no more', {
+    await stage.leader.untilLog(({ message }) => message === 'Lost leadership', {
       what: 'that it leads no more',
       since,
     });

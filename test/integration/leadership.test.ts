@@ -38,7 +38,7 @@ const candidate = async (
   cleanups.push(live.dispose);
   const options = { identity, namespace: 'default', name: lease, ...times };
   const leadership = startLeadership(live.world, options);
-  cleanups.push(() => leadership.actor.stop());
+  cleanups.push(() => leadership.actor?.stop());
   return { identity, leadership, proxy, live };
 };
 
@@ -54,7 +54,7 @@ const renewedMs = async (bed: Testbed, lease: string): Promise<number> =>
   Date.parse(textAt(await leaseOf(bed, lease), 'renewTime') ?? '');
 
 const standsBy = ({ identity, leadership }: Candidate): Promise<boolean> =>
-  eventually(() => leadership.actor.getSnapshot().matches('standingBy'), {
+  eventually(() => leadership.actor?.getSnapshot().matches('standingBy'), {
     what: `${identity} to stand by`,
     everyMs: 10,
   });
@@ -65,7 +65,8 @@ const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
   const look: Onlooker = ({ event, snapshot }) => {
     if ('value' in snapshot) moves.push(`${stateText(snapshot.value)} by ${event.type}`);
   };
-  cleanups.push(actor.system.inspect(seenBy(() => {}, [look])).unsubscribe);
+  const inspection = actor?.system.inspect(seenBy(() => {}, [look]));
+  cleanups.push(() => inspection?.unsubscribe());
   return moves;
 };
 

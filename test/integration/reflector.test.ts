@@ -112,7 +112,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
     await change(live, 'entry-1', 'before');
     await eventually(() => named(reflector, 'entry-1') === 'before', { what: 'the change' });
     await bed().stopApiServer();
-    await eventually(() => reflector.actor.getSnapshot().matches('backingOff'), {
+    await eventually(() => reflector.actor?.getSnapshot().matches('backingOff'), {
       what: 'the loss of the watch',
     });
     expect([reflector.synced, reflector.size]).toEqual([true, size]);
@@ -130,7 +130,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
     const reflector = follow(near, 'forgotten');
     const seen = factsOf(reflector);
     await reflector.whenSynced;
-    await eventually(() => reflector.actor.getSnapshot().matches('watching'), { what: 'a watch' });
+    await eventually(() => reflector.actor?.getSnapshot().matches('watching'), { what: 'a watch' });
     proxy.cut();
     const other = connect(bed());
     await remove(other, 'entry-2');
@@ -148,7 +148,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
     const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
     const reflector = startInformer(world, { id: 'nothings', path, project });
     cleanups.push(reflector.stop);
-    await eventually(() => reflector.actor.getSnapshot().matches('refused'), { what: 'refusal' });
+    await eventually(() => reflector.actor?.getSnapshot().matches('refused'), { what: 'refusal' });
     expect(reflector.synced).toBe(false);
   });
 

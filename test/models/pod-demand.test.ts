@@ -1,14 +1,13 @@
 /** One pod and its CapacityRequest, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-acts.ts';
-import { writeDoor } from '../../src/actors/write-door.ts';
+import { providePodDemand } from '../../src/actors/capacity-requests/pod-demand-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { uid } from '../../src/domain/ids.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
-  owedRequest,
+  pendingRequestWrite,
   type RequestsStanding,
 } from '../../src/domain/pod-demand/demand-facts.ts';
 import {
@@ -121,8 +120,8 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return providePodDemand(
     ManagedRuntime.make(layer),
-    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
-    writeDoor().through,
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
+    (write) => write,
   );
 };
 
@@ -166,7 +165,7 @@ describeModel('podDemand', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedRequest(POD, facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
     if (acts.includes('invoke:createRequest')) {
       expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
@@ -190,7 +189,7 @@ describeModel('podDemand', {
     },
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
-      const owed = owedRequest(POD, context.facts);
+      const owed = pendingRequestWrite(POD, context.facts);
       return {
         standing: context.facts.standing,
         write: owed?.write,

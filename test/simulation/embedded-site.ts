@@ -11,9 +11,9 @@ import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
 import { startCast } from '../../src/embedded/cluster/players/cast.ts';
 import { DEFAULT_PACE, type Pace } from '../../src/embedded/cluster/players/stage.ts';
 import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
-import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
-import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
-import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
+import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts';
+import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
+import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 import { chanceOf, derived } from './chance.ts';
 import { fleetHouse } from './fleet-house.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
@@ -100,7 +100,7 @@ const prepare = (ask: Ask): void => {
 export const embeddedSite = (
   setting: Setting,
   time: Time,
-  observe: ShardParts['observe'] = () => {},
+  observe: ShardOptions['observe'] = () => {},
 ) => {
   const chance = chanceOf(derived(setting.seed, 2));
   const cluster = makeCluster({ time, seed: derived(setting.seed, 3) });

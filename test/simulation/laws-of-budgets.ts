@@ -20,7 +20,7 @@ const FRESH_MS = 500;
 const UNSETTLED_MS = 3000;
 /** After so much silence a call may be made to find out (DR-35). */
 const SILENCE_MS = 100_000;
-/** A slot is held for so long at most after the answer and the sighting of its pod (DR-32). */
+/** A slot is held for so long at most after the answer and the departure of its pod (DR-32). */
 const OVERTIME_MS = 2000;
 /** A slot that is free for so long is used. */
 const UNUSED_MS = 100_000;
@@ -42,10 +42,10 @@ interface Charge {
   countedAt: number;
   /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
   answeredMs: number;
-  sightedMs: number;
+  departedMs: number;
 }
 
-const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, sightedMs: Infinity };
+const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, departedMs: Infinity };
 
 /** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
 const makeCharges = () => {
@@ -65,13 +65,13 @@ const makeCharges = () => {
     /** Notes a call that leaves. */
     open: (charge: Charge): void => {
       charge.answeredMs = Infinity;
-      charge.sightedMs = Infinity;
+      charge.departedMs = Infinity;
       byPod.set(`${charge.process} ${charge.uid}`, charge);
       add(byBudget, `${charge.process} ${charge.budget}`, charge);
       add(unsighted, charge.process, charge);
     },
     sight: (charge: Charge, atMs: number): void => {
-      charge.sightedMs = atMs;
+      charge.departedMs = atMs;
       unsighted.get(charge.process)?.delete(charge);
     },
     drop: (charge: Charge): void => {
@@ -108,7 +108,7 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
   const left = (view: View, charge: Charge): number => {
     const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
       other.uid !== charge.uid && other.countedAt > revisionOf(view.object) &&
-      time.monotonic() < Math.max(other.answeredMs, other.sightedMs) + OVERTIME_MS
+      time.monotonic() < Math.max(other.answeredMs, other.departedMs) + OVERTIME_MS
     );
     return freeOf(view.object) - outstanding.length;
   };

@@ -1,6 +1,6 @@
 /** Laws about cordons, acks, deadlines and cancellations of drains. */
 import { textAt } from '../../src/domain/json.ts';
-import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import { type Bench, type Law, nameOf, viewsOf } from './law.ts';
 import { isCordoned, isDraining, mayEmpty, ownersOf, reclaimMark } from './node-marks.ts';
 

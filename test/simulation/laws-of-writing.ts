@@ -26,7 +26,7 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Law => {
 };
 
 /** What a process says when its term ends; a law that misses it is too strict, never too lax. */
-const TERM_ENDED = 'This process leads no more';
+const TERM_ENDED = 'Lost leadership';
 
 /**
  * wire 4: at most one writer a machine. A write that outlives the term of leadership that it was

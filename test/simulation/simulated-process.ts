@@ -6,6 +6,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/actors/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
+import { makeRoles } from '../../src/actors/roles.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import {
   type LogFields,
@@ -18,7 +19,7 @@ import { textPool } from '../../src/domain/text-pool.ts';
 import type { Time } from '../../src/domain/time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
-import type { Script } from '../../src/embedded/fleet/script.ts';
+import type { Script } from '../../packages/stand-in-fleet/src/script.ts';
 import { type ApiLine, apiLine, type ApiTap, type Doorkeeper, type Weather } from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type ProcessLine, processLine } from './process-line.ts';
@@ -119,16 +120,21 @@ const startRoles = (
     firstSeed: seed,
     ...(inspect === undefined ? {} : { inspect }),
   });
+  const roles = makeRoles(world, {
+    fleet: {
+      clusterId: clusterId(CLUSTER),
+      shardAddress: 'simulated',
+      rollupIntervalMs,
+      ackConcurrency: 16,
+      bootstrapTemplateFile,
+      credentialFiles: undefined,
+      drains: { own: null, paused: false, tierWaitMs },
+      intern,
+    },
+  });
   return startOperator(world, {
-    clusterId: clusterId(CLUSTER),
-    shardAddress: 'simulated',
-    rollupIntervalMs,
-    ackConcurrency: 16,
-    bootstrapTemplateFile,
-    credentialFiles: undefined,
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },
-    drains: { own: null, paused: false, tierWaitMs },
-    intern,
+    roles,
   });
 };
 

@@ -1,6 +1,6 @@
 /** Plays the scenes of a plan: what people, owners of workloads, the fleet and bad luck do. */
 import { numberAt } from '../../src/domain/json.ts';
-import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
@@ -132,10 +132,10 @@ const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
   };
   const away = (forMs: number): void => {
     hand.trouble(forMs);
-    script.door.refuse = true;
+    script.admission.refuse = true;
     cut();
     hand.later(forMs, () => {
-      script.door.refuse = false;
+      script.admission.refuse = false;
     });
   };
   switch (act._tag) {

@@ -14,6 +14,7 @@ const FOLDERS = [
   'adr/',
   'docs/reference/',
   'packages/go-template/',
+  'packages/stand-in-fleet/',
 ];
 
 /** Every page of the documentation. */

@@ -58,7 +58,7 @@ const CALLS: readonly Ban[] = [
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
       'src/cli/first-seed.ts': 'seeds the jitter of a process',
-      'src/embedded/fleet/run.ts': 'seeds the stand-in fleet of a process',
+      'packages/stand-in-fleet/src/run.ts': 'seeds the stand-in fleet of a process',
     },
     scope: SOURCE,
     planted: source('export const chance = Math.random();'),

@@ -20,9 +20,9 @@ import type { SelectedNamespace } from '../../domain/pod-demand/selected-namespa
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import { departures } from './departures.ts';
 import { firstRequests } from './first-requests.ts';
-import { makePodPopulation, type Pod, type PodActor } from './pod-demand-population.ts';
-import { podDemandVoice } from './pod-demand-voice.ts';
-import { makePodRoster, type PodRoster } from './pod-roster.ts';
+import { podDemandEvents } from './pod-demand-actor.ts';
+import { type PodActor, podDemandActors } from './pod-demand-registry.ts';
+import { type PodEntry, type PodIndex, podIndex } from './pod-index.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -39,11 +39,11 @@ export interface PodDemandsOptions {
 
 /** All pods that are demand. */
 export interface PodDemandRegistry {
-  /** The actors that are awake. */
+  /** The active actors. */
   readonly actors: () => Iterable<PodActor>;
-  /** The actor of a pod, when it is awake. */
+  /** The actor of a pod, while it is active. */
   readonly get: (uid: Uid) => PodActor | undefined;
-  /** Pods by state; those that sleep are `asleep`. */
+  /** Pods by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
   /** Whether this process leads. */
   readonly lead: (leading: boolean) => void;
@@ -64,9 +64,9 @@ const presentIn = <T extends Identity>(
 ): readonly T[] => (fact._tag === 'Listed' ? fact.objects : [fact.object]);
 
 /** Pods that are demand and have no request that is known of. */
-const unasked = function* (roster: PodRoster<PodActor>): Generator<Uid> {
-  for (const pod of roster.members()) {
-    const { standing, requests } = roster.facts(pod);
+const unasked = function* (index: PodIndex): Generator<Uid> {
+  for (const pod of index.entries()) {
+    const { standing, requests } = index.facts(pod);
     if (standing === 'Wanted' && requests.length === 0) yield pod.uid;
   }
 };
@@ -86,42 +86,42 @@ export const startPodDemands = (
   let textOf = requestTexts(new Map());
   const active = (): boolean => leading && unknown.size === 0;
 
-  const roster = makePodRoster<PodActor>({
+  const index = podIndex({
     request: requests.get,
     textOf: (ask) => textOf(ask),
     counts: (name) => !namespaces || namespaces.get(objectKey(name))?.selected === true,
   });
   const first = firstRequests(environment.time, tellLate(telemetry));
-  const voice = podDemandVoice(environment, record, first.settle);
-  const population = makePodPopulation(environment, {
-    roster,
+  const events = podDemandEvents(environment, record, first.settle);
+  const actors = podDemandActors(environment, {
+    index,
     request: requests.get,
-    voice,
-    active,
+    events,
+    isActive: active,
   });
   const gone = departures(environment.time, (uid) => {
-    const pod = roster.get(uid);
+    const pod = index.get(uid);
     if (pod === undefined || pod.pod !== undefined) return;
     pod.overdue = true;
-    population.consider(pod);
+    actors.consider(pod);
   });
-  const warn = (pod: Pod): void => {
+  const warn = (pod: PodEntry): void => {
     const ask = pod.pod?.ask ?? undefined;
     if (ask === undefined || ask === pod.warnedOf || ask.warnings.length === 0) return;
     pod.warnedOf = ask;
-    voice.warn(roster.podOf(pod), ask.warnings);
+    events.recordWarnings(index.podOf(pod), ask.warnings);
   };
-  const consider = (pod: Pod): void => {
+  const consider = (pod: PodEntry): void => {
     if (pod.pod === undefined) gone.note(pod.uid);
     else gone.forget(pod.uid);
-    population.consider(pod);
+    actors.consider(pod);
     if (active()) warn(pod);
-    if (roster.get(pod.uid) === undefined) gone.forget(pod.uid);
+    if (index.get(pod.uid) === undefined) gone.forget(pod.uid);
   };
   const orient = (): void => {
     if (!active()) return;
-    for (const pod of [...roster.members()]) consider(pod);
-    first.expect(unasked(roster));
+    for (const pod of [...index.entries()]) consider(pod);
+    first.expect(unasked(index));
   };
   const learn = (what: Known): void => {
     if (unknown.delete(what)) orient();
@@ -134,14 +134,14 @@ export const startPodDemands = (
   const onPods = (fact: Fact<PodDemand>): void => {
     if (fact._tag === 'Absent') {
       first.settle(fact.last.uid);
-      const pod = roster.podGone(fact.last);
+      const pod = index.removePod(fact.last);
       if (pod === undefined) return;
       count('pod_gone');
       return consider(pod);
     }
     for (const seen of presentIn(fact)) {
       if (seen.standing !== 'Wanted') first.settle(seen.uid);
-      const pod = roster.podSeen(seen);
+      const pod = index.putPod(seen);
       if (pod === undefined) continue;
       if (seen.standing === 'Finished') count('pod_terminal');
       else if (pod.keys.length > 0) count('cr_exists');
@@ -151,13 +151,13 @@ export const startPodDemands = (
   };
   const onRequests = (fact: Fact<OwnedRequest>): void => {
     if (fact._tag === 'Absent') {
-      const pod = roster.requestGone(fact.last);
+      const pod = index.removeRequest(fact.last);
       if (pod === undefined) return;
-      population.vanish(pod, fact.last.uid);
+      actors.onVanished(pod, fact.last.uid);
       return consider(pod);
     }
     for (const seen of presentIn(fact)) {
-      for (const pod of roster.requestSeen(seen)) consider(pod);
+      for (const pod of index.putRequest(seen)) consider(pod);
       if (seen.pod !== '') first.settle(uid(seen.pod));
     }
     if (fact._tag === 'Listed') learn('requests');
@@ -168,7 +168,7 @@ export const startPodDemands = (
       return learn('namespaces');
     }
     const { name } = fact._tag === 'Absent' ? fact.last : fact.object;
-    for (const pod of [...roster.members()]) {
+    for (const pod of [...index.entries()]) {
       if (pod.pod?.namespace === name) consider(pod);
     }
   };
@@ -184,24 +184,22 @@ export const startPodDemands = (
   subscription.add(pods.facts.subscribe(onPods));
 
   return {
-    actors: function* () {
-      for (const { actor } of roster.members()) if (actor !== undefined) yield actor;
-    },
-    get: (uid) => roster.get(uid)?.actor,
-    counts: population.counts,
+    actors: actors.actors,
+    get: actors.get,
+    counts: actors.counts,
     lead: (leads) => {
       if (leads === leading) return;
       leading = leads;
       if (leads) orient();
-      else population.rest();
+      else actors.onLeadershipLost();
     },
     made: first.made,
-    idle: population.idle,
+    idle: actors.idle,
     stop: () => {
       subscription.unsubscribe();
       gone.stop();
       first.stop();
-      return population.stop();
+      return actors.stop();
     },
   };
 };

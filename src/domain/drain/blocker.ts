@@ -11,7 +11,7 @@ import { rfc3339Seconds } from '../time.ts';
 import type { EvictionOutcome } from './answer.ts';
 import { type Budget, isProcessed } from './budget.ts';
 import { type DrainPod, terminatingSinceMs } from './pod.ts';
-import type { InterruptedEviction } from './queue.ts';
+import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
 
 /** Every reason that a pod can have. */

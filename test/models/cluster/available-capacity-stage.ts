@@ -1,6 +1,6 @@
 /** `availableCapacity` on a cluster: one AvailableCapacity, which others may change or delete. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-acts.ts';
+import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import {
   type AvailableCapacityFacts,
@@ -128,7 +128,11 @@ const sceneOf = (
   };
   const deaf = (): void => {};
   return {
-    machine: provideAvailableCapacity(runtime, { askForTurn: deaf, complain: deaf }),
+    machine: provideAvailableCapacity(
+      runtime,
+      { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
+      (write) => write,
+    ),
     input: { ...input, name: object.name },
     arrange,
     observe,

@@ -165,7 +165,7 @@ const sceneOf = async (
   const asked = Promise.withResolvers<() => void>();
   const deaf = (): void => {};
   const machine = provideNodeDrain(runtime, {
-    askForTurn: deaf,
+    requestSlot: deaf,
     tellStarted: deaf,
     tellDraining: deaf,
     tellCordonFailing: deaf,

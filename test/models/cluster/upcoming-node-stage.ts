@@ -1,8 +1,9 @@
 /** `upcomingNode` on a cluster: its UpcomingNode and its Node, which others may change. */
 import { Layer, ManagedRuntime } from 'effect';
-import { releasing } from '../../../src/actors/upcoming-nodes/machine-population.ts';
-import { provideUpcomingNode } from '../../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
-import { writeDoor } from '../../../src/actors/write-door.ts';
+import {
+  provideUpcomingNode,
+  releaseFrom,
+} from '../../../src/actors/upcoming-nodes/upcoming-node-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
@@ -231,13 +232,13 @@ const sceneOf = (
       cordonsLayer(telemetry),
     ).pipe(Layer.provide(services)),
   );
-  const release = releasing({ nodeNamed: () => node.now(), nodeSeen: () => [] });
+  const release = releaseFrom({ nodeNamed: () => node.now(), putNode: () => [] });
   let uid = 'u1';
   const deaf = (): void => {};
   const machine = provideUpcomingNode(
     runtime,
-    { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
-    { through: writeDoor().through, releaseNode: release },
+    { requestSlot: deaf, recordNodeReady: deaf, recordRefused: deaf, recordFailing: deaf },
+    { inFlight: (write) => write, releaseNode: release },
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue) ?? releaseIn(cue);

@@ -105,7 +105,7 @@ const logicOf = <World>(
 });
 
 /** The machine in its environment, from one input, as a logic that can be walked. */
-const machineInWorld = <Machine extends AnyStateMachine, World>(
+export const machineInWorld = <Machine extends AnyStateMachine, World>(
   { machine, project, world, record }: Exploration<Machine, World>,
   input: InputFrom<Machine>,
 ) => {
@@ -119,11 +119,10 @@ const machineInWorld = <Machine extends AnyStateMachine, World>(
     const [output, error] = [undefined, undefined];
     return { status: 'active', output, error, key, snapshot, world: shown, step };
   };
-  const take = (from: Visit<World>, event: StepEvent): Visit<World> => {
-    return visitOf(interpreter.step(from.snapshot, event), from.world);
-  };
+  const take = (from: Visit<World>, event: StepEvent): Visit<World> =>
+    visitOf(interpreter.step(from.snapshot, event), from.world);
   const first = visitOf(firstStep(interpreter.begin()), world);
-  return { first, take, interpreter };
+  return { first, take, logic: logicOf(first, take), interpreter };
 };
 
 /** True for the first edge to a configuration, as long as it may be one more. */

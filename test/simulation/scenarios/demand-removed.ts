@@ -84,11 +84,11 @@ export const demandGone: Scenario = {
     await settle(stage);
     const { script } = stage.site;
     // Without a session, so that no roll-up tells of half the deletion.
-    script.door.refuse = true;
+    script.admission.refuse = true;
     script.end(CLUSTER, { status: undefined, message: '' });
     remove(stage, ROWS);
     await stage.wait(SEEN_MS);
-    script.door.refuse = false;
+    script.admission.refuse = false;
     await untilGone(stage, COLLECTIONS.upcomingNodes);
     await untilGone(stage, COLLECTIONS.nodes);
     await untilGone(stage, COLLECTIONS.capacities);

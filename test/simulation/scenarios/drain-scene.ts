@@ -7,7 +7,7 @@
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
-import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
+import { machineKind } from '../../../packages/stand-in-fleet/src/machine-kind.ts';
 import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
 import type { Scenery } from '../../support/drains/drain-site.ts';

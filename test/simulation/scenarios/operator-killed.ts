@@ -187,7 +187,7 @@ export const twoOperatorsAsleep = twoOperators({
     'the other one knows that it leads no more',
     () =>
       stage.said().some(({ process, message }) =>
-        process === 'process-1' && message === 'This process leads no more'
+        process === 'process-1' && message === 'Lost leadership'
       ),
   );
   await sayFinished(stage);

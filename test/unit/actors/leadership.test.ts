@@ -22,12 +22,19 @@ const bed = () => {
   const time = simulatedTime();
   const api = leaseApi();
   let made = 0;
-  const candidate = (wallClockOffsetMs = 0) => {
+  const candidate = (wallClockOffsetMs = 0, opening: () => void = () => {}) => {
     made += 1;
     const identity = `candidate-${made}`;
     const own: SimulatedTime = { ...time, now: () => time.now() + wallClockOffsetMs };
     const client = api.client();
-    const gate = makeWriteGate(own);
+    const real = makeWriteGate(own);
+    const gate: WriteGate['Service'] = {
+      ...real,
+      openUntil: (deadlineMs) => {
+        opening();
+        real.openUntil(deadlineMs);
+      },
+    };
     const runtime = ManagedRuntime.make(Layer.mergeAll(
       Layer.succeed(KubeApi, client.service),
       Layer.succeed(WriteGate, gate),
@@ -45,10 +52,10 @@ const bed = () => {
     const said: boolean[] = [];
     leadership.leading.subscribe((leads) => said.push(leads));
     cleanups.push(() => {
-      leadership.actor.stop();
+      leadership.actor?.stop();
       return Promise.resolve();
     });
-    const state = () => String(JSON.stringify(leadership.actor.getSnapshot().value));
+    const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
     return { identity, client, gate, leadership, said, state };
   };
   return { time, api, candidate };
@@ -104,7 +111,7 @@ describe('a candidate', () => {
     await time.settle();
     const two = candidate();
     await time.advance(5000);
-    one.leadership.actor.stop();
+    one.leadership.actor?.stop();
     await time.advance(12_000);
     expect(two.leadership.leads()).toBe(false);
     await time.advance(4000);
@@ -127,7 +134,7 @@ describe('a candidate', () => {
     const two = candidate();
     await time.advance(5000);
     two.client.meets('deaf');
-    one.leadership.actor.stop();
+    one.leadership.actor?.stop();
     await time.advance(31_000);
     expect(two.leadership.leads()).toBe(true);
   });
@@ -225,6 +232,51 @@ describe('a leader', () => {
     await time.advance(2000);
     expect([one.leadership.leads(), api.holder()]).toEqual([true, 'candidate-1']);
     expect(one.said).toEqual([false, true]);
+  });
+});
+
+describe('a candidacy that crashes', () => {
+  /** A candidate whose renewals crash while `broken` is true. */
+  const fragile = () => {
+    const all = bed();
+    const planted = { broken: false };
+    const one = all.candidate(0, () => {
+      if (planted.broken) throw new Error('planted');
+    });
+    return { ...all, one, planted };
+  };
+
+  it('lets nothing be written until it leads again', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(2100);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([false, 'Closed']);
+    planted.broken = false;
+    await time.advance(5000);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
+    expect(one.said).toEqual([false, true, false, true]);
+  });
+
+  it('is restarted ever more slowly while it goes on crashing', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(300_000);
+    const before = one.client.requests.length;
+    await time.advance(60_000);
+    expect(one.client.requests.length - before).toBeLessThan(20);
+    expect(one.leadership.leads()).toBe(false);
+  });
+
+  it('is over at once when it is released while it waits for its restart', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(2100);
+    await one.leadership.release();
+    expect(one.leadership.actor).toBeUndefined();
+    expect(time.pending()).toBe(0);
   });
 });
 

@@ -227,7 +227,7 @@ describe('a reflector', () => {
     api.refuseLists({ status: 403 });
     const { reflector } = start();
     await time.settle();
-    expect(reflector.actor.getSnapshot().matches('refused')).toBe(true);
+    expect(reflector.actor?.getSnapshot().matches('refused')).toBe(true);
     await time.advance(2000);
     expect(reflector.synced).toBe(true);
   });
@@ -338,10 +338,10 @@ describe('a reflector', () => {
       },
     }]);
     await time.settle();
-    expect(first.getSnapshot().status).toBe('error');
+    expect(first?.getSnapshot().status).toBe('error');
     expect(reflector.size).toBe(1);
     await time.advance(1000);
-    expect(reflector.actor).not.toBe(first);
+    expect(reflector.actor?.getSnapshot().status).toBe('active');
     expect(facts).toEqual(['listed a', 'listed a']);
   });
 

@@ -2,7 +2,7 @@
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { COLLECTION_GRACE_MS } from '../../../src/actors/capacity-requests/departures.ts';
-import { QUIET_PODS_MAX } from '../../../src/actors/capacity-requests/pod-demand-population.ts';
+import { ACTIVE_SETTLED_MAX } from '../../../src/actors/capacity-requests/pod-demand-registry.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { podRig, podUid } from '../../support/demand/pod-rig.ts';
@@ -306,15 +306,15 @@ describe('what people are told', () => {
 });
 
 describe('many pods', () => {
-  test('a thousand settled pods stay awake, and those that rested longest sleep', async () => {
+  test('a thousand settled pods stay active, and the least recently used are passivated', async () => {
     const rig = podRig();
-    const count = QUIET_PODS_MAX + 200;
+    const count = ACTIVE_SETTLED_MAX + 200;
     for (let number = 0; number < count; number += 1) rig.pod(`p${number}`);
     await rig.registry().idle();
     await rig.settle();
     expect(rig.requests.names()).toHaveLength(count);
-    expect(rig.registry().counts()).toMatchObject({ settled: QUIET_PODS_MAX, asleep: 200 });
-    expect([...rig.registry().actors()]).toHaveLength(QUIET_PODS_MAX);
+    expect(rig.registry().counts()).toMatchObject({ settled: ACTIVE_SETTLED_MAX, passive: 200 });
+    expect([...rig.registry().actors()]).toHaveLength(ACTIVE_SETTLED_MAX);
   });
 
   test('of 2,000 pods of which 1,000 finish, exactly 2 writes a pod and 1 for a finished one', async () => {
