@@ -14,13 +14,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { RunningCluster } from '@tidegate/embedded-kubernetes';
 import type { RunningFleet } from '@tidegate/stand-in-fleet';
+import { definitions } from './api/definitions.ts';
 import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
-import { loadStandInFleet } from './cli/on-demand-packages.ts';
+import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import { PAGE_LOG } from './cli/onlookers.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
-import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';
 
 const CLUSTER = 'demo';
 const LOOPBACK = '127.0.0.1';
@@ -128,8 +129,16 @@ const LOG_LINES_SHOWN = 5;
 
 /** Sets the stage. */
 export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFile }) => {
+  const { runCluster } = await loadEmbeddedKubernetes('demo');
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
-  const cluster = await runCluster({ time: realTime, listen: LISTEN, seed: 1, nodes: 0, rate: 1 });
+  const cluster = await runCluster({
+    time: realTime,
+    listen: LISTEN,
+    seed: 1,
+    nodes: 0,
+    rate: 1,
+    definitions: definitions(),
+  });
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
   const { port, fleet } = await fleetOf(kubeconfig, folder);

@@ -10,10 +10,11 @@ import { EXIT } from './cli/exit-codes.ts';
 import { failureSentence } from './cli/failures.ts';
 import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
-import { loadStandInFleet, PackageMissing } from './cli/on-demand-packages.ts';
+import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import type { StartOperator } from './cli/operator.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
+import { PackageMissing } from './domain/package-missing.ts';
 import { realTime } from './effects/real-time.ts';
 import { processSurroundings } from './effects/settings.ts';
 
@@ -51,8 +52,9 @@ const startFleet: StartFleet = async (settings) => {
 };
 
 const startCluster: StartCluster = async (settings) => {
-  const { runCluster } = await import('./embedded/cluster/run.ts');
-  return await runCluster({ time: realTime, ...settings });
+  const { runCluster } = await loadEmbeddedKubernetes('cluster');
+  const { definitions } = await import('./api/definitions.ts');
+  return await runCluster({ time: realTime, ...settings, definitions: definitions() });
 };
 
 /** Everything that an operator is made of is read only when its settings are good. */

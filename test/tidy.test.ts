@@ -18,6 +18,7 @@ import {
   looseVersions,
   manifests,
   missingDependencies,
+  productionInstall,
   unusedDependencies,
 } from './tidy/manifests.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
@@ -193,5 +194,13 @@ describe('tidy packages', () => {
 
   test.each(all)('%s has no dependency that it does not use', (_, manifest) => {
     expect(unusedDependencies(manifest, files)).toEqual([]);
+  });
+
+  test('an operator is installed without what only packages, tools and drawing need', () => {
+    const held = [...productionInstall()];
+    const unwanted = /^(?:ajv|@marcbachmann\/cel-js|elkjs|vite|vitest|preact)$|redis/;
+    expect(held).toContain('@tidegate/go-template');
+    expect(held.filter((name) => unwanted.test(name))).toEqual([]);
+    expect(held.filter((name) => name.startsWith('@tidegate/'))).toHaveLength(1);
   });
 });

@@ -6,11 +6,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { JsonRecord } from '../../src/domain/json.ts';
 import type { Time } from '../../src/domain/time.ts';
-import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
-import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
-import { startCast } from '../../src/embedded/cluster/players/cast.ts';
-import { DEFAULT_PACE, type Pace } from '../../src/embedded/cluster/players/stage.ts';
-import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
+import type {
+  ClusterRequest,
+  ClusterResponse,
+} from '../../packages/embedded-kubernetes/src/api.ts';
+import { makeCluster } from '../../packages/embedded-kubernetes/src/cluster.ts';
+import { startControllers } from '../../packages/embedded-kubernetes/src/controllers/controllers.ts';
+import {
+  type ControllerTiming,
+  DEFAULT_TIMING,
+} from '../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { storeEnvironment } from '../../packages/embedded-kubernetes/src/controllers/store-environment.ts';
 import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts';
 import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
 import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
@@ -37,7 +43,7 @@ export interface Setting {
   readonly providerDrainMs: number;
   /** Machines that the fleet owns at its first start. */
   readonly machines?: number;
-  readonly pace?: Pace;
+  readonly pace?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;
   /** False: nothing joins, machines are only told of. */
   readonly makesNodes?: boolean;
@@ -107,13 +113,13 @@ export const embeddedSite = (
   const { answer } = cluster;
   const ask = asker(answer);
   prepare(ask);
-  const stage = storeStage({
+  const stage = storeEnvironment({
     cluster,
     time,
     random: chance.unit,
-    pace: setting.pace ?? DEFAULT_PACE,
+    timing: setting.pace ?? DEFAULT_TIMING,
   });
-  const cast = startCast(stage);
+  const cast = startControllers(stage);
   const lagMs = (): number => chance.int(1, 20);
   const fleet = fleetHouse({
     api: setting.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),

@@ -11,7 +11,7 @@ import {
   isTerminating,
   nodeOf,
   phaseOf,
-} from '../../src/embedded/cluster/players/pod-reading.ts';
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import type { Law } from './law.ts';
 import { isCordoned, ownersOf, reclaimMark } from './node-marks.ts';
 

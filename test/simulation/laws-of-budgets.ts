@@ -1,13 +1,13 @@
 /** Laws about slots of disruption budgets: none is used twice, none is left unused. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
-import { selects } from '../../src/embedded/cluster/kinds/label-selector.ts';
+import { selects } from '../../packages/embedded-kubernetes/src/kinds/label-selector.ts';
 import {
   isFinished,
   isReady,
   isTerminating,
   nodeOf,
-} from '../../src/embedded/cluster/players/pod-reading.ts';
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import { type Bench, isObserved, type Law, nameOf, revisionOf, type View, viewsOf } from './law.ts';
 import { isDraining, mayEmpty, reclaimMark } from './node-marks.ts';
 

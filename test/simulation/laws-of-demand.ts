@@ -1,7 +1,7 @@
 /** Laws about demand and machines: what the fleet is told, and what the cluster is shown of it. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
-import { thousandths } from '../../src/embedded/cluster/players/amounts.ts';
+import { thousandths } from '../../packages/embedded-kubernetes/src/controllers/amounts.ts';
 import type { FleetMachine } from '../../packages/stand-in-fleet/src/inventory.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';

@@ -18,7 +18,10 @@ import { clusterId } from '../../src/domain/ids.ts';
 import { textPool } from '../../src/domain/text-pool.ts';
 import type { Time } from '../../src/domain/time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
-import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
+import type {
+  ClusterRequest,
+  ClusterResponse,
+} from '../../packages/embedded-kubernetes/src/api.ts';
 import type { Script } from '../../packages/stand-in-fleet/src/script.ts';
 import { type ApiLine, apiLine, type ApiTap, type Doorkeeper, type Weather } from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';

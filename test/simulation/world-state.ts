@@ -117,7 +117,7 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     startedMs: (process) => starts.get(process) ?? 0,
   };
   laws.push(...LAWS.map((make) => make(bench)));
-  site.cluster.store.hear((change) => laws.forEach((law) => law.change?.(change)));
+  site.cluster.store.subscribe((change) => laws.forEach((law) => law.change?.(change)));
   /** Lets the laws look, when a second has gone by since they did. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;

@@ -15,6 +15,7 @@ const FOLDERS = [
   'docs/reference/',
   'packages/go-template/',
   'packages/stand-in-fleet/',
+  'packages/embedded-kubernetes/',
 ];
 
 /** Every page of the documentation. */

@@ -49,18 +49,18 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'web',
       'gen',
     ],
-    libraries: ['effect', 'effect/cli', '@effect/platform-node', 'yaml', 'node:'],
+    libraries: ['effect', 'effect/cli', '@effect/platform-node-shared', 'yaml', 'node:'],
   },
   web: {
     rooms: ['domain', 'api', 'machines', 'view'],
     libraries: ['preact', '@preact/signals', 'node:'],
   },
-  'embedded/cluster': {
-    rooms: ['domain', 'api', 'gen', 'embedded'],
-    libraries: ['node:', 'undici', 'xstate', 'ajv', '@marcbachmann/cel-js'],
-  },
   gen: { rooms: [], libraries: ['@bufbuild/protobuf'] },
   'packages/go-template': { rooms: [], libraries: [] },
+  'packages/embedded-kubernetes': {
+    rooms: [],
+    libraries: ['node:', 'ajv', '@marcbachmann/cel-js'],
+  },
   'packages/stand-in-fleet': {
     rooms: [],
     libraries: ['node:', '@bufbuild/protobuf', 'undici', 'xstate', 'yaml'],
@@ -73,6 +73,7 @@ const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts']);
 /** Which files of the operator may import a package of this repository. */
 const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {
   '@tidegate/go-template': new Set(['src/domain/bootstrap.ts']),
+  '@tidegate/embedded-kubernetes': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
   '@tidegate/stand-in-fleet': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
 };
 
@@ -86,7 +87,7 @@ const roomOf = (path: string): string | undefined => {
     return second === 'src' || third === undefined ? `${source}/${first}` : undefined;
   }
   if (source !== 'src' || first === undefined || COMPOSITION_ROOTS.has(path)) return undefined;
-  return first === 'embedded' ? `${first}/${second}` : first;
+  return first;
 };
 
 /** Where a relative import leads, as a path of the project. */
@@ -171,7 +172,7 @@ const importsOutsideOfPackage = (file: SourceFile): readonly Violation[] => {
 };
 
 /** Packages that an operator is installed without: their types, and imports when asked for. */
-const ON_DEMAND = new Set(['@tidegate/stand-in-fleet']);
+const ON_DEMAND = new Set(['@tidegate/embedded-kubernetes', '@tidegate/stand-in-fleet']);
 
 const isMissedAtStart = ({ from, typeOnly, statement }: Import): boolean =>
   ON_DEMAND.has(packageOf(from)) && !typeOnly && !statement.startsWith('import(');

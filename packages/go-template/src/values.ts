@@ -83,10 +83,10 @@ export const complexValue = (real: number, imaginary: number): Value => ({
   imaginary,
 });
 export const stringValue = (value: ByteString): Value => ({ kind: 'string', value });
-export const anyValue = (inner: Value): Value => ({ kind: 'any', inner });
+const anyValue = (inner: Value): Value => ({ kind: 'any', inner });
 
 export const STRING: GoType = { kind: 'string' };
-export const ANY: GoType = { kind: 'any' };
+const ANY: GoType = { kind: 'any' };
 
 /** A slice of `element`s; an empty one is nil, as protobuf decoding leaves it, unless said so. */
 export const sliceValue = (

@@ -313,7 +313,7 @@ const definition = fc.tuple(oneOf('"one"', '"two"', '"template"', '`three`'), bo
   .map(([name, inner]) => `{{define ${name}}}${inner}{{end}}`);
 
 /** Whole templates, most of them well-formed. */
-export const grammarTemplate: fc.Arbitrary<string> = fc.tuple(
+const grammarTemplate: fc.Arbitrary<string> = fc.tuple(
   oneOf('', '{{$x := .m}}{{$y := "why"}}{{$i := 1}}{{define "one"}}<{{.}}>{{end}}'),
   fc.array(
     fc.oneof({ weight: 4, arbitrary: body }, { weight: 1, arbitrary: definition }),
@@ -322,7 +322,7 @@ export const grammarTemplate: fc.Arbitrary<string> = fc.tuple(
 ).map(([prelude, parts]) => prelude + parts.join(''));
 
 /** One action whose operands are likely to fit, for the depths of functions and formats. */
-export const plausibleTemplate: fc.Arbitrary<string> = fc.tuple(
+const plausibleTemplate: fc.Arbitrary<string> = fc.tuple(
   fc.oneof(
     fc.tuple(format, fc.array(fc.oneof(field, literal), { minLength: 1, maxLength: 3 }))
       .map(([directive, operands]) => ['printf', directive, ...operands].join(' ')),
@@ -346,7 +346,7 @@ export const plausibleTemplate: fc.Arbitrary<string> = fc.tuple(
 ).map(([command, rest]) => `{{${command}${rest}}}`);
 
 /** Well-formed templates with something cut out, put in or doubled. */
-export const brokenTemplate: fc.Arbitrary<string> = fc.tuple(
+const brokenTemplate: fc.Arbitrary<string> = fc.tuple(
   grammarTemplate,
   fc.nat(),
   fc.nat(6),

@@ -39,7 +39,7 @@ export interface Allocation {
 }
 
 /** Grace of a reclaim that nobody is in a hurry for (source: wire, "Grace"). */
-export const VOLUNTARY_GRACE_SECONDS = 600;
+const VOLUNTARY_GRACE_SECONDS = 600;
 
 /** From the widest gap of priorities to the narrowest. */
 const PREEMPTION_GRACE = [

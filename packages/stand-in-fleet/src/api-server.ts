@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import type { ClusterAccess } from './kubeconfig.ts';
 
 /** Who the audit log says it was. */
-export const USER_AGENT = 'tidegate-fleet';
+const USER_AGENT = 'tidegate-fleet';
 
 /** An answer; `body` is parsed JSON. */
 export interface ApiAnswer {

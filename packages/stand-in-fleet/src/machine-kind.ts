@@ -38,7 +38,7 @@ export const machineKind = (description: KindDescription): MachineKind => {
 
 /** The labels of a kind of the catalogue. */
 export const INSTANCE_TYPE = 'node.kubernetes.io/instance-type';
-export const ZONE = 'topology.kubernetes.io/zone';
+const ZONE = 'topology.kubernetes.io/zone';
 const REGION = 'topology.kubernetes.io/region';
 const ARCH = 'kubernetes.io/arch';
 const OS = 'kubernetes.io/os';

@@ -2,13 +2,13 @@
 import type { FleetMachine } from './inventory.ts';
 
 /** How the operator finds a machine's Node, besides its name and provider id. */
-export const MACHINE_ID_LABEL = 'bigfleet.lucy.sh/machine-id';
+const MACHINE_ID_LABEL = 'bigfleet.lucy.sh/machine-id';
 /** Which Nodes are the stand-in's to delete. */
 export const MADE_BY_LABEL = 'bigfleet.lucy.sh/made-by';
 export const MADE_BY = 'tidegate-fleet';
 
 /** `spec.providerID` ends in the machine's `provider_id`, as clouds have it. */
-export const providerId = ({ kind, providerId }: FleetMachine): string =>
+const providerId = ({ kind, providerId }: FleetMachine): string =>
   `tidegate-fleet://${kind.labels['topology.kubernetes.io/zone'] ?? ''}/${providerId}`;
 
 /** A Node is named like its machine, made fit for a DNS name. */

@@ -14,7 +14,7 @@ import {
   AVAILABLE_CAPACITIES_PATH,
   availableCapacitiesLayer,
 } from '../../../src/effects/available-capacities.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';

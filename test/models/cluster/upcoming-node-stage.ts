@@ -21,7 +21,7 @@ import {
 } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';

@@ -6,7 +6,10 @@
  * machines before there is anywhere else to go.
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
-import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
+import {
+  DEFAULT_TIMING,
+  type Span,
+} from '../../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
 import { machineKind } from '../../../packages/stand-in-fleet/src/machine-kind.ts';
 import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
@@ -35,7 +38,7 @@ export const drainSetting = (
   seed,
   providerDrainMs: NEVER_MS,
   machines: 0,
-  pace: { ...DEFAULT_PACE, startMs: readyMs, stopMs },
+  pace: { ...DEFAULT_TIMING, startMs: readyMs, stopMs },
   fleetTiming: { cycleMs: NEVER_MS },
 });
 
