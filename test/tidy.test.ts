@@ -53,6 +53,21 @@ describe('tidy', () => {
     expect(caught).toEqual([]);
   });
 
+  test('functions count whole, whatever their bodies and types look like', () => {
+    const body = '  step();\n'.repeat(90);
+    const rule = SHAPE_RULES.find(({ title }) => title.endsWith('the functions inside of them'));
+    const long = [
+      `const a = (): Wide<A, B> => run(() => {\n${body}});\n`,
+      `const a = (one: One): { readonly two: Two } => {\n${body}};\n`,
+      `const a = (one: One) => (two: Two) => ({\n${'  x: 1,\n'.repeat(90)}});\n`,
+      `class A {\n  run(): void {\n${body}  }\n}\n`,
+    ];
+    const caught = long.map((text) => rule?.check(sourceFile('src/domain/x.ts', text)).length ?? 0);
+    expect(caught.map((count) => count > 0)).toEqual(long.map(() => true));
+    const short = `type A = (a: B) => void;\n${body}const b = (): void => {};\n${body}`;
+    expect(rule?.check(sourceFile('src/domain/x.ts', short))).toEqual([]);
+  });
+
   test('blanking keeps every line where it was', () => {
     for (const { text, path } of files) {
       const { code, comments } = blanked(text);
