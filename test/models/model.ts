@@ -20,7 +20,6 @@ import { crashInRegistry } from './harness/registry-crash.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
 import { explore, type Explored } from './harness/explorer.ts';
-import type { Step } from './harness/interpreter.ts';
 import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
 import {
   edgeCover,
@@ -51,7 +50,7 @@ export interface ModelCoverage extends Coverage {
   readonly paths: number;
 }
 
-export type { Acts, Step };
+export type { Acts };
 
 /** What a model test has to know of a statechart. */
 export interface Model<Machine extends AnyStateMachine, World> {
