@@ -2,7 +2,7 @@
  * The session with the shard at work: the statechart, its stream, its key pair and its voice.
  *
  * Promises: frames go straight to `news` and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered in the moment it arrives (wire: rule 9); secrets never enter the
+ * bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
  * statechart, whose context may be shown.
  */
 import { distinctUntilChanged, Observable } from 'rxjs';

@@ -18,7 +18,7 @@ import { endingTeller, sparing, tellTooLarge } from './session-voice.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** Replies that wait (wire: rule 3). */
+/** Replies that wait (WIRE-03). */
 const OUTBOX_LIMIT = 256;
 
 /** What the parts of a session share; there is one for each session. */
