@@ -1,11 +1,11 @@
 /**
  * The one session with the shard: when to dial, what waits for an ack, and when a stream is over.
  *
- * Promises: nothing is dialled before demand is complete or while another process leads
- * (wire: rule 5); one roll-up is outstanding at a time and none longer than three intervals (wire:
- * rule 2); every ending has its cause; the backoff grows until a stream proves itself by its first
- * `rollup` ack (wire: rule 7); nothing follows from absence in a replay with a gap. Frames do not
- * pass through here, only what decides.
+ * Promises: nothing is dialled before demand is complete or while another process leads (WIRE-05);
+ * one roll-up is outstanding at a time and none longer than three intervals (WIRE-02); every ending
+ * has its cause; the backoff grows until a stream proves itself by its first `rollup` ack
+ * (WIRE-07); nothing follows from absence in a replay with a gap. Frames do not pass through here,
+ * only what decides.
  */
 import { assign, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -14,7 +14,7 @@ import { nextSeed, type Seed } from '../domain/random.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import { required } from './required.ts';
 
-/** 500 ms → 30 s (wire: rule 7). */
+/** 500 ms → 30 s (WIRE-07). */
 const RECONNECT = { firstMs: 500, lastMs: 30_000 };
 /** A refusal needs a person: nobody is asked again more often than this. */
 const REFUSAL_BACKOFF_MS = 30_000;
@@ -22,7 +22,7 @@ const DIAL_DEADLINE_MS = 20_000;
 const HELLO_DEADLINE_MS = 30_000;
 /** A clean end on SIGTERM has half a second; the rest of it is for cancelling. */
 const STOP_GRACE_MS = 400;
-/** A roll-up without an ack for this many intervals is lost (wire: rule 2). */
+/** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
 /** What the session knows of its key pair; `Unneeded` without TLS. */

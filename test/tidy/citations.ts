@@ -18,11 +18,8 @@ const unknownRules = (file: SourceFile): readonly Violation[] =>
 const ELSEWHERE =
   /\((?:source: ?)?(?:seed|wire|drain[\s*]+rules)[:,)]|\b(?:seed|wire|drain[\s*]+rules): (?:rule \d|drains|operator|DR-)|\b(?:wire|drain-rules|design|conventions)\.md\b/g;
 
-/** Folders whose comments follow in a step of their own. */
-const LATER = /^(?:src\/(?:actors|machines|embedded)|packages)\//;
-
 const absentDocuments = (file: SourceFile): readonly Violation[] =>
-  LATER.test(file.path) ? [] : [...file.comments.matchAll(ELSEWHERE)].map((match) => ({
+  [...file.comments.matchAll(ELSEWHERE)].map((match) => ({
     path: file.path,
     line: lineAt(file.comments, match.index),
     problem: `It cites "${match[0]}", a document that is not in the repository`,

@@ -18,7 +18,7 @@ import { type FrameDependencies, onFrame } from './session-frames.ts';
 import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
-/** Replies that wait (wire: rule 3). */
+/** Replies that wait (WIRE-03). */
 const OUTBOX_LIMIT = 256;
 
 /** What outlives a stream and an actor of the session; there is one for each process. */

@@ -2,7 +2,7 @@
  * The session with the shard at work: the statechart, its stream and its key pair.
  *
  * Promises: frames go straight to `news` and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered in the moment it arrives (wire: rule 9); secrets never enter the
+ * bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
  * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
  * of leadership, demand and key pair what the crashed one knew.
  */

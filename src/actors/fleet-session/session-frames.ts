@@ -2,7 +2,7 @@
  * What the session does with each frame, in the moment it comes.
  *
  * Promises: never waits and never throws; a bootstrap pull is answered before the next frame is
- * looked at (wire: rule 9); what cannot be used is logged, counted and dropped.
+ * looked at (WIRE-09); what cannot be used is logged, counted and dropped.
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';

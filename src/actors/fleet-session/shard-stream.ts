@@ -3,8 +3,8 @@
  * with two lanes out of the cluster and one way in.
  *
  * Promises: each lane has at most one message with the network, so a roll-up waits for no more than
- * one reply and a reply for no more than one roll-up (wire: rule 3); what comes in is handed on in
- * the moment it comes, whatever the lanes are doing.
+ * one reply and a reply for no more than one roll-up (WIRE-03); what comes in is handed on in the
+ * moment it comes, whatever the lanes are doing.
  */
 import { Clock, Effect, type Scope } from 'effect';
 import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';

@@ -30,7 +30,7 @@ import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-lim
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
 import { provideUpcomingNode, releaseFrom, upcomingNodeEvents } from './upcoming-node-actor.ts';
 
-/** Machines that write at once (wire: rule 4). */
+/** Machines that write at once (WIRE-04). */
 const MACHINES_AT_ONCE = 32;
 /** Machines beside them whose drain has something to show. */
 const DRAINED_AT_ONCE = 16;
