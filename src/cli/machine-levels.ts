@@ -9,6 +9,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   budget: 'debug',
   evictionCircuit: 'debug',
   fleetSession: 'debug',
+  initialRequests: 'info',
   leadership: 'debug',
   listWatch: 'debug',
   nodeDrain: 'debug',

@@ -4,6 +4,7 @@ import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
 import { evictionCircuit } from './eviction-circuit.ts';
 import { fleetSession } from './fleet-session.ts';
+import { initialRequests } from './initial-requests.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
@@ -20,6 +21,7 @@ export const MACHINES = {
   budget,
   evictionCircuit,
   fleetSession,
+  initialRequests,
   leadership,
   listWatch,
   nodeDrain,

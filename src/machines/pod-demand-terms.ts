@@ -31,7 +31,8 @@ export type PodDemandEvent =
   /** What is to become of the pod's requests, and what they are to say. */
   | {
     readonly type: 'pod.observed';
-    readonly standing: DemandFacts['standing'];
+    /** Whether a pod that is gone is overdue is decided by the statechart. */
+    readonly standing: Exclude<DemandFacts['standing'], 'Overdue'>;
     readonly text: RequestText;
   }
   | { readonly type: 'request.observed'; readonly request: OwnedRequest }

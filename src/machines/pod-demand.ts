@@ -5,7 +5,8 @@
  * the pod asks for, and a pod that is none with no request; one write is in flight at a time and
  * only in a slot; facts replace what is wanted and never restart a write that is under way; what a
  * cache shows that lags behind an answer changes nothing; a write that fails is tried again until
- * it lands or is no longer pending. All that a restart must know is in the pod and its requests.
+ * it lands or is no longer pending. All that a restart must know is in the pod and its
+ * requests; after one the garbage collector has its whole grace again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -31,6 +32,12 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
+
+/**
+ * How long the garbage collector may take for the requests of a pod that is gone. It is behind by
+ * minutes at worst, and what it deletes need not be deleted by us.
+ */
+export const GC_GRACE_MS = 120_000;
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;
@@ -110,8 +117,12 @@ export const podDemand = setup({
     requestSlot: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
-    setPod: assign(({ context: { pod, facts } }, { standing, text }: PodObserved) =>
-      known(pod, { ...facts, standing, text })
+    setPod: assign(({ context: { pod, facts } }, { standing, text }: PodObserved) => {
+      const isOverdue = standing === 'Gone' && facts.standing === 'Overdue';
+      return known(pod, { ...facts, standing: isOverdue ? 'Overdue' : standing, text });
+    }),
+    setOverdue: assign(({ context: { pod, facts } }) =>
+      known(pod, { ...facts, standing: 'Overdue' })
     ),
     setRequest: assign(({ context }, request: OwnedRequest) =>
       known(context.pod, { ...context.facts, requests: withRequest(context, request) })
@@ -142,7 +153,7 @@ export const podDemand = setup({
     asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
       standing !== facts.standing || text !== facts.text,
   },
-  delays: writerDelays,
+  delays: { ...writerDelays, gcGrace: GC_GRACE_MS },
 }).createMachine({
   id: 'podDemand',
   description: 'One pod and its CapacityRequest.',
@@ -171,13 +182,15 @@ export const podDemand = setup({
     },
     further: {
       leaving: {
-        description: 'The pod is gone; the garbage collector is to take its request along.',
-        tags: 'settled',
+        description: 'The pod is gone; waiting for the garbage collector to delete its request.',
+        meta: { reason: 'AwaitingGarbageCollection' },
+        tags: 'waiting',
         always: [
           { guard: 'writePending', target: 'waiting' },
           { guard: 'requestLess', target: 'absent' },
           { guard: 'podThere', target: 'settled' },
         ],
+        after: { gcGrace: { target: 'settled', actions: 'setOverdue' } },
       },
       absent: {
         description: 'The pod asks for nothing, or is gone, and there is no request.',

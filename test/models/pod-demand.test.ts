@@ -22,7 +22,7 @@ import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { podDemandStage } from './cluster/pod-demand-stage.ts';
+import { podDemandHarness } from './cluster/pod-demand-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const POD: RequestedPod = {
@@ -125,16 +125,20 @@ const wire = (acts: Acts) => {
   );
 };
 
+/** After a restart the garbage collector has its whole grace again. */
+const observed = (standing: RequestsStanding): RequestsStanding =>
+  standing === 'Overdue' ? 'Gone' : standing;
+
 const pod = (standing: RequestsStanding) => ({ standing, text: textOf(standing) });
 const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phase];
 
 describeModel('podDemand', {
   machine: podDemand,
   wire,
-  stage: podDemandStage,
+  harness: podDemandHarness,
   inputs: [inputOf({ standing: 'Wanted', requests: [] })],
   events: {
-    'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone'), pod('Overdue')],
+    'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],
     'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
     'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
     'xstate.done.actor.createRequest': [
@@ -184,14 +188,15 @@ describeModel('podDemand', {
     world: { standing: 'Wanted', requests: [] } satisfies World as World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
-      if (event.type === 'pod.observed') return { ...world, standing: facts.standing };
+      if (event.type === 'pod.observed') return { ...world, standing: observed(facts.standing) };
       return before === after ? world : { ...world, requests: facts.requests };
     },
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
-      const owed = pendingRequestWrite(POD, context.facts);
+      const standing = observed(context.facts.standing);
+      const owed = pendingRequestWrite(POD, { ...context.facts, standing });
       return {
-        standing: context.facts.standing,
+        standing,
         write: owed?.write,
         about: owed?.request?.uid,
         remain: context.facts.requests.length,

@@ -2,7 +2,8 @@
  * The actors of all pods' requests.
  *
  * Promises: an actor is activated only when a write is pending and it has a slot; it is passivated
- * only when the caches show what it knows, so that no activation starts from an older truth. So a
+ * only when the caches show what it knows, so that no activation starts from an older truth; the
+ * actor of a pod that is gone stays active until the garbage collector took its requests. So a
  * hundred thousand pods cost what their facts cost.
  */
 import type { Actor } from 'xstate';
@@ -19,7 +20,7 @@ import type { ActorKind } from '../actor-kind.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { type PodDemandEvents, providePodDemand } from './pod-demand-actor.ts';
-import type { PodEntry, PodIndex } from './pod-index.ts';
+import type { ObservedFacts, PodEntry, PodIndex } from './pod-index.ts';
 
 /** Pods whose requests are written at once; the write budget paces them. */
 export const PODS_AT_ONCE = 32;
@@ -28,6 +29,10 @@ export const ACTIVE_SETTLED_MAX = 1000;
 
 type Machine = typeof podDemand;
 export type PodActor = Actor<Machine>;
+
+/** True when the pod is gone and its requests are still there. */
+const isLeaving = ({ standing, requests }: ObservedFacts): boolean =>
+  standing === 'Gone' && requests.length > 0;
 
 /** What the actors read, and where they record. */
 export interface PodDemandActorsOptions {
@@ -106,22 +111,28 @@ class PodActors implements PodDemandActors {
   #kind(): ActorKind<Machine, PodEntry> {
     const { index, isActive } = this.#options;
     const { telemetry } = this.#environment;
-    const pending = (pod: PodEntry) => pendingRequestWrite(index.podOf(pod), index.facts(pod));
     return {
       name: 'podDemand',
       logic: this.#provided(),
       keyOf: ({ uid }) => uid,
-      input: (pod, seed) =>
-        pending(pod) && { pod: index.podOf(pod), facts: index.facts(pod), seed },
+      input: (pod, seed) => {
+        const facts = index.facts(pod);
+        const isNeeded = this.#isWritePending(pod, facts) || isLeaving(facts);
+        return isNeeded ? { pod: index.podOf(pod), facts, seed } : undefined;
+      },
       observe: (pod, actor) => this.#observe(pod, actor),
       onCount: (state, count) => telemetry.gauge('tidegate_pod_demands', count, { state }),
       logFields: ({ uid, pod }) => ({ pod: pod?.key ?? uid }),
       passivation: {
         activeMax: ACTIVE_SETTLED_MAX,
-        isPending: (pod) => isActive() && pending(pod) !== undefined,
+        isPending: (pod) => {
+          if (!isActive()) return false;
+          const facts = index.facts(pod);
+          return this.#isWritePending(pod, facts) || isLeaving(facts);
+        },
         isSafe: (pod, { context }) => this.#isCached(pod, context),
         isOver: (snapshot) => snapshot.matches('absent'),
-        onPending: (pod) => this.#slots.request(pod),
+        onPending: (pod) => this.#onPending(pod),
         isForgotten: (pod) => index.forget(pod),
       },
     };
@@ -146,6 +157,16 @@ class PodActors implements PodDemandActors {
     );
   }
 
+  #isWritePending(pod: PodEntry, facts: ObservedFacts): boolean {
+    return pendingRequestWrite(this.#options.index.podOf(pod), facts) !== undefined;
+  }
+
+  /** A pod that is gone has nothing to write yet: it waits for the garbage collector. */
+  #onPending(pod: PodEntry): void {
+    if (isLeaving(this.#options.index.facts(pod))) this.#registry.activate(pod);
+    else this.#slots.request(pod);
+  }
+
   /** The pod may have been forgotten, and come back, since it requested its slot. */
   #activate({ uid }: PodEntry): PodActor | undefined {
     const pod = this.#options.index.get(uid);
@@ -164,7 +185,8 @@ class PodActors implements PodDemandActors {
   #observe(pod: PodEntry, actor: PodActor): void {
     const known = actor.getSnapshot().context.facts;
     const { standing, text, requests } = this.#options.index.facts(pod);
-    if (standing !== known.standing || text !== known.text) {
+    const isKnown = standing === (known.standing === 'Overdue' ? 'Gone' : known.standing);
+    if (!isKnown || text !== known.text) {
       actor.send({ type: 'pod.observed', standing, text });
     }
     for (const request of requests) {

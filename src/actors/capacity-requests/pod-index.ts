@@ -7,7 +7,7 @@
  */
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { uid } from '../../domain/ids.ts';
-import type { DemandFacts, RequestsStanding } from '../../domain/pod-demand/demand-facts.ts';
+import type { DemandFacts } from '../../domain/pod-demand/demand-facts.ts';
 import {
   type OwnedRequest,
   podInName,
@@ -17,6 +17,14 @@ import type { PodAsk } from '../../domain/pod-demand/pod-ask.ts';
 import { type PodDemand, podName } from '../../domain/pod-demand/pod-demand.ts';
 import type { RequestText } from '../../domain/pod-demand/request-text.ts';
 
+/** What is to become of the requests of a pod, as far as that can be observed. */
+type ObservedStanding = Exclude<DemandFacts['standing'], 'Overdue'>;
+
+/** What is observed of the requests of a pod. */
+export interface ObservedFacts extends DemandFacts {
+  readonly standing: ObservedStanding;
+}
+
 /** One pod. */
 export interface PodEntry {
   readonly uid: Uid;
@@ -24,8 +32,6 @@ export interface PodEntry {
   pod: PodDemand | undefined;
   /** Keys of requests that were seen to be its. */
   keys: readonly ObjectKey[];
-  /** It is gone, and the garbage collector has had its time. */
-  overdue: boolean;
   /** What people were last warned about. */
   warnedOf: PodAsk | undefined;
 }
@@ -50,7 +56,7 @@ export interface PodIndex {
   /** Keeps a request. Gives the pods that it concerns. */
   readonly putRequest: (request: OwnedRequest) => readonly PodEntry[];
   readonly removeRequest: (last: OwnedRequest) => PodEntry | undefined;
-  readonly facts: (entry: PodEntry) => DemandFacts;
+  readonly facts: (entry: PodEntry) => ObservedFacts;
   readonly podOf: (entry: PodEntry) => RequestedPod;
   /** Forgets one that asks for nothing and has no request; false when there is more to know. */
   readonly forget: (entry: PodEntry) => boolean;
@@ -75,7 +81,6 @@ export const podIndex = (
       uid: id,
       pod: bystanders.get(id),
       keys: NO_KEYS,
-      overdue: false,
       warnedOf: undefined,
     };
     entries.set(id, entry);
@@ -87,8 +92,8 @@ export const podIndex = (
       const shown = request(key);
       return shown?.pod === entry.uid ? [shown] : [];
     });
-  const standingOf = ({ pod, overdue }: PodEntry): RequestsStanding => {
-    if (pod === undefined) return overdue ? 'Overdue' : 'Gone';
+  const standingOf = ({ pod }: PodEntry): ObservedStanding => {
+    if (pod === undefined) return 'Gone';
     return pod.standing === 'Wanted' && counts(pod.namespace) ? 'Wanted' : 'Unwanted';
   };
   return {
@@ -104,7 +109,6 @@ export const podIndex = (
       }
       const entry = join(pod.uid);
       entry.pod = pod;
-      entry.overdue = false;
       return entry;
     },
     removePod: ({ uid: id }) => {

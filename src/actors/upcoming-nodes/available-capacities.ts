@@ -2,20 +2,21 @@
  * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; the number of profiles is bounded, and one beyond it is left out, counted and
+ * profile is kept; of frames that come together the last of each profile counts; the number of profiles is bounded, and one beyond it is left out, counted and
  * logged.
  */
-import { type Observable, Subscription } from 'rxjs';
+import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { type AvailableCapacityProjection, capacitySaid } from '../../domain/available-capacity.ts';
 import type { CapacitySaid } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { AvailableCapacities } from '../../effects/available-capacities.ts';
 import type { availableCapacity } from '../../machines/available-capacity.ts';
+import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { WRITES_STOPPED } from '../actor-logic.ts';
 import type { ActorKind } from '../actor-kind.ts';
@@ -64,6 +65,7 @@ class Profiles implements AvailableCapacityRegistry {
   readonly #registry: ActorRegistry<Machine, ProfileEntry>;
   readonly #slots: ConcurrencyLimit<ProfileEntry>;
   readonly #subscription = new Subscription();
+  readonly #flush = new Subject<void>();
   #listed = false;
 
   constructor(
@@ -80,14 +82,27 @@ class Profiles implements AvailableCapacityRegistry {
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
-    this.#subscription.add(news.subscribe(this.#onNews));
+    const coalesced = news.pipe(
+      filter((item) => item._tag === 'CapacityObserved'),
+      map(({ capacity }) => capacity),
+      coalescePerKey({
+        keyOf: ({ supersedesKey }) => supersedesKey,
+        release: () => merge(from(Promise.resolve()), this.#flush),
+        keysMax: PROFILES_MAX,
+      }),
+    );
+    this.#subscription.add(coalesced.subscribe(this.#onCapacity));
   }
 
   readonly actors = () => this.#registry.actors();
   readonly get = (supersedesKey: string) =>
     this.#registry.get(availableCapacityName(supersedesKey));
   readonly counts = () => this.#registry.counts();
-  readonly idle = () => this.#slots.idle();
+
+  readonly idle = (): Promise<void> => {
+    this.#flush.next();
+    return this.#slots.idle();
+  };
 
   readonly renounce = (): void => {
     const all = [...this.#profiles.values()];
@@ -133,7 +148,9 @@ class Profiles implements AvailableCapacityRegistry {
     this.#registry.remove(key);
   }
 
-  #onCapacity(key: ObjectKey, reported: CapacitySaid): void {
+  readonly #onCapacity = (capacity: CapacityObservation): void => {
+    const key = objectKey(availableCapacityName(capacity.supersedesKey));
+    const reported = capacitySaid(capacity);
     const known = this.#profiles.get(key);
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
@@ -145,15 +162,6 @@ class Profiles implements AvailableCapacityRegistry {
     entry.reported = reported;
     this.#profiles.set(key, entry);
     if (this.#listed) this.#registry.consider(entry);
-  }
-
-  readonly #onNews = (item: SessionNews): void => {
-    if (item._tag !== 'CapacityObserved') return;
-    const { capacity } = item;
-    this.#onCapacity(
-      objectKey(availableCapacityName(capacity.supersedesKey)),
-      capacitySaid(capacity),
-    );
   };
 
   readonly #onObject = (shown: AvailableCapacityProjection): void =>
