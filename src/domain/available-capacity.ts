@@ -1,8 +1,8 @@
 /**
  * What an AvailableCapacity is to look like and which write brings it there.
  *
- * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's double;
- * the object goes when the fleet reports that there is none and is sure of it.
+ * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's
+ * double; the object goes when the fleet reports that there is none and is sure of it.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import { decimalText } from './decimal.ts';

@@ -1,5 +1,5 @@
 /**
- * Which phase an UpcomingNode shows when frames and a drain both have a say (drain rules: DR-40).
+ * Which phase an UpcomingNode shows when frames and a drain both have a say (DR-40).
  *
  * Promises: while the Node has a `reclaim` key that was not cancelled, frames never move the phase
  * back from Draining, Drained or Failed; a machine that the fleet calls FAILED is shown so; a

@@ -195,7 +195,7 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       replayed = replay(stream);
     } else if (payload.case === 'rollup') {
       tell({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
-      // Its ack says that every machine was shown (wire: "What the real shard does").
+      // Its ack says that every machine was shown (WIRE-10).
       void replayed.then(() => ack('rollup'));
     }
   });

@@ -19,7 +19,7 @@ import {
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { availableCapacityStage } from './cluster/available-capacity-stage.ts';
+import { availableCapacityHarness } from './cluster/available-capacity-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const reported = (availableCount: number): CapacityReport =>
@@ -81,7 +81,7 @@ interface World {
 describeModel('availableCapacity', {
   machine: availableCapacity,
   wire,
-  stage: availableCapacityStage,
+  harness: availableCapacityHarness,
   inputs: [{ name: 'ac-1', facts: { reported: null, current: null }, seed: 1 }],
   events: {
     'capacity.observed': [{ reported: reported(1) }, { reported: reported(2) }, {

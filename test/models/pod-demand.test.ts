@@ -22,7 +22,7 @@ import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { podDemandStage } from './cluster/pod-demand-stage.ts';
+import { podDemandHarness } from './cluster/pod-demand-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const POD: RequestedPod = {
@@ -135,7 +135,7 @@ const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phas
 describeModel('podDemand', {
   machine: podDemand,
   wire,
-  stage: podDemandStage,
+  harness: podDemandHarness,
   inputs: [inputOf({ standing: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],

@@ -25,7 +25,7 @@ import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { upcomingNodeStage } from './cluster/upcoming-node-stage.ts';
+import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -147,7 +147,7 @@ const WRITTEN_TWICE = 'two writes of one machine were in flight at a time';
 describeModel('upcomingNode', {
   machine: upcomingNode,
   wire,
-  stage: upcomingNodeStage,
+  harness: upcomingNodeHarness,
   inputs: [inputOf(null)],
   events: {
     'machine.observed': [
