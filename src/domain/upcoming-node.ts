@@ -3,8 +3,9 @@
  * report, the drain's, the object as the cluster has it and the matched Node in, one write or none
  * out.
  *
- * Promises: no write is pending when nothing changed; patches are JSON merge patches of what changed
- * and no more; everything here is small plain data, because a hundred thousand of them are kept.
+ * Promises: no write is pending when nothing changed; patches are JSON merge patches of what
+ * changed and no more; everything here is small plain data, because a hundred thousand of them are
+ * kept.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import type { Identity } from './facts.ts';
@@ -248,7 +249,7 @@ export const drainIsShown = (machineId: string, facts: UpcomingNodeFacts): boole
   return pending !== 'create' && pending !== 'status_update';
 };
 
-/** True when the Node of an object is Ready and has no Event; `recorded` is the last Node that has one. */
+/** True when the Node of an object is Ready and has no Event; `recorded` is the last that has. */
 export const readinessUnrecorded = (
   { current, node }: UpcomingNodeFacts,
   recorded: string,

@@ -2,8 +2,8 @@
  * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; of frames that come together the last of each profile counts; the number of profiles is bounded, and one beyond it is left out, counted and
- * logged.
+ * profile is kept; of frames that come together the last of each profile counts; the number of
+ * profiles is bounded, and one beyond it is left out, counted and logged.
  */
 import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';

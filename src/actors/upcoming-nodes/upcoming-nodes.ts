@@ -3,8 +3,9 @@
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
  * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
- * that come together lead to one decision; 32 machines write at once; an object is called stale only by the end of a proven replay. What was reported in one term
- * of leadership is not true in the next: `renounce` at its end.
+ * that come together lead to one decision; 32 machines write at once; an object is called stale
+ * only by the end of a proven replay. What was reported in one term of leadership is not true in
+ * the next: `renounce` at its end.
  */
 import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
