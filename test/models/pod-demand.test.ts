@@ -142,16 +142,16 @@ describeModel('podDemand', {
     'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
     'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
     'xstate.done.actor.createRequest': [
-      { output: { _tag: 'Written', shown: CREATED } },
+      { output: { _tag: 'Written', current: CREATED } },
       { output: { _tag: 'Fault', why: 'planted' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
     'xstate.done.actor.updateRequest': [
-      { output: { _tag: 'Written', shown: ADOPTED } },
+      { output: { _tag: 'Written', current: ADOPTED } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.stampRequest': [
-      { output: { _tag: 'Written', shown: STAMPED } },
+      { output: { _tag: 'Written', current: STAMPED } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],

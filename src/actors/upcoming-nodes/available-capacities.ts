@@ -3,14 +3,16 @@
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
  * profile is kept; of frames that come together the last of each profile counts; the number of
- * profiles is bounded, and one beyond it is left out, counted and
- * logged.
+ * profiles is bounded, and one beyond it is left out, counted and logged.
  */
 import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
-import { type AvailableCapacityProjection, capacitySaid } from '../../domain/available-capacity.ts';
-import type { CapacitySaid } from '../../domain/available-capacity.ts';
+import {
+  type AvailableCapacityProjection,
+  capacityReport,
+} from '../../domain/available-capacity.ts';
+import type { CapacityReport } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
@@ -36,7 +38,7 @@ type Machine = typeof availableCapacity;
 /** What is known of one profile beside its object. */
 interface ProfileEntry {
   readonly key: ObjectKey;
-  reported: CapacitySaid;
+  reported: CapacityReport;
 }
 
 /** What the profiles are made from. */
@@ -133,10 +135,11 @@ class Profiles implements AvailableCapacityRegistry {
       keyOf: ({ key }) => key,
       input: ({ key, reported }, seed) => ({
         name: key,
-        facts: { said: reported, shown: this.#object(key) ?? null },
+        facts: { reported: reported, current: this.#object(key) ?? null },
         seed,
       }),
-      observe: ({ reported }, actor) => actor.send({ type: 'capacity.observed', said: reported }),
+      observe: ({ reported }, actor) =>
+        actor.send({ type: 'capacity.observed', reported: reported }),
       onSnapshot: ({ key }, snapshot) => {
         if (snapshot.matches('gone') && this.#object(key) === undefined) this.#remove(key);
       },
@@ -151,7 +154,7 @@ class Profiles implements AvailableCapacityRegistry {
 
   readonly #onCapacity = (capacity: CapacityObservation): void => {
     const key = objectKey(availableCapacityName(capacity.supersedesKey));
-    const reported = capacitySaid(capacity);
+    const reported = capacityReport(capacity);
     const known = this.#profiles.get(key);
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
@@ -165,8 +168,8 @@ class Profiles implements AvailableCapacityRegistry {
     if (this.#listed) this.#registry.consider(entry);
   };
 
-  readonly #onObject = (shown: AvailableCapacityProjection): void =>
-    this.#registry.get(shown.key)?.send({ type: 'object.observed', shown });
+  readonly #onObject = (current: AvailableCapacityProjection): void =>
+    this.#registry.get(current.key)?.send({ type: 'object.observed', current });
 
   readonly #onObjects = (fact: Fact<AvailableCapacityProjection>): void => {
     if (fact._tag === 'Present') return this.#onObject(fact.object);

@@ -4,8 +4,8 @@
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
  * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
  * that come together lead to one decision; 32 machines write at once; an object is called stale
- * only by the end of a proven replay. What was reported in one term
- * of leadership is not true in the next: `renounce` at its end.
+ * only by the end of a proven replay. What was reported in one term of leadership is not true in
+ * the next: `renounce` at its end.
  */
 import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -52,7 +52,8 @@ export interface UpcomingNodeRegistry {
   readonly machineOf: (node: string) => string | undefined;
   /**
    * What the drain of a machine reports; resolves when the object shows it, or there is none to
-   * show it. Frames do not undo it (DR-40). Never resolves when the lease is lost first.
+   * show it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost
+   * first.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /**

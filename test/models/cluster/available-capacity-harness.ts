@@ -29,7 +29,7 @@ import type {
 } from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
-type Shown = AvailableCapacityProjection;
+type Current = AvailableCapacityProjection;
 
 /** What the cluster shows, and what the write under way was made from. */
 interface World extends WriteUnderWay<AvailableCapacityFacts> {
@@ -40,8 +40,8 @@ interface World extends WriteUnderWay<AvailableCapacityFacts> {
 const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'AvailableCapacity' };
 const ANSWER = /^xstate\.done\.actor\.(createObject|patchObject|deleteObject)$/;
 
-const outcomeIn = ({ event }: Moment): WriteOutcome<Shown> | undefined =>
-  ANSWER.test(event.type) ? event['output'] as WriteOutcome<Shown> : undefined;
+const outcomeIn = ({ event }: Moment): WriteOutcome<Current> | undefined =>
+  ANSWER.test(event.type) ? event['output'] as WriteOutcome<Current> : undefined;
 
 const canonical = (spec: unknown): string =>
   projectAvailableCapacity({ metadata: { name: 'x', uid: 'x', resourceVersion: '1' }, spec })
@@ -50,26 +50,26 @@ const canonical = (spec: unknown): string =>
 /** The spec that the write under way leads to; null when there is nothing to write to. */
 const written = ({ spec, asked }: World, type: string): string | null => {
   if (asked === null) return null;
-  if (type.endsWith('createObject')) return spec ?? asked.said?.spec ?? null;
+  if (type.endsWith('createObject')) return spec ?? asked.reported?.spec ?? null;
   if (spec === null) return null;
   const patch = valueAt(capacityPatch(asked), 'spec') ?? {};
   return canonical(mergePatched(parseJson(spec), patch));
 };
 
-const observing = ({ event }: Moment): Shown | undefined =>
-  event.type === 'object.observed' ? event['shown'] as Shown : undefined;
+const observing = ({ event }: Moment): Current | undefined =>
+  event.type === 'object.observed' ? event['current'] as Current : undefined;
 
 const hindrance = (world: World, moment: Moment): string | undefined => {
   const { event, before } = moment;
   const outcome = outcomeIn(moment);
-  if (outcome?._tag === 'Written' && outcome.shown.spec !== written(world, event.type)) {
+  if (outcome?._tag === 'Written' && outcome.current.spec !== written(world, event.type)) {
     return 'a server answers with what was written';
   }
   if (event.type.endsWith('deleteObject') && world.stale && world.spec !== null) {
     return 'another object of that name is not deleted';
   }
-  const shown = observing(moment);
-  return shown?.revision === before.context.newest && shown?.spec !== world.spec
+  const current = observing(moment);
+  return current?.revision === before.context.newest && current?.spec !== world.spec
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -82,14 +82,14 @@ const follows = (
   const outcome = outcomeIn(step);
   const { asked } = world;
   let { spec, stale } = world;
-  if (outcome?._tag === 'Written') spec = outcome.shown.spec;
+  if (outcome?._tag === 'Written') spec = outcome.current.spec;
   if (outcome?._tag === 'Absent') spec = null;
   if (event.type === 'object.vanished' && event['uid'] === 'u1') {
     spec = null;
     stale = true;
   }
-  const shown = observing(step);
-  if (shown !== undefined) spec = shown.spec;
+  const current = observing(step);
+  if (current !== undefined) spec = current.spec;
   return {
     spec,
     ...writeUnderWay(
@@ -102,7 +102,7 @@ const follows = (
 
 const runOf = (
   environment: RunEnvironment,
-  object: ObjectFixture<Shown>,
+  object: ObjectFixture<Current>,
   input: object,
 ): PathRun<World> => {
   const { names, services } = environment;
@@ -124,10 +124,10 @@ const runOf = (
     const drawn = observing(pathStep);
     if (drawn !== undefined) {
       const spec = asRecord(parseJson(drawn.spec)) ?? {};
-      const shown = await object.put({ spec });
-      names.match(shown, drawn);
-      uid = shown.uid;
-      return { event: { ...event, shown }, by: 'watch' };
+      const current = await object.put({ spec });
+      names.match(current, drawn);
+      uid = current.uid;
+      return { event: { ...event, current }, by: 'watch' };
     }
     if (event.type !== 'object.vanished') return { event, by: 'word' };
     if (event['uid'] !== 'u1') return { event, by: 'hand' };

@@ -83,10 +83,10 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
   const isOther = world.stale && target(world, '') !== undefined;
   if (verb === 'delete' && isOther) return 'another object of that name is not deleted';
   if (outcome?._tag !== 'Written') return undefined;
-  if (goneIn(moment).includes(outcome.shown.uid)) return COMES_BACK;
-  const result = written(world, verb, outcome.shown);
+  if (goneIn(moment).includes(outcome.current.uid)) return COMES_BACK;
+  const result = written(world, verb, outcome.current);
   if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
-  return saying(result) === saying(outcome.shown)
+  return saying(result) === saying(outcome.current)
     ? undefined
     : 'a server answers with what was written';
 };
@@ -97,12 +97,12 @@ const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
   if (goneIn(moment).includes(seen.uid)) return COMES_BACK;
   const context: PodDemandContext = moment.before.context;
   const known = context.facts.requests.find(({ uid }) => uid === seen.uid);
-  const shown = world.requests.find(({ key }) => key === seen.key);
-  const isStale = [known, shown].some((one) =>
+  const current = world.requests.find(({ key }) => key === seen.key);
+  const isStale = [known, current].some((one) =>
     one !== undefined && isOlder(seen.revision, one.revision)
   );
   if (isStale) return 'news of a cluster are newer than what is known';
-  return known?.revision === seen.revision && shown?.revision !== seen.revision
+  return known?.revision === seen.revision && current?.revision !== seen.revision
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -121,7 +121,7 @@ const follows = (
   const put = (one: OwnedRequest): void => {
     requests = [...without(requests, one.key), one];
   };
-  if (outcome?._tag === 'Written') put(outcome.shown);
+  if (outcome?._tag === 'Written') put(outcome.current);
   if (outcome?._tag === 'Absent') requests = without(requests, asked?.request?.key ?? '');
   if (event.type === 'request.vanished') {
     const gone = requests.find(({ uid }) => uid === event['uid']);
@@ -200,8 +200,8 @@ const runOf = (
     const { event, world } = pathStep;
     const drawn = observing(pathStep);
     if (drawn !== undefined) {
-      const shown = world.requests.find(({ key }) => key === drawn.key);
-      const anew = shown?.revision !== drawn.revision;
+      const current = world.requests.find(({ key }) => key === drawn.key);
+      const anew = current?.revision !== drawn.revision;
       const request = await fixtures.of(drawn.key).put(rawOf(drawn), { anew });
       names.match(request, drawn);
       uids.set(drawn.uid, request.uid);
@@ -209,12 +209,12 @@ const runOf = (
     }
     if (event.type !== 'request.vanished') return { event, by: 'word' };
     const drawnUid = `${event['uid']}`;
-    const shown = world.requests.find(({ uid }) => uid === drawnUid);
-    if (shown === undefined) {
+    const current = world.requests.find(({ uid }) => uid === drawnUid);
+    if (current === undefined) {
       return { event: { ...event, uid: uids.get(drawnUid) ?? drawnUid }, by: 'hand' };
     }
-    const gone = await fixtures.of(shown.key).remove();
-    if (gone === undefined) throw new Error(`There is no "${shown.key}" to be removed`);
+    const gone = await fixtures.of(current.key).remove();
+    if (gone === undefined) throw new Error(`There is no "${current.key}" to be removed`);
     uids.set(drawnUid, gone.uid);
     return { event: { ...event, uid: gone.uid }, by: 'watch' };
   };

@@ -36,11 +36,11 @@ import type {
 } from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
-type Shown = UpcomingNodeProjection;
+type Current = UpcomingNodeProjection;
 
 /** What the cluster shows, and what the write under way was made from. */
 interface World extends WriteUnderWay<UpcomingNodeFacts> {
-  readonly shown: Shown | null;
+  readonly current: Current | null;
   /** The Node has the key of a reclaim that ended, and is schedulable. */
   readonly keyed: boolean;
 }
@@ -53,17 +53,17 @@ const NODE_TYPE = { apiVersion: 'v1', kind: 'Node' };
 const NODES = '/api/v1/nodes';
 const KEY = 'cordon.tidegate.dev/reclaim';
 
-const outcomeIn = ({ event }: Moment): WriteOutcome<Shown> | undefined =>
-  OBJECT_ANSWER.test(event.type) ? event['output'] as WriteOutcome<Shown> : undefined;
+const outcomeIn = ({ event }: Moment): WriteOutcome<Current> | undefined =>
+  OBJECT_ANSWER.test(event.type) ? event['output'] as WriteOutcome<Current> : undefined;
 
 const releaseIn = ({ event }: Moment): WriteOutcome<NodeLink> | undefined =>
   event.type === RELEASED ? event['output'] as WriteOutcome<NodeLink> : undefined;
 
-const observing = ({ event }: Moment): Shown | undefined =>
-  event.type === 'object.observed' ? event['shown'] as Shown : undefined;
+const observing = ({ event }: Moment): Current | undefined =>
+  event.type === 'object.observed' ? event['current'] as Current : undefined;
 
 const isOurVanishing = ({ event }: Moment): boolean =>
-  event.type === 'object.vanished' && (event['last'] as Shown).uid === 'u1';
+  event.type === 'object.vanished' && (event['last'] as Current).uid === 'u1';
 
 /** A field of a status; null takes it away. */
 const orNone = (text: string): string | null => text === '' ? null : text;
@@ -72,25 +72,25 @@ const orNone = (text: string): string | null => text === '' ? null : text;
 const BEGAN = '1970-01-01T00:00:00Z';
 
 /** The object in full, as it is on the wire. */
-const rawOf = (shown: Shown): Required<Wanted> => ({
-  metadata: { annotations: { [MACHINE_ID_KEY]: shown.machineId } },
-  spec: asRecord(parseJson(shown.spec)) ?? {},
+const rawOf = (current: Current): Required<Wanted> => ({
+  metadata: { annotations: { [MACHINE_ID_KEY]: current.machineId } },
+  spec: asRecord(parseJson(current.spec)) ?? {},
   status: {
-    phase: shown.phase,
-    providerID: orNone(shown.providerId),
-    lastError: orNone(shown.lastError),
-    provisioningStartTime: shown.startedAt === '' ? null : BEGAN,
-    nodeRef: shown.nodeName === ''
+    phase: current.phase,
+    providerID: orNone(current.providerId),
+    lastError: orNone(current.lastError),
+    provisioningStartTime: current.startedAt === '' ? null : BEGAN,
+    nodeRef: current.nodeName === ''
       ? null
-      : { apiVersion: 'v1', kind: 'Node', name: shown.nodeName, uid: shown.nodeUid },
+      : { apiVersion: 'v1', kind: 'Node', name: current.nodeName, uid: current.nodeUid },
   },
 });
 
 const isDrawnTime = (text: string): string => text === '' ? '' : 'T';
 
 /** All that an object says, whenever it began. */
-const saying = (shown: Shown): string => {
-  const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = shown;
+const saying = (current: Current): string => {
+  const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = current;
   const began = isDrawnTime(startedAt);
   return JSON.stringify([
     machineId,
@@ -104,7 +104,7 @@ const saying = (shown: Shown): string => {
   ]);
 };
 
-const projected = (raw: object): Shown | undefined => {
+const projected = (raw: object): Current | undefined => {
   const { metadata } = raw as { readonly metadata?: object };
   return projectUpcomingNode({
     ...raw,
@@ -113,15 +113,15 @@ const projected = (raw: object): Shown | undefined => {
 };
 
 /** What the object says after the write under way; `undefined` when there is none to write to. */
-const written = ({ shown, asked }: World, type: string): Shown | undefined => {
+const written = ({ current, asked }: World, type: string): Current | undefined => {
   if (asked === null) return undefined;
   if (type.endsWith('createObject')) {
-    if (shown !== null) return shown;
-    return projected(newUpcomingNode(MACHINE, 'x', asked.said?.spec ?? '{}'));
+    if (current !== null) return current;
+    return projected(newUpcomingNode(MACHINE, 'x', asked.reported?.spec ?? '{}'));
   }
-  if (shown === null) return undefined;
+  if (current === null) return undefined;
   const patch = type.endsWith('patchStatus') ? statusPatch(asked) : specPatch(MACHINE, asked);
-  return projected(asRecord(mergePatched(rawOf(shown), patch ?? {})) ?? {});
+  return projected(asRecord(mergePatched(rawOf(current), patch ?? {})) ?? {});
 };
 
 const hindrance = (world: World, moment: Moment): string | undefined => {
@@ -130,19 +130,19 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   if (outcome?._tag === 'Written') {
     const result = written(world, event.type);
     if (result === undefined) return 'what is gone cannot be written';
-    if (saying(result) !== saying(outcome.shown)) return 'a server answers with what was written';
+    if (saying(result) !== saying(outcome.current)) return 'a server answers with what was written';
   }
-  if (event.type.endsWith('deleteObject') && world.stale && world.shown !== null) {
+  if (event.type.endsWith('deleteObject') && world.stale && world.current !== null) {
     return 'another object of that name is not deleted';
   }
   const released = releaseIn(moment);
-  if (released?._tag === 'Written' && released.shown.releasable) {
+  if (released?._tag === 'Written' && released.current.releasable) {
     return 'a server answers with what was written';
   }
   const { newest } = before.context;
   const seen = observing(moment);
   const known = seen !== undefined && seen.revision === newest;
-  return known && (world.shown === null || world.shown.revision !== newest)
+  return known && (world.current === null || world.current.revision !== newest)
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -153,19 +153,19 @@ const follows = (
 ): World => {
   const { event } = step;
   const { asked } = world;
-  let { shown, keyed, stale } = world;
+  let { current, keyed, stale } = world;
   const outcome = outcomeIn(step);
-  if (outcome?._tag === 'Written') shown = outcome.shown;
-  if (outcome?._tag === 'Absent') shown = null;
+  if (outcome?._tag === 'Written') current = outcome.current;
+  if (outcome?._tag === 'Absent') current = null;
   if (isOurVanishing(step)) {
-    shown = null;
+    current = null;
     stale = true;
   }
-  shown = observing(step) ?? shown;
+  current = observing(step) ?? current;
   if (event.type === 'node.observed') keyed = true;
   if (releaseIn(step)?._tag === 'Written') keyed = false;
   return {
-    shown,
+    current,
     keyed,
     ...writeUnderWay(
       { asked, stale },
@@ -178,7 +178,7 @@ const follows = (
 /** What a status may come to; the drawing has one answer for several. */
 const statusAnswer = (phase: string, nodeName: string, lastError: string): object => {
   const name = 'un-m1';
-  const shown = projectUpcomingNode({
+  const current = projectUpcomingNode({
     metadata: {
       name,
       uid: 'u1',
@@ -194,7 +194,7 @@ const statusAnswer = (phase: string, nodeName: string, lastError: string): objec
       ...(nodeName === '' ? {} : { nodeRef: { name: nodeName, uid: 'nu1' } }),
     },
   });
-  return { output: { _tag: 'Written', shown } };
+  return { output: { _tag: 'Written', current } };
 };
 
 const TRUE_ANSWERS = {
@@ -221,7 +221,7 @@ const RELEASABLE: Wanted = {
 
 /** What others may change. */
 interface Fixtures {
-  readonly object: ObjectFixture<Shown>;
+  readonly object: ObjectFixture<Current>;
   readonly node: ObjectFixture<NodeProjection>;
 }
 
@@ -257,13 +257,13 @@ const runOf = (
   };
   const seeObject = async (
     pathStep: PathStep<World>,
-    drawn: Shown,
+    drawn: Current,
   ): ReturnType<PathRun['observe']> => {
     const anew = drawn.revision !== pathStep.before.context.newest;
-    const shown = await object.put(rawOf(drawn), { anew });
-    names.match(shown, drawn);
-    uid = shown.uid;
-    return { event: { ...pathStep.event, shown }, by: 'watch' };
+    const current = await object.put(rawOf(drawn), { anew });
+    names.match(current, drawn);
+    uid = current.uid;
+    return { event: { ...pathStep.event, current }, by: 'watch' };
   };
   const seeNode = async ({ event }: PathStep<World>): ReturnType<PathRun['observe']> => {
     const link = nodeLinkOf(await node.put(RELEASABLE));
@@ -279,7 +279,7 @@ const runOf = (
       return { event, by: event.type === 'object.vanished' ? 'hand' : 'word' };
     }
     const gone = await object.remove();
-    const last = event['last'] as Shown;
+    const last = event['last'] as Current;
     if (gone === undefined) return { event: { ...event, last: { ...last, uid } }, by: 'hand' };
     names.match(gone, last);
     return { event: { ...event, last: gone }, by: 'watch' };
@@ -299,7 +299,7 @@ const runOf = (
 
 /** The harness of `upcomingNode`. */
 export const upcomingNodeHarness: ClusterHarness<World> = {
-  world: { shown: null, keyed: false, asked: null, stale: false },
+  world: { current: null, keyed: false, asked: null, stale: false },
   events: TRUE_ANSWERS,
   limit: 3000,
   hindrance,
