@@ -52,8 +52,7 @@ export interface UpcomingNodeRegistry {
   readonly machineOf: (node: string) => string | undefined;
   /**
    * What the drain of a machine reports; resolves when the object shows it, or there is none to
-   * show it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost
-   * first.
+   * show it. Frames do not undo it (DR-40). Never resolves when the lease is lost first.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /**
