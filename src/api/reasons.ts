@@ -135,6 +135,30 @@ export const REASONS = registry({
     sentence: 'Every pod that must leave was asked to; those that are left are waited for',
     canAct: 'nobody',
   },
+  DrainBlocked: {
+    type: 'Normal',
+    action: 'DrainNode',
+    sentence: 'Something holds up pods of the drain; an Event names it when it lasts',
+    canAct: 'nobody',
+  },
+  WaitingForReplay: {
+    type: 'Normal',
+    action: 'RecoverReclaims',
+    sentence: 'The replay of the machines is not complete yet',
+    canAct: 'nobody',
+  },
+  WaitingForInstruction: {
+    type: 'Normal',
+    action: 'RecoverReclaims',
+    sentence: 'The instruction of a draining machine may still arrive',
+    canAct: 'nobody',
+  },
+  WaitingForUpcomingNode: {
+    type: 'Normal',
+    action: 'ShowDrainEnd',
+    sentence: 'The UpcomingNode does not show the end of the drain yet',
+    canAct: 'nobody',
+  },
   WaitingForNodes: {
     type: 'Normal',
     action: 'DrainNode',

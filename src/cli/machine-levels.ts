@@ -7,6 +7,7 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   actorRestart: 'debug',
   availableCapacity: 'debug',
   budget: 'debug',
+  drainBlocker: 'debug',
   evictionCircuit: 'debug',
   fleetSession: 'debug',
   initialRequests: 'info',
@@ -17,5 +18,6 @@ export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> =
   podDemand: 'debug',
   podEviction: 'debug',
   reclaimInstruction: 'info',
+  reclaimRecovery: 'debug',
   upcomingNode: 'debug',
 };

@@ -2,6 +2,7 @@
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
+import { drainBlocker } from './drain-blocker.ts';
 import { evictionCircuit } from './eviction-circuit.ts';
 import { fleetSession } from './fleet-session.ts';
 import { initialRequests } from './initial-requests.ts';
@@ -12,6 +13,7 @@ import { operator } from './operator.ts';
 import { podDemand } from './pod-demand.ts';
 import { podEviction } from './pod-eviction.ts';
 import { reclaimInstruction } from './reclaim-instruction.ts';
+import { reclaimRecovery } from './reclaim-recovery.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
 /** Every statechart by its name. */
@@ -19,6 +21,7 @@ export const MACHINES = {
   actorRestart,
   availableCapacity,
   budget,
+  drainBlocker,
   evictionCircuit,
   fleetSession,
   initialRequests,
@@ -29,5 +32,6 @@ export const MACHINES = {
   podDemand,
   podEviction,
   reclaimInstruction,
+  reclaimRecovery,
   upcomingNode,
 } as const;

@@ -1,5 +1,5 @@
 /**
- * One node that is given back: cordoned, emptied, and shown as what became of it.
+ * The drain of one node for one owner: the node is cordoned and emptied, and its end is shown.
  *
  * Promises: no pod is asked to leave before this node's own cordon has landed and its instruction
  * let evictions begin, and none after a cancel or the end (DR-05, DR-11); owner, instructions and
@@ -12,45 +12,47 @@ import type { ReasonName } from '../api/reasons.ts';
 import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
 import type { CordonEnd } from '../domain/drain/cordon.ts';
 import {
-  beginCourse,
   clockStepMs,
   cordonBody,
   type DrainTime,
   endBody,
   endOf,
-  isNews,
+  initialDrainState,
+  inLastQuarter,
+  isNewer,
   nextDecision,
-  takeAnswer,
-  takeNextOrder,
-  takePods,
-  takeSight,
-  takeTime,
   tiersStarted,
-} from '../domain/drain/drain-course.ts';
-import { tiersWait } from '../domain/drain/drain-tally.ts';
+  timeOf,
+  withAnswer,
+  withNextOrder,
+  withNode,
+  withPods,
+} from '../domain/drain/drain-state.ts';
+import { tiersWait } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import { nextSeed } from '../domain/random.ts';
 import {
   answered,
+  clock,
   counted,
+  END_SHOWN_MS_MAX,
   ended,
   joined,
   moved,
-  news,
+  newer,
   type NodeDrainAct,
   type NodeDrainContext,
   type NodeDrainEnd,
   type NodeDrainEvent,
   type NodeDrainInput,
+  observed,
   type PodsObserved,
-  sighted,
-  timed,
   writeBackoffMs,
-} from './node-drain-terms.ts';
+} from './node-drain-context.ts';
 import { required } from './required.ts';
 
-/** The statechart of a drain; `src/actors/drains` provides its acts. */
+/** The statechart of a drain; `src/actors/node-drains` provides its actions. */
 export const nodeDrain = setup({
   types: {
     context: {} as NodeDrainContext,
@@ -66,37 +68,40 @@ export const nodeDrain = setup({
   },
   actions: {
     requestSlot: () => {},
-    tellStarted: () => {},
-    tellDraining: () => {},
-    tellCordonFailing: () => {},
-    tellLeftAlone: () => {},
-    askPodsToLeave: () => {},
+    recordStarted: () => {},
+    showDraining: () => {},
+    recordCordonFailing: () => {},
+    recordLeftAlone: () => {},
+    evictPods: () => {},
     /** Nothing new is sent for pods of this node. */
     releasePods: () => {},
-    takeNode: assign(({ context }, node: DrainedNode) => takeSight(context, node)),
-    takeVanishing: assign({ node: null }),
-    takePods: assign(({ context }, observed: PodsObserved) => takePods(context, observed)),
-    takeAnswer: assign(({ context }, outcome: NodeWriteOutcome) => {
+    setNode: assign(({ context }, node: DrainedNode) => withNode(context, node)),
+    setVanished: assign({ node: null }),
+    setPods: assign(({ context }, pods: PodsObserved) => withPods(context, pods)),
+    setAnswer: assign(({ context }, outcome: NodeWriteOutcome) => {
       const landed = outcome._tag === 'Written' || outcome._tag === 'Gone';
       return {
-        ...takeAnswer(context, outcome),
+        ...withAnswer(context, outcome),
         outcome: outcome._tag,
         problem: 'why' in outcome ? outcome.why : '',
         attempt: landed ? 0 : context.attempt + 1,
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
-    noteDecision: assign(({ context }) => ({ decidedOn: context.node?.revision ?? null })),
-    takeOrder: assign(({ context }) => takeNextOrder(context)),
-    joinOrder: assign(({ context }, order: CordonOrder) => ({
+    setDecision: assign(({ context }) => ({ decidedOn: context.node?.revision ?? null })),
+    setNextOrder: assign(({ context }) => withNextOrder(context)),
+    addOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
     })),
-    takeTime: assign((_, time: DrainTime) => takeTime(time)),
-    noteStep: assign(({ context }) => ({ leftMs: context.leftMs - clockStepMs(context) })),
-    noteRelease: assign({ released: true }),
+    setTime: assign((_, time: DrainTime) => timeOf(time)),
+    addStep: assign(({ context }) => ({
+      leftMs: context.leftMs === null ? null : context.leftMs - clockStepMs(context),
+    })),
+    setReleased: assign({ released: true }),
+    setWithdrawn: assign({ withdrawn: true }),
     openTiers: assign(({ context }) => ({ startedTo: tiersStarted(context, false) })),
     openNextTier: assign(({ context }) => ({ startedTo: tiersStarted(context, true) })),
-    noteEnd: assign(({ context }) => ({ end: endOf(context), attempt: 0 })),
+    setEnd: assign(({ context }) => ({ end: endOf(context), attempt: 0 })),
   },
   guards: {
     endSeen: ({ context }) => endOf(context) !== null,
@@ -104,8 +109,8 @@ export const nodeDrain = setup({
       const decision = nextDecision(context);
       return decision?._tag === 'Ended' || decision?._tag === 'Landed';
     },
-    keyForeign: ({ context }) => nextDecision(context)?._tag === 'Foreign',
-    cordonOwed: ({ context }) => nextDecision(context)?._tag === 'Patch',
+    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Foreign',
+    cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.mark === null,
     released: ({ context }) => context.released,
     conflicted: ({ context }) => context.outcome === 'Conflict',
@@ -117,24 +122,26 @@ export const nodeDrain = setup({
     flowing: ({ context }) => !context.pausedAll && context.node?.paused !== true,
     tierOpens: ({ context }) => tiersStarted(context, false) !== context.startedTo,
     tiersWait: ({ context }) =>
-      context.tally !== null && tiersWait(context.startedTo, context.tally),
+      context.podCounts !== null && tiersWait(context.startedTo, context.podCounts),
     tierMoved: (_, { moved }: PodsObserved) => moved,
-    markOwed: ({ context }) => endBody(context) !== undefined,
+    endPending: ({ context }) => endBody(context) !== undefined,
     endedAs: ({ context }, end: CordonEnd) => context.end === end,
-    isNews: ({ context }, node: DrainedNode) => isNews(context, node),
-    inLastQuarter: ({ context: { leftMs, quarterMs } }) => leftMs <= quarterMs,
-    timeUp: ({ context }) => context.leftMs <= 0,
+    isNewer: ({ context }, node: DrainedNode) => isNewer(context, node),
+    noDeadline: ({ context }) => context.leftMs === null,
+    inLastQuarter: ({ context }) => inLastQuarter(context),
+    timeUp: ({ context }) => context.leftMs !== null && context.leftMs <= 0,
   },
   delays: {
     clockStep: ({ context }) => clockStepMs(context),
     tierWait: ({ context }) => context.tierWaitMs,
     writeBackoff: ({ context }) => writeBackoffMs(context),
+    endShownBound: END_SHOWN_MS_MAX,
   },
 }).createMachine({
   id: 'nodeDrain',
-  description: 'One node that is given back.',
+  description: 'Cordons and drains one node for one owner.',
   context: ({ input }) => ({
-    ...beginCourse(input),
+    ...initialDrainState(input),
     decidedOn: null,
     outcome: null,
     problem: '',
@@ -143,82 +150,67 @@ export const nodeDrain = setup({
   }),
   type: 'parallel',
   on: {
-    'node.observed': { actions: sighted },
-    'node.vanished': { actions: 'takeVanishing' },
+    'node.observed': { actions: observed },
+    'node.vanished': { actions: 'setVanished' },
     'pods.observed': { actions: counted },
-    'evictions.released': { actions: 'noteRelease' },
+    'evictions.released': { actions: 'setReleased' },
+    'drain.withdrawn': { actions: 'setWithdrawn' },
     'order.joined': { actions: joined },
   },
   states: {
-    clock: {
-      description: 'How much of the grace is left.',
-      initial: 'ample',
-      on: { 'deadline.moved': { target: '.ample', actions: timed } },
-      states: {
-        ample: {
-          description: 'Tiers of pods wait for each other.',
-          always: { guard: 'inLastQuarter', target: 'lastQuarter' },
-          after: { clockStep: { target: 'ample', reenter: true, actions: 'noteStep' } },
-        },
-        lastQuarter: {
-          description: 'The last quarter of the grace: no tier waits for another.',
-          always: { guard: 'timeUp', target: 'over' },
-          after: { clockStep: { target: 'lastQuarter', reenter: true, actions: 'noteStep' } },
-        },
-        over: { description: 'The deadline has passed.' },
-      },
-    },
+    clock,
     work: {
-      description: 'What is done about the node.',
+      description: 'The steps of the drain.',
       initial: 'underway',
       states: {
         underway: {
-          description: 'The node is being given back.',
-          initial: 'orienting',
+          description: 'The node is being cordoned or drained.',
+          initial: 'planning',
           always: ended,
           states: {
-            orienting: {
-              description: 'Looks at what the Node shows, to know what is owed.',
+            planning: {
+              description: 'Decides what to do from what the Node shows.',
               always: [
                 ended,
-                { guard: 'orderDone', actions: 'takeOrder' },
-                { guard: 'keyForeign', target: 'leftAlone' },
-                { guard: 'cordonOwed', target: 'waitingForSlot' },
+                { guard: 'orderDone', actions: 'setNextOrder' },
+                { guard: 'keyUnrecognized', target: 'leftAlone' },
+                { guard: 'cordonPending', target: 'waitingForSlot' },
                 { guard: 'neverStarted', target: '#nodeDrain.work.alreadyEnded' },
                 { target: 'holding' },
               ],
             },
             leftAlone: {
-              description: 'The key was written by another version or by hand: not ours to change.',
+              description: 'The annotation is unrecognized; it is left alone.',
               meta: { reason: 'CordonLeftAlone' },
               tags: 'waiting',
-              entry: 'tellLeftAlone',
-              on: { 'node.observed': { target: 'orienting', actions: sighted } },
+              entry: 'recordLeftAlone',
+              on: { 'node.observed': { target: 'planning', actions: observed } },
             },
             waitingForSlot: {
-              description: 'Waiting for a slot to write.',
+              description: 'Waiting for a slot of the concurrency limit.',
               meta: { reason: 'WriteQueued' },
               tags: 'waiting',
               entry: 'requestSlot',
               on: { 'slot.acquired': 'acting' },
             },
             acting: {
-              description: 'Has a slot.',
+              description: 'Holds a slot of the concurrency limit.',
               tags: 'acting',
               initial: 'deciding',
               states: {
                 deciding: {
-                  description: 'Looks at the Node as it is now.',
+                  description: 'Decides again from the Node as it is now.',
                   always: [
                     ended,
-                    { guard: 'orderDone', actions: 'takeOrder' },
-                    { guard: 'cordonOwed', target: 'cordoning' },
-                    { target: '#nodeDrain.work.underway.orienting' },
+                    { guard: 'orderDone', actions: 'setNextOrder' },
+                    { guard: 'cordonPending', target: 'cordoning' },
+                    { target: '#nodeDrain.work.underway.planning' },
                   ],
                 },
                 cordoning: {
-                  description: 'Cordons the node; writes owner, instructions and deadline.',
-                  entry: 'noteDecision',
+                  description:
+                    'Cordoning the node; the patch writes owner, instructions and deadline.',
+                  entry: 'setDecision',
                   invoke: {
                     id: 'cordonNode',
                     src: 'cordonNode',
@@ -227,7 +219,7 @@ export const nodeDrain = setup({
                   },
                 },
                 judging: {
-                  description: 'Reads the answer.',
+                  description: 'Decides what the answer means.',
                   always: [
                     { guard: 'movedOn', target: 'deciding' },
                     { guard: 'conflicted', target: '#nodeDrain.work.underway.outrun' },
@@ -238,35 +230,35 @@ export const nodeDrain = setup({
               },
             },
             outrun: {
-              description: 'Somebody wrote the Node in between; waits to see what.',
+              description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',
-              on: { 'node.observed': { guard: news, target: 'orienting', actions: sighted } },
-              after: { writeBackoff: 'orienting' },
+              on: { 'node.observed': { guard: newer, target: 'planning', actions: observed } },
+              after: { writeBackoff: 'planning' },
             },
             backingOff: {
-              description: 'The Node could not be written; tries again until the deadline.',
+              description: 'The Node could not be written; retries until the deadline.',
               meta: { reason: 'CordonFailing' },
               tags: 'waiting',
-              entry: 'tellCordonFailing',
-              after: { writeBackoff: 'orienting' },
+              entry: 'recordCordonFailing',
+              after: { writeBackoff: 'planning' },
             },
             holding: {
-              description: 'Cordoned; waits until the instruction lets evictions begin.',
+              description: 'Cordoned; waiting until the instruction releases evictions.',
               meta: { reason: 'WaitingForBarrier' },
               tags: 'waiting',
-              entry: 'tellStarted',
+              entry: 'recordStarted',
               always: [ended, { guard: 'released', target: 'draining' }],
-              on: { 'order.joined': { target: 'orienting', actions: joined } },
+              on: { 'order.joined': { target: 'planning', actions: joined } },
             },
             draining: {
-              description: 'Pods are asked to leave, tier by tier.',
+              description: 'Pods are evicted, tier by tier.',
               initial: 'choosing',
-              entry: 'tellDraining',
-              on: { 'order.joined': { target: 'orienting', actions: joined } },
+              entry: 'showDraining',
+              on: { 'order.joined': { target: 'planning', actions: joined } },
               states: {
                 choosing: {
-                  description: 'Looks at which tiers may go.',
+                  description: 'Decides which tiers start.',
                   always: [
                     ended,
                     { guard: 'paused', target: 'paused' },
@@ -276,10 +268,10 @@ export const nodeDrain = setup({
                   ],
                 },
                 waitingForTier: {
-                  description: 'Pods of higher priority wait for those that were asked to leave.',
+                  description: 'Pods of higher priority wait for the tiers that have started.',
                   meta: { reason: 'WaitingForTier' },
                   tags: 'waiting',
-                  entry: 'askPodsToLeave',
+                  entry: 'evictPods',
                   always: [
                     { guard: 'paused', target: 'choosing' },
                     { guard: 'tierOpens', target: 'choosing' },
@@ -287,21 +279,21 @@ export const nodeDrain = setup({
                   on: {
                     'pods.observed': [
                       { guard: moved, target: 'choosing', actions: counted },
-                      { actions: [counted, 'askPodsToLeave'] },
+                      { actions: [counted, 'evictPods'] },
                     ],
                   },
                   after: { tierWait: { target: 'choosing', actions: 'openNextTier' } },
                 },
                 open: {
-                  description: 'Every pod that must leave has been asked to.',
+                  description: 'All tiers have started.',
                   meta: { reason: 'WaitingForPods' },
                   tags: 'waiting',
-                  entry: 'askPodsToLeave',
+                  entry: 'evictPods',
                   always: { guard: 'paused', target: 'choosing' },
                   on: { 'pods.observed': { target: 'choosing', actions: counted } },
                 },
                 paused: {
-                  description: 'Nothing new is evicted; the deadline comes nearer all the same.',
+                  description: 'No further eviction is sent; the deadline stays.',
                   meta: { reason: 'DrainPaused' },
                   tags: 'waiting',
                   entry: 'releasePods',
@@ -312,25 +304,32 @@ export const nodeDrain = setup({
           },
         },
         ending: {
-          description: 'Nothing new is asked for; what became of the node is shown and written.',
+          description: 'No further eviction is sent; the end is shown and written.',
           tags: 'ending',
           initial: 'showing',
           entry: 'releasePods',
           states: {
             showing: {
-              description: 'The UpcomingNode is to show how it ended.',
+              description: 'Waiting for the UpcomingNode to show how the drain ended.',
+              meta: { reason: 'WaitingForUpcomingNode' },
+              tags: 'waiting',
               invoke: {
                 id: 'showEnd',
                 src: 'showEnd',
-                input: ({ context }) => ({ node: context.name, end: context.end ?? 'Failed' }),
+                input: ({ context }) => ({
+                  node: context.name,
+                  owner: context.owner,
+                  end: context.end ?? 'Failed',
+                }),
                 onDone: 'deciding',
                 onError: 'deciding',
               },
+              after: { endShownBound: 'deciding' },
             },
             deciding: {
-              description: 'Looks at whether the Node says so, too.',
+              description: 'Decides whether the Node shows the end.',
               always: [
-                { guard: 'markOwed', target: 'marking' },
+                { guard: 'endPending', target: 'marking' },
                 {
                   guard: { type: 'endedAs', params: 'Drained' },
                   target: '#nodeDrain.work.drained',
@@ -340,8 +339,8 @@ export const nodeDrain = setup({
               ],
             },
             marking: {
-              description: 'Writes on the Node how it ended.',
-              entry: 'noteDecision',
+              description: 'Writing the end to the Node.',
+              entry: 'setDecision',
               invoke: {
                 id: 'markEnded',
                 src: 'markEnded',
@@ -350,7 +349,7 @@ export const nodeDrain = setup({
               },
             },
             judging: {
-              description: 'Reads the answer.',
+              description: 'Decides what the answer means.',
               always: [
                 { guard: 'movedOn', target: 'deciding' },
                 { guard: 'conflicted', target: 'outrun' },
@@ -359,36 +358,36 @@ export const nodeDrain = setup({
               ],
             },
             outrun: {
-              description: 'Somebody wrote the Node in between; waits to see what.',
+              description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',
               on: {
-                'node.observed': { guard: news, target: 'deciding', actions: sighted },
-                'node.vanished': { target: 'deciding', actions: 'takeVanishing' },
+                'node.observed': { guard: newer, target: 'deciding', actions: observed },
+                'node.vanished': { target: 'deciding', actions: 'setVanished' },
               },
               after: { writeBackoff: 'deciding' },
             },
             backingOff: {
-              description: 'The Node could not be written; tries again until it can, or is gone.',
+              description: 'The Node could not be written; retries until it is written or gone.',
               meta: { reason: 'WriteFailing' },
               tags: 'waiting',
               after: { writeBackoff: 'deciding' },
             },
           },
         },
-        drained: { description: 'No pod that must leave is on the node.', tags: 'settled' },
+        drained: { description: 'No pod that must leave is left.', tags: 'settled' },
         failed: {
-          description: 'The deadline has passed, or we may not evict, and pods are still there.',
+          description: 'The deadline has passed, or evictions are forbidden, and pods are left.',
           meta: { reason: 'DeadlinePassed' },
           tags: 'settled',
         },
         cancelled: {
-          description: 'Somebody made the node schedulable again, or took the key away.',
+          description: 'The node is schedulable again, or the annotation is gone.',
           meta: { reason: 'DrainCancelled' },
           tags: 'settled',
         },
         alreadyEnded: {
-          description: 'The instruction was carried out or cancelled before: nothing is started.',
+          description: 'The instruction was carried out or cancelled before.',
           tags: 'settled',
         },
       },

@@ -27,7 +27,7 @@ export interface ReclaimInstructionInput {
   readonly id: string;
   readonly entries: readonly ReclaimEntry[];
   /** False for what no shard ordered. */
-  readonly ackOwed: boolean;
+  readonly ackPending: boolean;
   /** Until the deadline. */
   readonly leftMs: number;
 }
@@ -51,7 +51,7 @@ export interface ReclaimAck {
 
 const stepMs = ({ leftMs }: ReclaimInstructionContext): number => timerStepMs(leftMs);
 
-/** The statechart of an instruction; `src/actors/drains` provides its acts. */
+/** The statechart of an instruction; `src/actors/node-drains` provides its actions. */
 export const reclaimInstruction = setup({
   types: {
     context: {} as ReclaimInstructionContext,
@@ -67,26 +67,26 @@ export const reclaimInstruction = setup({
   actions: {
     /** Pods of its nodes may be asked to leave from now on, also of those that come later. */
     releaseEvictions: () => {},
-    tellUnseen: () => {},
-    tellNeverSeen: () => {},
-    takeEntry: assign(({ context }, entry: ReclaimEntry) => ({
+    recordUnseen: () => {},
+    recordNeverSeen: () => {},
+    setEntry: assign(({ context }, entry: ReclaimEntry) => ({
       entries: withEntry(context.entries, entry),
     })),
     countStarted: assign(({ context }) => ({ started: nodesStarted(context.entries) })),
-    countAck: assign({ ackOwed: false }),
-    noteRepetition: assign({ ackOwed: true }),
-    noteStep: assign(({ context }) => ({ leftMs: context.leftMs - stepMs(context) })),
+    clearAck: assign({ ackPending: false }),
+    setAckPending: assign({ ackPending: true }),
+    addStep: assign(({ context }) => ({ leftMs: context.leftMs - stepMs(context) })),
     giveUpUnseen: assign(({ context }) => ({ entries: giveUpUnseen(context.entries) })),
   },
   guards: {
     allCordoned: ({ context }) => !anyAt(context.entries, 'Cordoning'),
-    ackOwed: ({ context }) => context.ackOwed,
+    ackPending: ({ context }) => context.ackPending,
     taken: (_, taken: boolean) => taken,
     anyUnseen: ({ context }) => anyAt(context.entries, 'Unseen'),
     allSeen: ({ context }) => !anyAt(context.entries, 'Unseen'),
     timeUp: ({ context }) => context.leftMs <= 0,
     allOver: ({ context }) =>
-      !context.ackOwed && context.started !== null &&
+      !context.ackPending && context.started !== null &&
       context.entries.every(({ stage }) => stage === 'Ended'),
   },
   delays: {
@@ -100,29 +100,30 @@ export const reclaimInstruction = setup({
   context: ({ input }) => ({ ...input, started: null }),
   initial: 'underway',
   on: {
-    'machine.observed': { actions: { type: 'takeEntry', params: ({ event }) => event.entry } },
+    'machine.observed': { actions: { type: 'setEntry', params: ({ event }) => event.entry } },
   },
   states: {
     underway: {
-      description: 'Nodes are being given back, or the shard does not know of it yet.',
+      description: 'Nodes are draining, or the ack is pending.',
       type: 'parallel',
       always: { guard: 'allOver', target: 'settled' },
-      on: { 'instruction.repeated': { actions: 'noteRepetition' } },
+      on: { 'instruction.repeated': { actions: 'setAckPending' } },
       states: {
         answer: {
-          description: 'What the shard is told.',
+          description: 'The ack to the shard.',
           initial: 'cordoning',
           states: {
             cordoning: {
-              description: 'The Nodes that are known are being cordoned, all at once.',
+              description: 'The known Nodes are being cordoned together.',
               tags: 'acting',
               always: { guard: 'allCordoned', target: 'counting' },
               after: { barrier: 'counting' },
             },
             counting: {
-              description: 'Evictions may begin; what is cordoned by now is what the ack says.',
+              description:
+                'Evictions are released; the ack names the nodes that are cordoned by now.',
               entry: ['countStarted', 'releaseEvictions'],
-              always: [{ guard: 'ackOwed', target: 'acking' }, { target: 'acked' }],
+              always: [{ guard: 'ackPending', target: 'acking' }, { target: 'acked' }],
             },
             acking: {
               description: 'The ack is offered to the outbox of the session.',
@@ -138,7 +139,7 @@ export const reclaimInstruction = setup({
                   {
                     guard: { type: 'taken', params: ({ event }) => event.output },
                     target: 'acked',
-                    actions: 'countAck',
+                    actions: 'clearAck',
                   },
                   { target: 'ackHeld' },
                 ],
@@ -146,43 +147,47 @@ export const reclaimInstruction = setup({
               },
             },
             ackHeld: {
-              description: 'No stream, or no room in the outbox: the ack is kept.',
+              description: 'No stream, or no room in the outbox; the ack is kept.',
               meta: { reason: 'AckHeld' },
               tags: 'waiting',
               on: { 'stream.opened': 'acking' },
               after: { ackRetry: 'acking' },
             },
             acked: {
-              description: 'The outbox has the ack, or nobody waits for one.',
-              always: { guard: 'ackOwed', target: 'counting' },
+              description: 'The outbox has the ack, or none is pending.',
+              always: { guard: 'ackPending', target: 'counting' },
             },
           },
         },
         nodes: {
-          description: 'Where the nodes are.',
+          description: 'The machines and their Nodes.',
           initial: 'looking',
           states: {
             looking: {
-              description: 'The first look.',
+              description: 'Decides whether all machines have Nodes.',
               always: [
-                { guard: 'anyUnseen', target: 'awaitingNodes', actions: 'tellUnseen' },
+                { guard: 'anyUnseen', target: 'awaitingNodes', actions: 'recordUnseen' },
                 { target: 'draining' },
               ],
             },
             awaitingNodes: {
-              description: 'Some machine has no Node that anybody has seen; one may still join.',
+              description: 'Waiting for the Node of a machine to join.',
               meta: { reason: 'MachineWithoutNode' },
               tags: 'waiting',
               always: [
                 { guard: 'allSeen', target: 'draining' },
-                { guard: 'timeUp', target: 'draining', actions: ['tellNeverSeen', 'giveUpUnseen'] },
+                {
+                  guard: 'timeUp',
+                  target: 'draining',
+                  actions: ['recordNeverSeen', 'giveUpUnseen'],
+                },
               ],
               after: {
-                searchStep: { target: 'awaitingNodes', reenter: true, actions: 'noteStep' },
+                searchStep: { target: 'awaitingNodes', reenter: true, actions: 'addStep' },
               },
             },
             draining: {
-              description: 'No machine is waited for any more; each node drains on its own.',
+              description: 'Each node drains on its own.',
               meta: { reason: 'WaitingForNodes' },
               tags: 'waiting',
             },
@@ -191,7 +196,7 @@ export const reclaimInstruction = setup({
       },
     },
     settled: {
-      description: 'The shard knows, and every node has come to its end.',
+      description: 'The ack was sent, and every drain has ended.',
       tags: 'settled',
     },
   },

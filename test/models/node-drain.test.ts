@@ -1,18 +1,18 @@
 /** One node that is given back, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-acts.ts';
+import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
 import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';
-import { endOf } from '../../src/domain/drain/drain-course.ts';
+import { endOf } from '../../src/domain/drain/drain-state.ts';
 import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../src/domain/drain/node-write.ts';
 import { cordonsLayer } from '../../src/effects/cordons.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../src/effects/kube-api.ts';
 import { Writes } from '../../src/effects/writes.ts';
 import { nodeDrain } from '../../src/machines/node-drain.ts';
-import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-terms.ts';
+import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-context.ts';
 import { nodeDrainHarness } from './cluster/node-drain-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
@@ -61,10 +61,13 @@ const robbed = node('31');
 const done = node('40', { key: mark({ ended: 'Drained' }) });
 const abandoned = node('41', { key: mark({ ended: 'Cancelled' }), open: true });
 const overdue = node('42', { key: mark({ ended: 'Failed' }) });
+const released = node('50');
 const foreign = node('11', { key: '{"v":2}' });
 
 const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
   node: shown,
+  owner: 'reclaim',
+  withdrawn: false,
   orders: [order],
   leftMs: DEADLINE_MS,
   quarterMs: 25_000,
@@ -74,26 +77,30 @@ const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDr
   ...more,
 });
 
-const tally = (low: number, high: number) => ({
+const podCounts = (low: number, high: number) => ({
   left: low + high,
   tiers: [{ key: 0, left: low }, { key: 10, left: high }].filter(({ left }) => left > 0),
 });
 const pods = (low: number, high: number, more: object = {}) => ({
-  tally: tally(low, high),
+  podCounts: podCounts(low, high),
   moved: false,
   refusal: '',
   ...more,
 });
 
 /** What outlives the process: the Node, its pods, our rights, and time. */
-type World = Pick<NodeDrainContext, 'node' | 'tally' | 'refusal' | 'leftMs' | 'pausedAll'>;
+type World = Pick<
+  NodeDrainContext,
+  'node' | 'podCounts' | 'refusal' | 'leftMs' | 'pausedAll' | 'withdrawn'
+>;
 
 const NOWHERE: World = {
   node: null,
-  tally: null,
+  podCounts: null,
   refusal: '',
   leftMs: DEADLINE_MS,
   pausedAll: false,
+  withdrawn: false,
 };
 
 const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent> => {
@@ -124,18 +131,29 @@ const wire = (acts: Acts) => {
         ),
     })),
   );
-  const deaf = (): void => {};
+  const ignore = (): void => {};
   return provideNodeDrain(ManagedRuntime.make(layer), {
-    requestSlot: deaf,
-    tellStarted: deaf,
-    tellDraining: deaf,
-    tellCordonFailing: deaf,
-    tellLeftAlone: deaf,
-    askPodsToLeave: deaf,
-    releasePods: deaf,
+    requestSlot: ignore,
+    recordStarted: ignore,
+    showDraining: ignore,
+    recordCordonFailing: ignore,
+    recordLeftAlone: ignore,
+    evictPods: ignore,
+    releasePods: ignore,
     showEnd: (end) => acts.perform('showEnd', end),
   });
 };
+
+/** What decides nothing any more when the owner has left. */
+const undecided = (context: NodeDrainContext) => ({
+  orders: context.orders.map(({ id }) => id),
+  shown: context.shown,
+  landedAt: context.landedAt,
+  released: context.released,
+  podCounts: context.podCounts?.tiers,
+  startedTo: context.startedTo,
+  leftMs: context.leftMs,
+});
 
 describeModel('nodeDrain', {
   machine: nodeDrain,
@@ -148,6 +166,7 @@ describeModel('nodeDrain', {
     inputOf(cordoned, { orders: [] }),
     inputOf(reopened, { orders: [] }),
     inputOf(cordoned, { orders: [], leftMs: -1 }),
+    inputOf(cordoned, { orders: [], leftMs: null }),
   ],
   events: {
     'node.observed': [
@@ -169,20 +188,16 @@ describeModel('nodeDrain', {
       { output: { _tag: 'Written', node: done } },
       { output: { _tag: 'Written', node: abandoned } },
       { output: { _tag: 'Written', node: overdue } },
+      { output: { _tag: 'Written', node: released } },
       { output: { _tag: 'Conflict' } },
       { output: { _tag: 'Fault', why: 'planted' } },
     ],
   },
   project: (context: NodeDrainContext) => ({
     node: context.node?.revision,
-    orders: context.orders.map(({ id }) => id),
+    ...(context.withdrawn ? {} : undecided(context)),
     mark: context.mark?.ids,
-    shown: context.shown,
-    landedAt: context.landedAt,
-    released: context.released,
-    tally: context.tally?.tiers,
-    startedTo: context.startedTo,
-    leftMs: context.leftMs,
+    withdrawn: context.withdrawn,
     end: context.end,
     conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
   }),
@@ -190,7 +205,7 @@ describeModel('nodeDrain', {
     const { mark: own, released, end, node: known }: NodeDrainContext = snapshot.context;
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
-    if (acts.includes('askPodsToLeave')) {
+    if (acts.includes('evictPods')) {
       expect(own, 'pods were asked before the cordon').not.toBeNull();
       expect(released, 'pods were asked before the barrier').toBe(true);
       expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
@@ -198,7 +213,7 @@ describeModel('nodeDrain', {
       expect(cancelled, 'pods were asked after a cancel').toBe(false);
     }
     if (end !== null && !acts.includes('releasePods')) {
-      expect(acts, 'pods were asked after the end').not.toContain('askPodsToLeave');
+      expect(acts, 'pods were asked after the end').not.toContain('evictPods');
     }
     if (acts.includes('invoke:markEnded')) expect(end).not.toBeNull();
     if (acts.includes('invoke:cordonNode')) {
@@ -212,25 +227,30 @@ describeModel('nodeDrain', {
   crash: {
     world: NOWHERE,
     record: (_world: World, { after }): World => {
-      const { node: shown, tally: left, refusal, leftMs, pausedAll } = after.context;
-      return { node: shown, tally: left, refusal, leftMs, pausedAll };
+      const { node: shown, podCounts: left, refusal, ...rest } = after.context;
+      const { leftMs, pausedAll, withdrawn } = rest;
+      return { node: shown, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
     },
-    restart: ({ node: shown, tally: left, refusal, leftMs, pausedAll }) => ({
-      input: inputOf(shown ?? fresh, { orders: [], leftMs, pausedAll }),
+    restart: ({ node: shown, podCounts: left, refusal, ...world }) => ({
+      input: inputOf(shown ?? fresh, { orders: [], ...world }),
       events: [
         ...(shown === null ? [{ type: 'node.vanished' }] : []),
-        ...(left === null ? [] : [{ type: 'pods.observed', tally: left, moved: false, refusal }]),
+        ...(left === null
+          ? []
+          : [{ type: 'pods.observed', podCounts: left, moved: false, refusal }]),
         { type: 'evictions.released' },
       ],
     }),
     // Whether the end is owed follows from what is true now, and which end it is as well.
     obligations: ({ context }: { context: NodeDrainContext }) => {
       const key = context.node === null ? undefined : markOf(context.node, 'reclaim');
-      if (key === undefined || key.ended !== null) return 'nothing';
+      if (key === undefined) return 'nothing';
+      if (context.withdrawn) return 'a release';
+      if (key.ended !== null) return 'nothing';
       const isOver = context.end !== null ||
         endOf({ ...context, mark: key, released: true }) !== null;
       return { ids: key.ids, deadlineMs: key.deadlineMs, owed: isOver ? 'its end' : 'a drain' };
     },
   },
-  limit: 30_000,
+  limit: 100_000,
 });

@@ -2,7 +2,7 @@
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { expect } from 'vitest';
-import { provideReclaim } from '../../src/actors/node-drains/reclaim-acts.ts';
+import { provideReclaim } from '../../src/actors/node-drains/reclaim-actor.ts';
 import {
   type EntryStage,
   nodesStarted,
@@ -22,8 +22,8 @@ const entry = (
 
 const inputOf = (
   entries: readonly ReclaimEntry[],
-  { ackOwed = true, leftMs = 100_000_000 } = {},
-) => ({ id: 'i1', entries, ackOwed, leftMs });
+  { ackPending = true, leftMs = 100_000_000 } = {},
+) => ({ id: 'i1', entries, ackPending, leftMs });
 
 /** What outlives the process: the keys on the Nodes, that is who is cordoned and not at its end. */
 interface World {
@@ -35,12 +35,12 @@ const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
 
 /** The statechart as it lives, down to the outbox. */
 const wire = (acts: Acts) => {
-  const deaf = (): void => {};
+  const ignore = (): void => {};
   return provideReclaim(ManagedRuntime.make(Layer.empty), {
     queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
-    releaseEvictions: deaf,
-    tellUnseen: deaf,
-    tellNeverSeen: deaf,
+    releaseEvictions: ignore,
+    recordUnseen: ignore,
+    recordNeverSeen: ignore,
   });
 };
 
@@ -50,7 +50,7 @@ describeModel('reclaimInstruction', {
   inputs: [
     inputOf([entry('a', 'Cordoning'), entry('b', 'Unseen')]),
     inputOf([entry('a', 'Cordoning')]),
-    inputOf([entry('a', 'Cordoned')], { ackOwed: false }),
+    inputOf([entry('a', 'Cordoned')], { ackPending: false }),
     inputOf([]),
   ],
   events: {
@@ -65,9 +65,9 @@ describeModel('reclaimInstruction', {
     'xstate.done.actor.queueAck': [{ output: true }, { output: false }],
   },
   invariant: (snapshot, acts) => {
-    const { started, entries, ackOwed }: ReclaimInstructionContext = snapshot.context;
+    const { started, entries, ackPending }: ReclaimInstructionContext = snapshot.context;
     if (acts.includes('invoke:queueAck')) {
-      expect(ackOwed, 'an ack that nobody waits for').toBe(true);
+      expect(ackPending, 'an ack that nobody waits for').toBe(true);
       expect(acts.includes('releaseEvictions') || started !== null).toBe(true);
     }
     if (started !== null) {
@@ -76,7 +76,7 @@ describeModel('reclaimInstruction', {
       );
     }
     if (snapshot.matches('settled')) {
-      expect(ackOwed, 'an ack is still owed').toBe(false);
+      expect(ackPending, 'an ack is still owed').toBe(false);
       expect(entries.every(({ stage }) => stage === 'Ended')).toBe(true);
     }
   },

@@ -1,68 +1,133 @@
 /**
- * How long each reason has held up each drain, so that it is told once when it has lasted.
+ * What holds up pods of drains, one actor for each drain and cause, so that each is recorded once
+ * when it lasts (DR-42).
  *
- * Promises: looks now and then while anything drains, and at nothing otherwise; what was told is
- * not told again in the same drain.
+ * Promises: a drain is reviewed after a change, at most once a second, and when a termination
+ * becomes overdue; with no change nothing is computed.
  */
-import { type Subscription, timer } from 'rxjs';
-import {
-  type BlockedSince,
-  noteBlocked,
-  NOTHING_BLOCKED,
-} from '../../domain/drain/blocked-notes.ts';
-import type { BlockedPods } from './drain-pods.ts';
+import { auditTime, Subject, type Subscription } from 'rxjs';
+import { drainBlocker } from '../../machines/drain-blocker.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import type { BlockedPods } from './drain-pods.ts';
 
-/** Between two looks. */
-const LOOK_MS = 2000;
+/** Between two reviews. */
+const REVIEW_MS = 1000;
+/** A termination is overdue after its last millisecond. */
+const OVERDUE_MS = 1;
 
-/** What is looked at. */
-export interface DrainBlockersOptions<Drain> {
-  readonly drains: () => Iterable<Drain>;
-  readonly blocked: (drain: Drain) => readonly BlockedPods[];
-  readonly tell: (drain: Drain, blocked: BlockedPods) => void;
+/** What is known of a drain's blockers now. */
+export interface BlockerReview {
+  readonly blocked: readonly BlockedPods[];
+  /** Until the next termination becomes overdue; null when none will. */
+  readonly nextOverdueMs: number | null;
 }
 
-/** The watch over blockers. */
-export interface DrainBlockers {
-  /** Something drains. */
-  readonly wake: () => void;
-  readonly stop: () => void;
+/** How blockers are computed and recorded. */
+export interface DrainBlockersOptions {
+  /** `undefined` when there is no such drain any more. */
+  readonly review: (drain: string) => BlockerReview | undefined;
+  readonly record: (drain: string, blocked: BlockedPods) => void;
 }
 
-/** Nothing is looked at before `wake`. */
-export const startDrainBlockers = <Drain extends object, Services>(
-  { time, scheduler }: ActorEnvironment<Services>,
-  { drains, blocked, tell }: DrainBlockersOptions<Drain>,
-): DrainBlockers => {
-  const known = new WeakMap<Drain, BlockedSince>();
-  let looking: Subscription | undefined;
+/** One cause that holds up pods of a drain, or will at a known time. */
+interface BlockerEntry {
+  readonly key: string;
+  readonly drain: string;
+  readonly cause: string;
+  readonly startsInMs: number | null;
+  blocked: BlockedPods | undefined;
+}
 
-  const review = (drain: Drain): void => {
-    const groups = new Map<string, BlockedPods>(
-      blocked(drain).map((group) =>
-        [`${group.blocker.reason} ${group.blocker.subject}`, group] as const
-      ),
-    );
-    const before = known.get(drain) ?? NOTHING_BLOCKED;
-    const { due, since } = noteBlocked(before, [...groups.keys()], time.monotonic());
-    known.set(drain, since);
-    for (const cause of due) {
-      const group = groups.get(cause);
-      if (group !== undefined) tell(drain, group);
+const OVERDUE = 'overdue';
+
+/** The blockers of all drains. */
+export class DrainBlockers {
+  readonly #options: DrainBlockersOptions;
+  readonly #registry: ActorRegistry<typeof drainBlocker, BlockerEntry>;
+  readonly #keysOf = new Map<string, Set<string>>();
+  readonly #changes = new Subject<void>();
+  readonly #changed = new Set<string>();
+  readonly #subscription: Subscription;
+
+  constructor(environment: ActorEnvironment<never>, options: DrainBlockersOptions) {
+    this.#options = options;
+    this.#registry = actorRegistry(environment, {
+      name: 'drainBlocker',
+      logic: drainBlocker.provide({
+        actions: {
+          recordBlocked: ({ context: { drain, cause } }) => this.#record(drain, cause),
+          reviewDrain: ({ context: { drain } }) => this.changed(drain),
+        },
+      }),
+      keyOf: ({ key }: BlockerEntry) => key,
+      input: ({ drain, cause, startsInMs }) => ({ drain, cause, startsInMs }),
+      logFields: ({ drain }) => ({ drain }),
+    });
+    this.#subscription = this.#changes
+      .pipe(auditTime(REVIEW_MS, environment.scheduler))
+      .subscribe(() => this.#reviewChanged());
+  }
+
+  /** Something changed that may hold up pods of the drain. */
+  readonly changed = (drain: string): void => {
+    this.#changed.add(drain);
+    if (this.#changed.size === 1) this.#changes.next();
+  };
+
+  /** The drain has ended: what was recorded of it is forgotten. */
+  readonly forget = (drain: string): void => {
+    this.#changed.delete(drain);
+    for (const key of this.#keysOf.get(drain) ?? []) this.#registry.remove(key);
+    this.#keysOf.delete(drain);
+  };
+
+  readonly stop = (): Promise<void> => {
+    this.#subscription.unsubscribe();
+    return this.#registry.stop();
+  };
+
+  #reviewChanged(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const drain of changed) this.#review(drain);
+  }
+
+  #review(drain: string): void {
+    const review = this.#options.review(drain);
+    if (review === undefined) return this.forget(drain);
+    const causes = new Set<string>();
+    for (const blocked of review.blocked) {
+      const cause = `${blocked.blocker.reason} ${blocked.blocker.subject}`;
+      causes.add(cause);
+      this.#consider({ drain, cause, startsInMs: null, blocked });
     }
-  };
-  const look = (): void => {
-    const all = [...drains()];
-    for (const drain of all) review(drain);
-    if (all.length > 0) return;
-    looking?.unsubscribe();
-    looking = undefined;
-  };
-  return {
-    wake: () => {
-      looking ??= timer(0, LOOK_MS, scheduler).subscribe(look);
-    },
-    stop: () => looking?.unsubscribe(),
-  };
-};
+    this.#removeOthers(drain, causes);
+    if (review.nextOverdueMs === null) return;
+    const startsInMs = Math.max(0, review.nextOverdueMs) + OVERDUE_MS;
+    this.#consider({ drain, cause: OVERDUE, startsInMs, blocked: undefined });
+  }
+
+  #consider(entry: Omit<BlockerEntry, 'key'>): void {
+    const key = `${entry.drain} ${entry.cause}`;
+    const keys = this.#keysOf.get(entry.drain) ?? new Set();
+    this.#keysOf.set(entry.drain, keys.add(key));
+    this.#registry.consider({ ...entry, key });
+  }
+
+  /** A cause that went before it was recorded begins anew; a recorded one stays recorded. */
+  #removeOthers(drain: string, causes: ReadonlySet<string>): void {
+    const keys = this.#keysOf.get(drain);
+    for (const key of [...keys ?? []]) {
+      if (causes.has(key.slice(drain.length + 1))) continue;
+      if (this.#registry.stateOf(key) === 'recorded') continue;
+      this.#registry.remove(key);
+      keys?.delete(key);
+    }
+  }
+
+  #record(drain: string, cause: string): void {
+    const blocked = this.#registry.entry(`${drain} ${cause}`)?.blocked;
+    if (blocked !== undefined) this.#options.record(drain, blocked);
+  }
+}

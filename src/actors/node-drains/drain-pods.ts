@@ -11,7 +11,7 @@ import {
   isBlocking,
   remainingSentence,
 } from '../../domain/drain/blocker.ts';
-import type { DrainTally } from '../../domain/drain/drain-tally.ts';
+import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import {
   type DrainPlan,
@@ -23,7 +23,7 @@ import {
 } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
-import type { PodsObserved } from '../../machines/node-drain-terms.ts';
+import type { PodsObserved } from '../../machines/node-drain-context.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 
 /** What looks at pods needs of the rest. */
@@ -47,12 +47,14 @@ export interface DrainPods {
   readonly look: (startedTo: TierKey | null) => PodsObserved;
   /** Pods of started tiers that nobody has asked yet. */
   readonly unasked: (startedTo: TierKey | null) => readonly DrainPod[];
-  readonly noteAsked: (pod: DrainPod) => void;
-  readonly noteReleased: () => void;
+  readonly setAsked: (pod: DrainPod) => void;
+  readonly setReleased: () => void;
   /** How many must still leave. */
   readonly left: () => number;
   readonly progress: () => DrainProgress;
   readonly blocked: (node: DrainedNode) => readonly BlockedPods[];
+  /** Until the next termination becomes overdue; null when none will. */
+  readonly nextOverdueMs: () => number | null;
   /** How many remain, the first five by name, and why each (DR-41). */
   readonly remaining: (node: DrainedNode) => string;
   /** Controllers whose pods would come back for ever (DR-20). */
@@ -67,7 +69,7 @@ interface Seen {
 
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
-const tallyOf = ({ tiers }: DrainPlan): DrainTally => ({
+const tallyOf = ({ tiers }: DrainPlan): PodCounts => ({
   left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
 });
@@ -80,7 +82,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
   let seen = new Map<Uid, Seen>();
 
   /** Somebody would bring it back, past the cordon. */
-  const noteEvicted = ({ toleratesCordon, controller, uid }: DrainPod): void => {
+  const setEvicted = ({ toleratesCordon, controller, uid }: DrainPod): void => {
     if (toleratesCordon && controller !== null && asked.has(uid)) {
       evictedOwners.add(controller.uid);
     }
@@ -88,8 +90,8 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
   const look: DrainPods['look'] = (startedTo) => {
     const present = [...on()];
     const uids = new Set(present.map(({ uid }) => uid));
-    for (const { pod } of seen.values()) if (!uids.has(pod.uid)) noteEvicted(pod);
-    for (const pod of present) if (pod.terminating) noteEvicted(pod);
+    for (const { pod } of seen.values()) if (!uids.has(pod.uid)) setEvicted(pod);
+    for (const pod of present) if (pod.terminating) setEvicted(pod);
     plan = planOf(present, { own, evictedOwners });
     const next = new Map<Uid, Seen>();
     let moved = false;
@@ -107,11 +109,11 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
     for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);
     seen = next;
     for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
-    return { tally: tallyOf(plan), moved, refusal };
+    return { podCounts: tallyOf(plan), moved, refusal };
   };
   const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
-    const stands = paused && !pod.terminating ? undefined : statusOf(pod.uid);
-    return stands ?? blockerOf({
+    const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
+    return status ?? blockerOf({
       pod,
       budgets: [],
       interrupted: [],
@@ -130,15 +132,15 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       plan.tiers
         .filter(({ key }) => startedTo !== null && key <= startedTo)
         .flatMap(({ pods }) => pods.filter(({ uid }) => !asked.has(uid))),
-    noteAsked: ({ uid }) => {
+    setAsked: ({ uid }) => {
       asked.add(uid);
     },
-    noteReleased: () => asked.clear(),
+    setReleased: () => asked.clear(),
     left: () => tallyOf(plan).left,
     progress: () =>
       drainProgress(plan, ({ uid }) => {
-        const stands = statusOf(uid);
-        return stands !== undefined && isBlocking(stands.reason);
+        const status = statusOf(uid);
+        return status !== undefined && isBlocking(status.reason);
       }),
     blocked: (node) => {
       const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
@@ -151,6 +153,13 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
         else group.pods.push(pod.key);
       }
       return [...groups.values()];
+    },
+    nextOverdueMs: () => {
+      const nowMs = now();
+      const left = leavers().flatMap(({ deletionMs }) =>
+        deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
+      );
+      return left.length === 0 ? null : Math.min(...left);
     },
     remaining: (node) =>
       remainingSentence(leavers().map((pod) => ({ key: pod.key, text: why(pod, node).text }))),

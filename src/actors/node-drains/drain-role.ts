@@ -2,8 +2,8 @@
  * Everything that gives nodes back, put together: evictions, drains and reclaim instructions over
  * the caches and the session.
  *
- * Promises: quiet until it leads; who loses the lease lets go of everything and sends nothing new;
- * `stop` sends nothing new and waits for what was sent (DR-15).
+ * Promises: does nothing until it leads; without the lease it stops all drains and sends nothing;
+ * `stop` sends nothing new and waits for what was sent (drain rules: DR-15).
  */
 import type { Observable } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -19,8 +19,8 @@ import type { Reply } from '../../domain/session.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { Evictions } from '../../effects/evictions.ts';
-import { drainVoice } from './drain-voice.ts';
-import { type DrainRegistry, startDrains } from './drains.ts';
+import { drainEvents } from './drain-events.ts';
+import { DrainRegistry } from './drains.ts';
 import { type PodEvictionRegistry, startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type ReclaimRegistry, startReclaims } from './reclaims.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -39,7 +39,7 @@ export interface DrainPolicy {
   readonly callsPerBudget?: number;
 }
 
-/** What the role listens to and whom it tells. */
+/** What the role follows and acts on. */
 export interface DrainRoleOptions {
   readonly policy: DrainPolicy;
   readonly news: Observable<SessionNews>;
@@ -96,20 +96,20 @@ export const startDrainRole = (
   const { policy, nodes, pods, budgets, machines, news, record } = options;
   const { own, tierWaitMs, paused, callsPerBudget } = policy;
   const machineOf = machineFinder(options);
-  const voice = drainVoice(environment.telemetry, record);
+  const events = drainEvents(environment.telemetry, record);
   const evictions = startPodEvictions(environment, {
     pods,
     budgets,
     nodes,
     ...(callsPerBudget === undefined ? {} : { callsPerBudget }),
   });
-  const drains = startDrains(environment, {
+  const drains = new DrainRegistry(environment, {
     nodes,
     pods,
     evictions,
-    tellMachine: machines.drain,
+    showOnMachine: machines.drain,
     machineOf,
-    voice,
+    events,
     own,
     paused,
     ...(tierWaitMs === undefined ? {} : { tierWaitMs }),
@@ -124,16 +124,24 @@ export const startDrainRole = (
     machineOf,
     drains,
     record,
-    voice,
+    events,
   });
   return {
     evictions,
     drains,
     reclaims,
-    lead: reclaims.lead,
+    lead: (leading) => {
+      if (leading) {
+        // What Nodes show goes on before their drains report to it.
+        reclaims.onLeading();
+        drains.onLeading();
+      } else {
+        reclaims.onLeadershipLost();
+        drains.onLeadershipLost();
+      }
+    },
     stop: async () => {
-      reclaims.stop();
-      await Promise.all([drains.stop(), evictions.stop()]);
+      await Promise.all([reclaims.stop(), drains.stop(), evictions.stop()]);
     },
   };
 };

@@ -1,6 +1,6 @@
 /** `nodeDrain` on a cluster: one Node, on which others write, too. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideNodeDrain } from '../../../src/actors/node-drains/node-drain-acts.ts';
+import { provideNodeDrain } from '../../../src/actors/node-drains/node-drain-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
@@ -9,7 +9,7 @@ import { textAt, valueAt } from '../../../src/domain/json.ts';
 import { isOlder } from '../../../src/domain/revisions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
-import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
+import type { NodeDrainInput } from '../../../src/machines/node-drain-context.ts';
 import { liveWorld } from '../../support/api/live-world.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
@@ -170,15 +170,15 @@ const runOf = async (
   const node = await object.put(saying(drawn.node));
   names.match(node, drawn.node);
   const asked = Promise.withResolvers<() => void>();
-  const deaf = (): void => {};
+  const ignore = (): void => {};
   const machine = provideNodeDrain(runtime, {
-    requestSlot: deaf,
-    tellStarted: deaf,
-    tellDraining: deaf,
-    tellCordonFailing: deaf,
-    tellLeftAlone: deaf,
-    askPodsToLeave: deaf,
-    releasePods: deaf,
+    requestSlot: ignore,
+    recordStarted: ignore,
+    showDraining: ignore,
+    recordCordonFailing: ignore,
+    recordLeftAlone: ignore,
+    evictPods: ignore,
+    releasePods: ignore,
     showEnd: () => new Promise((shown) => asked.resolve(shown)),
   });
   const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {

@@ -6,8 +6,8 @@ import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
 import { clockLayer } from '../../../src/actors/clocks.ts';
-import { drainVoice } from '../../../src/actors/node-drains/drain-voice.ts';
-import { startDrains } from '../../../src/actors/node-drains/drains.ts';
+import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
+import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
 import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
 import type {
   PodEvictions,
@@ -200,15 +200,15 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const start = (leads: boolean) => {
     const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
     const record = (note: EventNote): void => void notes.push(note);
-    const voice = drainVoice(silentTelemetry, record);
+    const events = drainEvents(silentTelemetry, record);
     const machineOf = ({ name }: { readonly name: string }) => name;
-    const drains = startDrains(world, {
+    const drains = new DrainRegistry(world, {
       nodes: reflector,
       pods: pods.reflector,
       evictions: pods.evictions,
-      tellMachine: machines.drain,
+      showOnMachine: machines.drain,
       machineOf,
-      voice,
+      events,
       own: options.own ?? null,
       paused: options.paused ?? false,
       volumesOn: () => options.volumes ?? [],
@@ -234,15 +234,20 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       machineOf,
       drains,
       record,
-      voice,
+      events,
     });
-    reclaims.lead(leads);
-    return { drains, reclaims };
+    const lead = (isLeading: boolean): void => {
+      for (const part of [reclaims, drains]) {
+        if (isLeading) part.onLeading();
+        else part.onLeadershipLost();
+      }
+    };
+    if (leads) lead(true);
+    return { drains, reclaims, lead };
   };
   let process = start(options.leads ?? true);
   const stopProcess = async (): Promise<void> => {
-    process.reclaims.stop();
-    const stopping = process.drains.stop();
+    const stopping = Promise.all([process.reclaims.stop(), process.drains.stop()]);
     await time.advance(20_000);
     await stopping;
   };
@@ -259,9 +264,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     session,
     drains: () => process.drains,
     reclaims: () => process.reclaims,
+    lead: (isLeading: boolean) => process.lead(isLeading),
     /** A new process on the same cluster; the one before is killed. */
     restart: () => {
-      process.reclaims.lead(false);
+      process.lead(false);
       process = start(true);
       return time.settle();
     },

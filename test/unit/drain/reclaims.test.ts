@@ -291,14 +291,14 @@ describe('a new process', () => {
   });
 
   test('DR-12: an instruction is acked again once per process, not per term of leadership', async () => {
-    const { node, pods, order, time, reclaims, replies } = rig();
+    const { node, pods, order, time, lead, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1']);
     await time.advance(1000);
-    reclaims().lead(false);
+    lead(false);
     await time.advance(1000);
-    reclaims().lead(true);
+    lead(true);
     await time.advance(1000);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
@@ -337,13 +337,13 @@ describe('a new process', () => {
   });
 
   test('DR-15: who loses the lease begins nothing new and patches nothing', async () => {
-    const { node, pods, order, time, nodes, reclaims, log, drains } = rig();
+    const { node, pods, order, time, nodes, lead, log, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.add({ node: 'n1', name: 'b', priority: 10 });
     order('i1', ['n1']);
     await time.advance(500);
-    reclaims().lead(false);
+    lead(false);
     const writes = nodes.calls.length;
     await time.advance(60_000);
     expect(log).not.toContain('evict b');

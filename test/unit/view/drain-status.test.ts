@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { drainVoice } from '../../../src/actors/node-drains/drain-voice.ts';
+import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { remainingSentence } from '../../../src/domain/drain/blocker.ts';
@@ -179,7 +179,7 @@ describe('what only the operator was told', () => {
     const pods = Array.from({ length: 7 }, (_, at) => podOf({ name: `p${at}`, labels: {} }));
     const text = 'refused by guard: no (not today)';
     const notes: EventNote[] = [];
-    drainVoice(silentTelemetry, (note) => notes.push(note)).blocked({ name: 'n1', uid: 'u' }, {
+    drainEvents(silentTelemetry, (note) => notes.push(note)).blocked({ name: 'n1', uid: 'u' }, {
       blocker: { reason: 'PolicyRefused', text, subject: 'guard' },
       pods: pods.map(({ key }) => key),
     });

@@ -1,20 +1,20 @@
-/** What the `nodeDrain` statechart knows and hears, and how facts reach its actions. */
+/** The types of the `nodeDrain` statechart, and how facts reach its actions. */
 import { backoffMs } from '../domain/backoff.ts';
 import type { CordonOrder } from '../domain/drain/cordon-patch.ts';
-import type { CordonEnd } from '../domain/drain/cordon.ts';
-import type { DrainBeginning, DrainCourse, DrainTime } from '../domain/drain/drain-course.ts';
-import type { DrainTally } from '../domain/drain/drain-tally.ts';
+import type { CordonEnd, DrainOwner } from '../domain/drain/cordon.ts';
+import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/drain-state.ts';
+import type { PodCounts } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
 import type { Revision } from '../domain/ids.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 
-export interface NodeDrainInput extends DrainBeginning {
+export interface NodeDrainInput extends DrainStateInput {
   readonly seed: Seed;
 }
 
-export interface NodeDrainContext extends DrainCourse {
+export interface NodeDrainContext extends DrainState {
   /** What the last patch was decided on. */
   readonly decidedOn: Revision | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
@@ -26,7 +26,7 @@ export interface NodeDrainContext extends DrainCourse {
 
 /** What the caches say of the pods of the node. */
 export interface PodsObserved {
-  readonly tally: DrainTally;
+  readonly podCounts: PodCounts;
   /** A pod of a started tier was evicted, or is gone, since the last time. */
   readonly moved: boolean;
   readonly refusal: string;
@@ -40,6 +40,8 @@ export type NodeDrainEvent =
   | { readonly type: 'order.joined'; readonly order: CordonOrder }
   | ({ readonly type: 'deadline.moved' } & DrainTime)
   | { readonly type: 'evictions.released' }
+  /** The owner has left: its annotation goes, and no pod leaves on its behalf. */
+  | { readonly type: 'drain.withdrawn' }
   | { readonly type: 'slot.acquired' };
 
 /** A patch of the Node. */
@@ -51,30 +53,31 @@ export interface NodeDrainAct {
 /** The end that the UpcomingNode is to show. */
 export interface NodeDrainEnd {
   readonly node: string;
+  readonly owner: DrainOwner;
   readonly end: CordonEnd;
 }
 
 /** Actions and guards with what they take from their event. */
-export const sighted = {
-  type: 'takeNode',
+export const observed = {
+  type: 'setNode',
   params: ({ event }: { readonly event: { readonly node: DrainedNode } }) => event.node,
 } as const;
 export const counted = {
-  type: 'takePods',
+  type: 'setPods',
   params: ({ event }: { readonly event: PodsObserved }) => event,
 } as const;
 export const joined = {
-  type: 'joinOrder',
+  type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const answered = answersOf<NodeWriteOutcome>()('judging', 'takeAnswer');
+export const answered = answersOf<NodeWriteOutcome>()('judging', 'setAnswer');
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',
-  actions: 'noteEnd',
+  actions: 'setEnd',
 } as const;
-export const news = {
-  type: 'isNews',
+export const newer = {
+  type: 'isNewer',
   params: ({ event }: { readonly event: { readonly node: DrainedNode } }) => event.node,
 } as const;
 export const moved = {
@@ -82,9 +85,36 @@ export const moved = {
   params: ({ event }: { readonly event: PodsObserved }) => event,
 } as const;
 export const timed = {
-  type: 'takeTime',
+  type: 'setTime',
   params: ({ event }: { readonly event: DrainTime }) => event,
 } as const;
+
+/** The region of the statechart that counts the time down. */
+export const clock = {
+  description: 'How much of the grace period is left.',
+  initial: 'ample',
+  on: { 'deadline.moved': { target: '.ample', actions: timed } },
+  states: {
+    ample: {
+      description: 'Tiers of pods wait for each other.',
+      always: [
+        { guard: 'noDeadline', target: 'unbounded' },
+        { guard: 'inLastQuarter', target: 'lastQuarter' },
+      ],
+      after: { clockStep: { target: 'ample', reenter: true, actions: 'addStep' } },
+    },
+    lastQuarter: {
+      description: 'The last quarter of the grace period: no tier waits for another.',
+      always: { guard: 'timeUp', target: 'over' },
+      after: { clockStep: { target: 'lastQuarter', reenter: true, actions: 'addStep' } },
+    },
+    over: { description: 'The deadline has passed.' },
+    unbounded: { description: 'The owner sets no deadline.' },
+  },
+} as const;
+
+/** How long the UpcomingNode may take to show the end before the Node shows it. */
+export const END_SHOWN_MS_MAX = 30_000;
 
 const RETRY = { firstMs: 500, lastMs: 30_000 };
 

@@ -1,5 +1,5 @@
 /**
- * What drains have to say to people: Events on the Node and log lines.
+ * Events on the Node and log lines of drains.
  *
  * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
  * that has held a drain up for ten seconds, and none for a pod or a retry (DR-42).
@@ -8,14 +8,15 @@ import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
-import { CORDON_PREFIX, type CordonEnd } from '../../domain/drain/cordon.ts';
+import { CORDON_PREFIX, type CordonEnd, foreignCordons } from '../../domain/drain/cordon.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
 /** Pods and volumes that a note names. */
 const NAMED_MAX = 5;
 
-/** The node that is spoken of. */
+/** The node that an Event is about. */
 export interface DrainSubject {
   readonly name: string;
   readonly uid: string;
@@ -33,11 +34,15 @@ export interface EndedDrain {
   readonly volumes: readonly string[];
 }
 
-/** Says things. */
-export interface DrainVoice {
+/** Records what happens to drains. */
+export interface DrainEvents {
   readonly started: (
     subject: DrainSubject,
-    drain: { readonly ids: readonly string[]; readonly pods: number; readonly deadlineMs: number },
+    drain: {
+      readonly ids: readonly string[];
+      readonly pods: number;
+      readonly deadlineMs: number | null;
+    },
   ) => void;
   readonly ended: (subject: DrainSubject, drain: EndedDrain) => void;
   readonly blocked: (subject: DrainSubject, blocked: BlockedPods) => void;
@@ -79,15 +84,16 @@ const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
   }
 };
 
-/** Speaks through Events and logs. */
-export const drainVoice = (telemetry: Telemetry, record: RecordEvent): DrainVoice => {
-  const tell = (subject: DrainSubject, reason: ReasonName, note: string): void =>
+/** Records through Events and logs. */
+export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEvents => {
+  const recordAbout = (subject: DrainSubject, reason: ReasonName, note: string): void =>
     record({ regarding: nodeOf(subject), reason, note });
   return {
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
-      const until = rfc3339Seconds(deadlineMs);
-      tell(subject, 'DrainStarted', `Cordoned for ${listed(ids)}: ${pods} pods to go by ${until}`);
+      const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
+      const note = `Cordoned for ${listed(ids)}: ${pods} pods to go${until}`;
+      recordAbout(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
       const { end, seconds, lastError } = drain;
@@ -96,19 +102,45 @@ export const drainVoice = (telemetry: Telemetry, record: RecordEvent): DrainVoic
       telemetry.count('tidegate_drains_ended_total', 1, { outcome: end });
       telemetry.observe('tidegate_node_drain_duration_seconds', seconds, { outcome: end });
       const reason = end === 'Failed' && drain.forbidden ? 'EvictionForbidden' : REASON_OF[end];
-      tell(subject, reason, fittingSentence(endNote(drain)));
+      recordAbout(subject, reason, fittingSentence(endNote(drain)));
     },
     blocked: (subject, { blocker: { reason, text }, pods }) =>
-      tell(subject, reason, blockedSentence(text, pods)),
+      recordAbout(subject, reason, blockedSentence(text, pods)),
     cordonFailing: (subject, problem) => {
       telemetry.log('warn', 'Node could not be cordoned', { node: subject.name, problem });
-      tell(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
+      recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
     },
     leftAlone: (subject, owner, why) => {
       telemetry.log('warn', 'Cordon key left alone', { node: subject.name, owner, problem: why });
-      tell(subject, 'CordonLeftAlone', `Cannot use the key "${CORDON_PREFIX}${owner}": ${why}`);
+      recordAbout(
+        subject,
+        'CordonLeftAlone',
+        `Cannot use the key "${CORDON_PREFIX}${owner}": ${why}`,
+      );
     },
     clamped: (subject, askedSeconds, seconds) =>
-      tell(subject, 'GraceClamped', `Asked for ${askedSeconds} s, granted ${seconds} s`),
+      recordAbout(subject, 'GraceClamped', `Asked for ${askedSeconds} s, granted ${seconds} s`),
   };
 };
+
+/** Nodes whose annotations were recorded as unrecognized, until they change (DR-01). */
+export class UnrecognizedCordons {
+  readonly #record: DrainEvents['leftAlone'];
+  readonly #recorded = new Map<string, string>();
+
+  constructor(record: DrainEvents['leftAlone']) {
+    this.#record = record;
+  }
+
+  readonly observe = (node: DrainedNode): void => {
+    if (this.#recorded.size === 0 && Object.keys(node.cordons).length === 0) return;
+    const unrecognized = foreignCordons(node);
+    const text = JSON.stringify(unrecognized);
+    if (unrecognized.length === 0) return this.forget(node.name);
+    if (this.#recorded.get(node.name) === text) return;
+    this.#recorded.set(node.name, text);
+    for (const { owner, why } of unrecognized) this.#record(node, owner, why);
+  };
+
+  readonly forget = (name: string): void => void this.#recorded.delete(name);
+}

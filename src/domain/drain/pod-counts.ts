@@ -8,7 +8,7 @@ import type { TierKey, TierProgress } from './plan.ts';
 import { startTiers } from './tiers.ts';
 
 /** Pods that must leave, by tier; those that are terminating count until they are gone. */
-export interface DrainTally {
+export interface PodCounts {
   readonly left: number;
   /** Lowest priority first. */
   readonly tiers: readonly Pick<TierProgress, 'key' | 'left'>[];
@@ -26,7 +26,7 @@ const WAIT_MS = 1;
 /** The tier up to which all have started now (DR-21). */
 export const startedTo = (
   before: TierKey | null,
-  { tiers }: DrainTally,
+  { tiers }: PodCounts,
   { quiet, lastQuarter }: TierOpening,
 ): TierKey | null =>
   startTiers({ startedTo: before, quietSinceMs: 0 }, tiers, {
@@ -36,5 +36,5 @@ export const startedTo = (
   }).startedTo;
 
 /** True while a tier has pods and has not started. */
-export const tiersWait = (started: TierKey | null, { tiers }: DrainTally): boolean =>
+export const tiersWait = (started: TierKey | null, { tiers }: PodCounts): boolean =>
   tiers.some(({ key, left }) => left > 0 && (started === null || key > started));

@@ -1,0 +1,303 @@
+/**
+ * The actor of one drain: the `nodeDrain` statechart with its patches of the Node and what it asks
+ * of evictions, of the UpcomingNode and of the Events.
+ *
+ * Promises: the UpcomingNode is informed and never written from here (drain rules: DR-40); only a
+ * reclaim shows on it; no pod is evicted for a drain that has ended.
+ */
+import { Effect, type ManagedRuntime } from 'effect';
+import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
+import { objectKey } from '../../domain/ids.ts';
+import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { Seed } from '../../domain/random.ts';
+import type { Time } from '../../domain/time.ts';
+import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
+import type { SnapshotFrom } from 'xstate';
+import { nodeDrain } from '../../machines/node-drain.ts';
+import type {
+  NodeDrainAct,
+  NodeDrainContext,
+  NodeDrainEnd,
+  NodeDrainInput,
+} from '../../machines/node-drain-context.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { fromEffect } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
+import type { Informer } from '../informers/informer.ts';
+import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { DrainEvents } from './drain-events.ts';
+import {
+  cordonOrderOf,
+  deadlineOfMark,
+  type DrainEntry,
+  drainKey,
+  drainTime,
+  isEarlier,
+  workState,
+} from './drain-index.ts';
+
+/** What the statechart of a drain does outside of itself. */
+export interface NodeDrainActions {
+  readonly requestSlot: (context: NodeDrainContext) => void;
+  readonly recordStarted: (context: NodeDrainContext) => void;
+  readonly showDraining: (context: NodeDrainContext) => void;
+  readonly recordCordonFailing: (context: NodeDrainContext) => void;
+  readonly recordLeftAlone: (context: NodeDrainContext) => void;
+  readonly evictPods: (context: NodeDrainContext) => void;
+  readonly releasePods: (context: NodeDrainContext) => void;
+  /** Resolves when the UpcomingNode shows the end, or there is none to show it. */
+  readonly showEnd: (end: NodeDrainEnd) => Promise<void>;
+}
+
+type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWriteOutcome>;
+
+/** The statechart with its implementations; `inFlight` counts each write. */
+export const provideNodeDrain = (
+  runtime: ManagedRuntime.ManagedRuntime<Cordons, never>,
+  actions: NodeDrainActions,
+  inFlight: InFlight = (write) => write,
+): typeof nodeDrain => {
+  const patch = (purpose: NodeWritePurpose) =>
+    fromEffect(
+      runtime,
+      ({ node, body }: NodeDrainAct) =>
+        Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch({ node, purpose, body }))),
+    );
+  return nodeDrain.provide({
+    actors: {
+      cordonNode: patch('cordon'),
+      markEnded: patch('end'),
+      showEnd: fromEffect(
+        runtime,
+        (end: NodeDrainEnd) => Effect.promise(() => actions.showEnd(end)),
+      ),
+    },
+    actions: {
+      requestSlot: ({ context }) => actions.requestSlot(context),
+      recordStarted: ({ context }) => actions.recordStarted(context),
+      showDraining: ({ context }) => actions.showDraining(context),
+      recordCordonFailing: ({ context }) => actions.recordCordonFailing(context),
+      recordLeftAlone: ({ context }) => actions.recordLeftAlone(context),
+      evictPods: ({ context }) => actions.evictPods(context),
+      releasePods: ({ context }) => actions.releasePods(context),
+    },
+  });
+};
+
+/** What drains act on. */
+export interface DrainTargets {
+  readonly evictions: Pick<PodEvictions, 'want' | 'release'>;
+  /** Resolves when the object shows it, or there is none. */
+  readonly showOnMachine: (machineId: string, fact: DrainFact) => Promise<void>;
+  /** The machine whose Node it is; `undefined` while nobody knows. */
+  readonly machineOf: (node: DrainedNode) => string | undefined;
+  readonly events: DrainEvents;
+  /** `--pause-drains`. */
+  readonly paused: boolean;
+  /** Volumes that are attached to a node, for the Event of the end. */
+  readonly volumesOn?: (node: string) => readonly string[];
+}
+
+/** How actions find the drain that they are about. */
+export interface DrainLookup {
+  /** `undefined` when nothing may be done for the drain any more. */
+  readonly entryOf: (key: string) => DrainEntry | undefined;
+  readonly contextOf: (entry: DrainEntry) => NodeDrainContext | undefined;
+  readonly requestSlot: (entry: DrainEntry) => void;
+}
+
+/** The node as far as it decides why pods are still there. */
+export const nodeNow = (
+  entry: DrainEntry,
+  context: NodeDrainContext | undefined,
+  paused: boolean,
+): DrainedNode => {
+  const node = context?.node ?? entry.node;
+  return paused ? { ...node, paused } : node;
+};
+
+/** The actions of all drains. */
+export class DrainActions implements NodeDrainActions {
+  readonly #time: Time;
+  readonly #targets: DrainTargets;
+  readonly #lookup: DrainLookup;
+
+  constructor(time: Time, targets: DrainTargets, lookup: DrainLookup) {
+    this.#time = time;
+    this.#targets = targets;
+    this.#lookup = lookup;
+  }
+
+  readonly requestSlot = (context: NodeDrainContext): void =>
+    this.#about(context, this.#lookup.requestSlot);
+
+  readonly recordStarted = (context: NodeDrainContext): void =>
+    this.#about(context, (entry) => {
+      const { mark } = context;
+      if (entry.isStartRecorded || mark === null) return;
+      entry.isStartRecorded = true;
+      this.#targets.events.started(entry.node, {
+        ids: mark.ids,
+        pods: entry.pods.left(),
+        deadlineMs: mark.deadlineMs,
+      });
+    });
+
+  readonly showDraining = (context: NodeDrainContext): void =>
+    this.#about(context, (entry) => void this.#show(entry, { _tag: 'Draining' }));
+
+  readonly recordCordonFailing = (context: NodeDrainContext): void =>
+    this.#about(context, ({ node }) => this.#targets.events.cordonFailing(node, context.problem));
+
+  /** Recorded when the Node is observed. */
+  readonly recordLeftAlone = (): void => {};
+
+  readonly evictPods = (context: NodeDrainContext): void =>
+    this.#about(context, (entry) => {
+      for (const pod of entry.pods.unasked(context.startedTo)) {
+        entry.pods.setAsked(pod);
+        this.#targets.evictions.want(pod, {
+          node: entry.node.name,
+          owner: entry.owner,
+          deadlineMonotonicMs: entry.deadline.atMs,
+          drainSinceMs: entry.sinceMs,
+          podsLeft: entry.pods.left,
+        });
+      }
+    });
+
+  readonly releasePods = (context: NodeDrainContext): void =>
+    this.#about(context, ({ pods, node, owner }) => {
+      pods.setReleased();
+      this.#targets.evictions.release(node.name, owner);
+    });
+
+  readonly showEnd = async ({ node, owner, end }: NodeDrainEnd): Promise<void> => {
+    const entry = this.#lookup.entryOf(drainKey(node, owner));
+    if (entry === undefined) return;
+    const context = this.#lookup.contextOf(entry);
+    const lastError = end === 'Failed' ? this.#lastErrorOf(entry, context) : '';
+    this.#targets.events.ended(entry.node, {
+      end,
+      seconds: (this.#time.monotonic() - entry.sinceMs) / 1000,
+      lastError,
+      forbidden: context !== undefined && context.refusal !== '',
+      volumes: this.#targets.volumesOn?.(node) ?? [],
+    });
+    await this.#show(entry, end === 'Failed' ? { _tag: end, lastError } : { _tag: end });
+  };
+
+  async #show(entry: DrainEntry, fact: DrainFact): Promise<void> {
+    if (entry.owner !== 'reclaim') return;
+    if (entry.machineId === '') entry.machineId = this.#targets.machineOf(entry.node) ?? '';
+    if (entry.machineId !== '') await this.#targets.showOnMachine(entry.machineId, fact);
+  }
+
+  #lastErrorOf(entry: DrainEntry, context: NodeDrainContext | undefined): string {
+    if (context === undefined) return '';
+    const { mark, refusal, problem } = context;
+    if (mark === null) return `the node could not be cordoned: ${problem || 'nobody answered'}`;
+    const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
+    return refusal === '' ? remaining : `${refusal}; ${remaining}`;
+  }
+
+  #about({ name, owner }: NodeDrainContext, act: (entry: DrainEntry) => void): void {
+    const entry = this.#lookup.entryOf(drainKey(name, owner));
+    if (entry !== undefined) act(entry);
+  }
+}
+
+export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
+
+/** What the actors of drains work with. */
+export interface NodeDrainActorOptions extends DrainTargets {
+  readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
+  /** `--tier-wait`. */
+  readonly tierWaitMs?: number;
+  readonly isStopped: () => boolean;
+  readonly requestSlot: (entry: DrainEntry) => void;
+  /** The actor of the drain runs. */
+  readonly onStart: (entry: DrainEntry) => void;
+  readonly onSnapshot: (entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>) => void;
+  /** While its actor restarted, the Node went, or shows the end of the drain. */
+  readonly onLost: (entry: DrainEntry) => void;
+}
+
+/** What the Node shows of a drain that crashed; `undefined` when it is over. */
+const shownOf = (entry: DrainEntry, node: DrainedNode): CordonMark | undefined => {
+  const mark = markOf(node, entry.owner);
+  return mark !== undefined && (mark.ended === null || entry.isWithdrawn) ? mark : undefined;
+};
+
+/**
+ * A drain begins with its orders; after a crash with what the Node shows and the orders that it
+ * does not show.
+ */
+const inputOf = (
+  time: Time,
+  { nodes, paused, tierWaitMs }: NodeDrainActorOptions,
+  { entry, seed }: { readonly entry: DrainEntry; readonly seed: Seed },
+): NodeDrainInput | undefined => {
+  const node = entry.hasCrashed ? nodes.get(objectKey(entry.node.name)) : entry.node;
+  if (node?.uid !== entry.node.uid) return undefined;
+  const shown = entry.hasCrashed ? shownOf(entry, node) : undefined;
+  const orders = [...entry.orders.values()].filter(({ id }) => shown?.ids.includes(id) !== true);
+  if (entry.hasCrashed && shown === undefined && orders.length === 0) return undefined;
+  const deadline = shown === undefined ? undefined : deadlineOfMark(time, entry.owner, shown);
+  if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
+  for (const { id } of orders) entry.awaited.add(id);
+  return {
+    node,
+    owner: entry.owner,
+    withdrawn: entry.isWithdrawn,
+    orders: orders.map(cordonOrderOf),
+    ...drainTime(time, entry.deadline, tierWaitMs),
+    pausedAll: paused,
+    seed,
+  };
+};
+
+/** The actors of all drains. */
+export const nodeDrainActors = (
+  environment: ActorEnvironment<Cordons>,
+  options: NodeDrainActorOptions,
+): NodeDrainActors => {
+  const { time, telemetry, runtime } = environment;
+  const actions = new DrainActions(time, options, {
+    entryOf: (key) => (options.isStopped() ? undefined : registry.entry(key)),
+    contextOf: ({ key }) => registry.get(key)?.getSnapshot().context,
+    requestSlot: options.requestSlot,
+  });
+  const registry: NodeDrainActors = actorRegistry(environment, {
+    name: 'nodeDrain',
+    logic: provideNodeDrain(
+      runtime,
+      actions,
+      (write) => registry.inFlight(write, { _tag: 'Fault', why: 'this process is stopping' }),
+    ),
+    keyOf: ({ key }: DrainEntry) => key,
+    labelOf: ({ key, owner, node }) => (owner === 'reclaim' ? node.name : key),
+    input: (entry, seed) => {
+      const input = inputOf(time, options, { entry, seed });
+      if (input === undefined) queueMicrotask(() => options.onLost(entry));
+      return input;
+    },
+    onStart: (entry, actor) => {
+      options.onStart(entry);
+      if (entry.isReleased) actor.send({ type: 'evictions.released' });
+    },
+    onSnapshot: options.onSnapshot,
+    onCrash: (entry) => {
+      entry.hasCrashed = true;
+      entry.observed = '';
+      entry.pods.setReleased();
+      options.evictions.release(entry.node.name, entry.owner);
+    },
+    stateOf: ({ value }) => innermostState(workState(value)),
+    onCount: (state, count) => telemetry.gauge('tidegate_drains', count, { state }),
+    logFields: ({ node, owner }) => ({ node: node.name, owner }),
+  });
+  return registry;
+};

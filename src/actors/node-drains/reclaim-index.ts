@@ -1,0 +1,109 @@
+/**
+ * The reclaim instructions that are not over, and what Nodes show of them. Data only: nothing here
+ * waits or acts.
+ */
+import type { NodeProjection } from '../../domain/cluster-node.ts';
+import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
+import { graceOf } from '../../domain/drain/deadline.ts';
+import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
+import type { Time } from '../../domain/time.ts';
+
+/** Reclaims that were lost with a process are carried out under this name (DR-14). */
+export const RECOVERED_PREFIX = 'recovered-';
+
+/** The time that an instruction has. */
+export interface ReclaimTerms {
+  readonly deadlineMs: number;
+  readonly graceSeconds: number;
+  readonly sinceMs: number;
+}
+
+/** One instruction. */
+export interface InstructionEntry {
+  readonly id: string;
+  readonly terms: ReclaimTerms;
+  /** What was asked for, before it was clamped. */
+  readonly askedSeconds: number;
+  /** The machines, as they were last known. */
+  machines: readonly ReclaimEntry[];
+  ackPending: boolean;
+  /** Evictions were released. */
+  isReleased: boolean;
+}
+
+/** The instruction that an order begins. */
+export const orderedInstruction = (
+  time: Time,
+  { id, graceSeconds, machines, ackPending }: {
+    readonly id: string;
+    readonly graceSeconds: number;
+    readonly machines: readonly ReclaimEntry[];
+    readonly ackPending: boolean;
+  },
+): InstructionEntry => {
+  const { seconds } = graceOf(graceSeconds);
+  const sinceMs = time.now();
+  return {
+    id,
+    terms: { deadlineMs: sinceMs + seconds * 1000, graceSeconds: seconds, sinceMs },
+    askedSeconds: graceSeconds,
+    machines,
+    ackPending,
+    isReleased: false,
+  };
+};
+
+/** How the annotation of a Node shows a machine of its instructions. */
+const machineShown = (
+  node: NodeProjection,
+  mark: CordonMark,
+  machine: string,
+): ReclaimEntry => {
+  const isOver = mark.ended !== null;
+  return {
+    machine,
+    node: node.name,
+    stage: isOver ? 'Ended' : 'Cordoned',
+    counted: isOver ? mark.ended !== 'Cancelled' : node.unschedulable,
+  };
+};
+
+/** Instructions that some Node shows without an end, with all Nodes that name them. */
+export const shownInstructions = (
+  nodes: Iterable<NodeProjection>,
+  machineOf: (node: NodeProjection) => string | undefined,
+): readonly Omit<InstructionEntry, 'ackPending'>[] => {
+  const pending = new Map<string, CordonMark>();
+  const named = new Map<string, ReclaimEntry[]>();
+  for (const node of nodes) {
+    const mark = markOf(node, 'reclaim');
+    if (mark === undefined) continue;
+    const machine = machineShown(node, mark, machineOf(node) ?? node.name);
+    for (const id of mark.ids) {
+      if (mark.ended === null) pending.set(id, mark);
+      const machines = named.get(id);
+      if (machines === undefined) named.set(id, [machine]);
+      else machines.push(machine);
+    }
+  }
+  return [...pending].map(([id, { deadlineMs, graceSeconds, sinceMs }]) => ({
+    id,
+    terms: { deadlineMs: deadlineMs ?? sinceMs, graceSeconds, sinceMs },
+    askedSeconds: 0,
+    machines: named.get(id) ?? [],
+    isReleased: false,
+  }));
+};
+
+/** The machines of an instruction that restarts, with what their Nodes show by now. */
+export const machinesNow = (
+  { id, machines }: InstructionEntry,
+  nodeOf: (name: string) => NodeProjection | undefined,
+): readonly ReclaimEntry[] =>
+  machines.reduce((known, entry) => {
+    const node = nodeOf(entry.node);
+    const mark = node === undefined ? undefined : markOf(node, 'reclaim');
+    return node !== undefined && mark?.ids.includes(id) === true
+      ? withEntry(known, machineShown(node, mark, entry.machine))
+      : known;
+  }, machines);

@@ -1,0 +1,64 @@
+/**
+ * Recovers reclaims that were lost with a process: the `reclaimRecovery` statechart, fed by the
+ * session, and the machines that the replay showed as DRAINING (drain rules: DR-14).
+ *
+ * Promises: only a machine of the replay counts, and only while no later frame shows it in another
+ * state.
+ */
+import type { SessionNews } from '../../domain/frames.ts';
+import { reclaimRecovery, type ReclaimRecoveryEvent } from '../../machines/reclaim-recovery.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+
+const EVENTS: Partial<Readonly<Record<SessionNews['_tag'], ReclaimRecoveryEvent>>> = {
+  StreamOpened: { type: 'stream.opened' },
+  Resynced: { type: 'replay.completed' },
+  StreamEnded: { type: 'stream.ended' },
+};
+
+/** The recovery of one process. */
+export class ReclaimRecovery {
+  readonly #registry: ActorRegistry<typeof reclaimRecovery, 'recovery'>;
+  #draining = new Set<string>();
+  #isReplaying = false;
+
+  /** `recover` gets the machines that drained in the replay and still do. */
+  constructor(
+    environment: ActorEnvironment<never>,
+    recover: (machines: readonly string[]) => void,
+  ) {
+    this.#registry = actorRegistry(environment, {
+      name: 'reclaimRecovery',
+      logic: reclaimRecovery.provide({
+        actions: { recoverReclaims: () => recover([...this.#draining]) },
+      }),
+      keyOf: (key: 'recovery') => key,
+      input: () => ({}),
+      // The replay that a crash interrupted was complete: nothing is replaying any more.
+      onStart: (_, actor) => {
+        if (!this.#isReplaying && this.#draining.size > 0) {
+          actor.send({ type: 'replay.completed' });
+        }
+      },
+    });
+    this.#registry.consider('recovery');
+  }
+
+  readonly observe = (item: SessionNews): void => {
+    if (item._tag === 'MachineObserved') {
+      const { machineId, state } = item.machine;
+      if (state !== 'Draining') this.#draining.delete(machineId);
+      else if (this.#isReplaying) this.#draining.add(machineId);
+      return;
+    }
+    if (item._tag === 'StreamOpened') {
+      this.#draining = new Set();
+      this.#isReplaying = true;
+    }
+    if (item._tag === 'Resynced') this.#isReplaying = false;
+    const event = EVENTS[item._tag];
+    if (event !== undefined) this.#registry.get('recovery')?.send(event);
+  };
+
+  readonly stop = (): Promise<void> => this.#registry.stop();
+}

@@ -1,0 +1,33 @@
+/** What several requests for one pod come to. */
+import { describe, expect, it } from 'vitest';
+import {
+  combinedTerms,
+  type EvictionRequest,
+} from '../../../../src/domain/drain/eviction-request.ts';
+
+const request = (more: Partial<EvictionRequest>): EvictionRequest => ({
+  node: 'n1',
+  owner: 'reclaim',
+  deadlineMonotonicMs: 1000,
+  drainSinceMs: 10,
+  podsLeft: () => 1,
+  ...more,
+});
+
+const maintenance = (more: Partial<EvictionRequest>): EvictionRequest =>
+  request({ owner: 'maintenance-0123456789ab', ...more });
+
+describe('combinedTerms', () => {
+  it('DR-34: the most urgent class, the earliest deadline and the oldest drain count', () => {
+    const terms = combinedTerms(maintenance({ deadlineMonotonicMs: 500, drainSinceMs: 5 }), [
+      request({}),
+    ]);
+    expect(terms).toMatchObject({ drainClass: 'reclaim', deadlineMs: 500, drainSinceMs: 5 });
+  });
+
+  it('DR-34: an owner without a deadline comes after those with one', () => {
+    const without = maintenance({ deadlineMonotonicMs: null });
+    expect(combinedTerms(without, []).deadlineMs).toBe(Number.POSITIVE_INFINITY);
+    expect(combinedTerms(without, [request({})]).deadlineMs).toBe(1000);
+  });
+});

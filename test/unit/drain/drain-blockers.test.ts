@@ -1,0 +1,107 @@
+/** What holds up pods of a drain, and when it is recorded. */
+import { ManagedRuntime } from 'effect';
+import { Layer } from 'effect';
+import { describe, expect, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { DrainBlockers } from '../../../src/actors/node-drains/drain-blockers.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+
+const BUDGET = { reason: 'BlockedByBudget', text: 'budget ns/db', subject: 'ns/db' } as const;
+const FINALIZER = { reason: 'Finalizer', text: 'finalizer a', subject: 'a' } as const;
+
+const rig = () => {
+  const time = simulatedTime();
+  const environment = makeActorEnvironment({
+    time,
+    runtime: ManagedRuntime.make(Layer.empty),
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  let blocked: readonly (typeof BUDGET | typeof FINALIZER)[] = [];
+  let overdueAtMs: number | null = null;
+  let reviews = 0;
+  const recorded: string[] = [];
+  const blockers = new DrainBlockers(environment, {
+    review: () => {
+      reviews += 1;
+      const leftMs = overdueAtMs === null ? null : overdueAtMs - time.monotonic();
+      return {
+        blocked: blocked.map((blocker) => ({ blocker, pods: ['ns/a'] })),
+        nextOverdueMs: leftMs !== null && leftMs < 0 ? null : leftMs,
+      };
+    },
+    record: (drain, { blocker: { reason } }) =>
+      recorded.push(`${Math.round(time.monotonic() / 1000)} s ${drain} ${reason}`),
+  });
+  const set = (next: typeof blocked): void => {
+    blocked = next;
+    blockers.changed('n1/reclaim');
+  };
+  return {
+    time,
+    blockers,
+    recorded,
+    set,
+    reviews: () => reviews,
+    overdueAt: (atMs: number) => {
+      overdueAtMs = atMs;
+    },
+  };
+};
+
+describe('blockers of a drain', () => {
+  test('DR-42: a cause is recorded once when it has lasted for ten seconds', async () => {
+    const { time, recorded, set } = rig();
+    set([BUDGET]);
+    await time.advance(10_000);
+    expect(recorded).toEqual([]);
+    await time.advance(60_000);
+    expect(recorded).toEqual(['11 s n1/reclaim BlockedByBudget']);
+  });
+
+  test('DR-42: a recorded cause that goes and comes back is not recorded again', async () => {
+    const { time, recorded, set } = rig();
+    set([BUDGET]);
+    await time.advance(20_000);
+    set([]);
+    await time.advance(20_000);
+    set([BUDGET]);
+    await time.advance(60_000);
+    expect(recorded).toHaveLength(1);
+  });
+
+  test('DR-42: a cause that goes before it is recorded begins anew', async () => {
+    const { time, recorded, set } = rig();
+    set([BUDGET]);
+    await time.advance(8000);
+    set([]);
+    await time.advance(2000);
+    set([BUDGET]);
+    await time.advance(10_000);
+    expect(recorded).toEqual([]);
+    await time.advance(2000);
+    expect(recorded).toHaveLength(1);
+  });
+
+  test('DR-42: nothing is computed without a change, and a drain that ended is forgotten', async () => {
+    const { time, recorded, set, reviews, blockers } = rig();
+    set([BUDGET, FINALIZER]);
+    await time.advance(5000);
+    expect(reviews()).toBe(1);
+    blockers.forget('n1/reclaim');
+    await time.advance(60_000);
+    expect(recorded).toEqual([]);
+    expect(reviews()).toBe(1);
+  });
+
+  test('DR-42: a termination is reviewed when it becomes overdue, without any event', async () => {
+    const { time, set, reviews, overdueAt } = rig();
+    overdueAt(30_000);
+    set([]);
+    await time.advance(29_000);
+    expect(reviews()).toBe(1);
+    await time.advance(3000);
+    expect(reviews()).toBe(2);
+  });
+});
