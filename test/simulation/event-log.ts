@@ -12,14 +12,14 @@ import {
   nodeOf,
   phaseOf,
 } from '../../src/embedded/cluster/players/pod-reading.ts';
-import type { Law } from './law.ts';
+import type { Invariant } from './invariant.ts';
 import { isCordoned, ownersOf, reclaimMark } from './node-marks.ts';
 
 /** The log. */
 export interface EventLog {
   readonly lines: readonly string[];
   readonly note: (text: string) => void;
-  readonly law: Law;
+  readonly invariant: Invariant;
 }
 
 /** What is told of an object besides its name. */
@@ -56,7 +56,7 @@ export const eventLog = (time: Time): EventLog => {
   return {
     lines,
     note,
-    law: {
+    invariant: {
       change: ({ resource, type, at, object, revision }) => {
         if (resource === 'leases.coordination.k8s.io') return;
         const name = at.namespace === '' ? at.name : `${at.namespace}/${at.name}`;

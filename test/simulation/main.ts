@@ -1,9 +1,9 @@
 /**
  * `npm run simulate`: worlds from seeds, and scenarios by name, each played to its rest.
  *
- * Promises: a seed that breaks a law prints the command that plays it again and the smallest story
- * that still breaks the same law; the exit code is 1 when a law was broken, when a scenario did not
- * come as it must, or when `--planted` finds a bug that no world finds.
+ * Promises: a seed that breaks an invariant prints the command that plays it again and the smallest
+ * story that still breaks the same invariant; the exit code is 1 when an invariant was broken, when
+ * a scenario did not come as it must, or when `--planted` finds a bug that no world finds.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -19,8 +19,8 @@ const HELP = `npm run simulate -- [options]: plays worlds and scenarios on simul
 
   --seeds N           plays N worlds (1)
   --seed S            the seed of the first (1)
-  --no-shrink         seeks no smaller story that breaks the same law
-  --until-broken      stops at the first world that breaks a law
+  --no-shrink         seeks no smaller story that breaks the same invariant
+  --until-broken      stops at the first world that breaks an invariant
   --scenario NAME     plays a named scenario; an unknown name lists them
   --scenarios         plays all of them, and prints a table
   --small             leaves out those with thousands of pods
@@ -54,7 +54,8 @@ const say = (text: string): void => {
 const sayBreach = ({ plan, breach }: WorldReport): void => {
   if (breach === undefined) return;
   const at = Math.round(breach.atMs / 1000);
-  say(`seed ${plan.seed}: the law "${breach.law}" is broken after ${at} s: ${breach.what}`);
+  const { invariant, what } = breach;
+  say(`seed ${plan.seed}: the invariant "${invariant}" is broken after ${at} s: ${what}`);
   say(`  npm run simulate -- --seed ${plan.seed}`);
 };
 
@@ -86,7 +87,7 @@ const simulate = async (first: number, count: number): Promise<number> => {
     say(
       `${worlds} worlds of ${Math.round(simulatedMs / worlds / 1000)} s each, in ${
         (tookMs / 1000).toFixed(1)
-      } s (${times}× real time), ${evictions} evictions, ${breaches} broken laws`,
+      } s (${times}× real time), ${evictions} evictions, ${breaches} broken invariants`,
     );
   }
   return breaches;

@@ -1,4 +1,6 @@
-/** Reads the cordon of a Node a second time, for laws: keys, deadlines and ends as plain JSON. */
+/**
+ * Reads the cordon of a Node a second time, for invariants: keys, deadlines and ends as plain JSON.
+ */
 import {
   booleanAt,
   type JsonRecord,

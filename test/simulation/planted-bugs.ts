@@ -2,7 +2,7 @@
  * Ten bugs that were planted on purpose, each a patch in `planted/`, and how soon worlds find them.
  *
  * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
- * a world of the patched copy breaks a law.
+ * a world of the patched copy breaks an invariant.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -29,7 +29,7 @@ export const plantedBugs = (): readonly string[] =>
   readdirSync(PATCHES).filter((name) => name.endsWith('.patch')).toSorted()
     .map((name) => name.slice(0, -'.patch'.length));
 
-/** Plays up to `seeds` worlds with the bug, until one breaks a law. */
+/** Plays up to `seeds` worlds with the bug, until one breaks an invariant. */
 export const seekPlanted = (name: string, seeds: number): PlantedReport => {
   const patch = join(PATCHES, `${name}.patch`);
   const copy = mkdtempSync(join(tmpdir(), 'tidegate-planted-'));
@@ -47,7 +47,7 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
     ], { cwd: copy, encoding: 'utf8' });
     const said = `${played.stdout}${played.stderr}`.trim();
     const why = readFileSync(patch, 'utf8').split('\n')[0] ?? '';
-    return { name, why, found: played.status === 1 && said.includes('the law "'), said };
+    return { name, why, found: played.status === 1 && said.includes('the invariant "'), said };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 /** The operator processes of a simulated world: who runs, who leads, who is started again. */
 import { textAt } from '../../src/domain/json.ts';
 import type { ApiTap } from './api-line.ts';
-import type { Sent } from './law.ts';
+import type { Sent } from './invariant.ts';
 import {
   LEASE,
   NAMESPACE,
@@ -15,31 +15,31 @@ import type { WorldState } from './world-state.ts';
 /** A lease that nobody renews, and the caches of the next leader. */
 export const TAKEOVER_MS = 25_000;
 
-const tapOf = ({ laws }: WorldState) => (process: string): ApiTap => ({
+const tapOf = ({ invariants }: WorldState) => (process: string): ApiTap => ({
   leaves: (call) => {
     const sent: Sent = { process, call };
-    for (const law of laws) law.leaves?.(sent);
+    for (const invariant of invariants) invariant.leaves?.(sent);
     return (answer) => {
-      for (const law of laws) law.answered?.(sent, answer);
+      for (const invariant of invariants) invariant.answered?.(sent, answer);
     };
   },
   done: (call, answer) => {
-    for (const law of laws) law.done?.({ process, call }, answer);
+    for (const invariant of invariants) invariant.done?.({ process, call }, answer);
   },
   arrives: (path, lines) => {
-    for (const law of laws) law.arrives?.(process, path, lines);
+    for (const invariant of invariants) invariant.arrives?.(process, path, lines);
   },
 });
 
 /** The house, empty. */
 export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
-  const { time, setting, site, laws, door, weather, starts, trouble, log } = state;
+  const { time, setting, site, invariants, door, weather, starts, trouble, log } = state;
   const processes: SimulatedProcess[] = [];
   let number = 0;
 
   const start = (): void => {
     number += 1;
-    // Before it begins to run: laws ask for it.
+    // Before it begins to run: invariants ask for it.
     starts.set(`process-${number}`, time.monotonic());
     log.note(`process-${number} starts`);
     trouble(TAKEOVER_MS);
@@ -54,13 +54,16 @@ export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_F
       witness: {
         tap: tapOf(state),
         frame: (from, frame) => {
-          for (const law of laws) law.frame?.(from, frame);
+          for (const invariant of invariants) invariant.frame?.(from, frame);
         },
         logged: (from, entry) => {
-          for (const law of laws) law.logged?.(from, entry);
+          for (const invariant of invariants) invariant.logged?.(from, entry);
         },
-        ...(laws.some(({ inspected }) => inspected !== undefined)
-          ? { inspected: (from, event) => laws.forEach((law) => law.inspected?.(from, event)) }
+        ...(invariants.some(({ inspected }) => inspected !== undefined)
+          ? {
+            inspected: (from, event) =>
+              invariants.forEach((invariant) => invariant.inspected?.(from, event)),
+          }
           : {}),
       },
     }, number));

@@ -4,7 +4,7 @@ import { nodeName } from '../../src/embedded/fleet/node-object.ts';
 import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
-import { nameOf } from './law.ts';
+import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-marks.ts';
 import { TAKEOVER_MS } from './process-house.ts';
 import { CLUSTER } from './simulated-process.ts';

@@ -1,8 +1,8 @@
 /**
- * Plays one world from its beginning to its rest, with every law watching.
+ * Plays one world from its beginning to its rest, with every invariant watching.
  *
  * Promises: nothing moves but the simulated time, and between two moments everything comes to rest;
- * the run ends with the first law that is broken; the same plan gives the same log.
+ * the run ends with the first invariant that is broken; the same plan gives the same log.
  */
 import { isReady } from '../../src/embedded/cluster/players/pod-reading.ts';
 import {
@@ -14,7 +14,7 @@ import {
   workloadPath,
 } from './app-objects.ts';
 import { REQUESTS, WORKLOADS } from './embedded-site.ts';
-import type { Bench, Law } from './law.ts';
+import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-marks.ts';
 import { processHouse } from './process-house.ts';
 import { runningMachines, sceneText, type Stagehand, storyOf } from './story.ts';
@@ -151,13 +151,13 @@ const rest = async (state: WorldState): Promise<void> => {
   state.judge();
 };
 
-/** Plays the world of a plan, under more laws than every world has. */
+/** Plays the world of a plan, under more invariants than every world has. */
 export const runWorld = async (
   plan: WorldPlan,
-  more: readonly ((bench: Pick<Bench, 'broken'>) => Law)[] = [],
+  more: readonly ((bench: Pick<Bench, 'broken'>) => Invariant)[] = [],
 ): Promise<WorldReport> => {
   const state = worldState(plan);
-  state.laws.push(...more.map((make) => make(state)));
+  state.invariants.push(...more.map((make) => make(state)));
   const house = processHouse(state);
   house.start();
   if (plan.standby) house.start();

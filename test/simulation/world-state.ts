@@ -1,32 +1,32 @@
-/** A simulated world while it is played: its stage, its laws, its weather and its log. */
+/** A simulated world while it is played: its stage, its invariants, its weather and its log. */
 import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
 import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
 import { embeddedSite, type Setting } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
-import type { Bench, Law } from './law.ts';
+import type { Bench, Invariant } from './invariant.ts';
 import { isDraining } from './node-marks.ts';
-import { drainsGoOn, slotsAreUsedOnce } from './laws-of-budgets.ts';
+import { drainsGoOn, slotsAreUsedOnce } from './budget-invariants.ts';
 import {
   demandEqualsRequests,
   requestsAreAcknowledged,
   rollupsAreComplete,
   upcomingNodesEqualFleet,
-} from './laws-of-demand.ts';
+} from './demand-invariants.ts';
 import {
   acksFollowCordons,
   cordonsHaveOwners,
   deadlinesStand,
   drainsEnd,
   evictionsFollowCordons,
-} from './laws-of-draining.ts';
+} from './drain-invariants.ts';
 import {
   evictionsNameUids,
   noDefects,
   oneWriterAMachine,
   onlyLeadersWrite,
-} from './laws-of-writing.ts';
+} from './write-invariants.ts';
 
-const LAWS: readonly ((bench: Bench) => Law)[] = [
+const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   onlyLeadersWrite,
   oneWriterAMachine,
   evictionsNameUids,
@@ -44,9 +44,9 @@ const LAWS: readonly ((bench: Bench) => Law)[] = [
   requestsAreAcknowledged,
 ];
 
-/** How a law was broken. */
+/** How an invariant was broken. */
 export interface Breach {
-  readonly law: string;
+  readonly invariant: string;
   readonly what: string;
   readonly atMs: number;
 }
@@ -60,12 +60,12 @@ export const FAIR: Weather = {
   slowListMs: 0,
 };
 
-/** Longer than any law of what is shown waits in calm. */
+/** Longer than any invariant of what is shown waits in calm. */
 export const QUIET_MS = 130_000;
 /** The longest that anything takes to come to rest. */
 export const REST_MS_MAX = 1_800_000;
 
-/** How often laws look by themselves. */
+/** How often invariants look by themselves. */
 const TICK_MS = 1000;
 
 /** More timers at one moment than any good world arms. */
@@ -95,7 +95,7 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
   );
   const log = eventLog(time);
   const site = embeddedSite(setting, time);
-  const laws: Law[] = [log.law];
+  const invariants: Invariant[] = [log.invariant];
   const cordonedByPerson = new Set<string>();
   const starts = new Map<string, number>();
   const weather: Weather = { ...FAIR };
@@ -105,24 +105,27 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
   const startedMs = time.now();
   const bench: Bench = {
     site,
-    // Deadlines are kept though somebody sets the clock (DR-16), and so laws go by one that is not.
+    // Deadlines are kept though somebody sets the clock (DR-16), and so invariants go by one that
+    // is not.
     time: { ...time, now: () => startedMs + time.monotonic() },
     cordonedByPerson,
-    broken: (law, what) => {
+    broken: (invariant, what) => {
       if (breach !== undefined) return;
-      breach = { law, what, atMs: time.monotonic() };
-      log.note(`BROKEN ${law}: ${what}`);
+      breach = { invariant, what, atMs: time.monotonic() };
+      log.note(`BROKEN ${invariant}: ${what}`);
     },
     calmMs: () => time.monotonic() - troubledUntilMs,
     startedMs: (process) => starts.get(process) ?? 0,
   };
-  laws.push(...LAWS.map((make) => make(bench)));
-  site.cluster.store.hear((change) => laws.forEach((law) => law.change?.(change)));
-  /** Lets the laws look, when a second has gone by since they did. */
+  invariants.push(...INVARIANTS.map((make) => make(bench)));
+  site.cluster.store.hear((change) =>
+    invariants.forEach((invariant) => invariant.change?.(change))
+  );
+  /** Lets the invariants look, when a second has gone by since they did. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;
     tickedMs = time.monotonic();
-    for (const law of laws) law.tick?.();
+    for (const invariant of invariants) invariant.tick?.();
   };
   /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
   const pass = async (
@@ -146,7 +149,7 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     time,
     log,
     site,
-    laws,
+    invariants,
     weather,
     starts,
     cordonedByPerson,
@@ -163,9 +166,9 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
       await pass(QUIET_MS);
       await pass(REST_MS_MAX, () => bench.calmMs() > QUIET_MS && !drains());
     },
-    /** Asks the laws for their last word, unless one is broken. */
+    /** Asks the invariants for their last word, unless one is broken. */
     judge: (): void => {
-      if (breach === undefined) { for (const law of laws) law.end?.(); }
+      if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },
   };
 };

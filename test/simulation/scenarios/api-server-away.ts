@@ -2,7 +2,7 @@
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachine, wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER, type ProcessFlags } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {

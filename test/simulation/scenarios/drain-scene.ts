@@ -14,7 +14,7 @@ import type { Scenery } from '../../support/drains/drain-site.ts';
 import { type PodStep, podSteps, seenPod } from '../../support/drains/pod-history.ts';
 import { DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import type { Setting } from '../embedded-site.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { reclaimMark } from '../node-marks.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Stage } from './stage.ts';

@@ -9,7 +9,7 @@ import {
   DRAIN_COLLECTIONS,
   priority,
 } from '../../support/drains/workloads.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import {
   codesOf,
   drainSetting,

@@ -3,7 +3,7 @@ import { numberAt } from '../../../src/domain/json.ts';
 import { READY_AFTER } from '../../../src/embedded/cluster/players/kubelets.ts';
 import { brokenBudgets } from '../../support/drains/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
-import { isObserved } from '../law.ts';
+import { isObserved } from '../invariant.ts';
 import {
   acksOf,
   codesOf,

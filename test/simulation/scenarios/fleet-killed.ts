@@ -1,7 +1,7 @@
 /** The fleet is killed without a word and comes back with what it had written down. */
 import { COLLECTIONS, isJoined, phaseOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {

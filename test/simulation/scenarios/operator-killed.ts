@@ -3,7 +3,7 @@ import { textAt } from '../../../src/domain/json.ts';
 import { overlapping } from '../../support/api/audited-writes.ts';
 import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { holderOf } from './drain-stopped.ts';
 import type { Scenario } from './scenario.ts';

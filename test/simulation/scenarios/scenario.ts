@@ -1,8 +1,8 @@
 /**
  * What a scenario is: a fixed world with a fixed story, told on simulated time.
  *
- * Promises: it is played with every law of the simulation watching, and then left alone until all
- * has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
+ * Promises: it is played with every invariant of the simulation watching, and then left alone until
+ * all has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
  */
 import { createHash } from 'node:crypto';
 import { auditCounts, evictionsIn, total } from '../../support/drains/audited-drains.ts';
@@ -71,6 +71,8 @@ export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> =
   };
 };
 
-/** Whether it came as it must: the whole story was told, all of it was so, all laws were kept. */
+/**
+ * Whether it came as it must: the whole story was told, all of it was so, all invariants were kept.
+ */
 export const wentWell = ({ breach, findings }: ScenarioReport): boolean =>
   breach === undefined && findings.length > 0 && findings.every(({ holds }) => holds);

@@ -4,7 +4,7 @@ import type { FleetMachineState } from '../../../src/embedded/fleet/machine.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
 import type { Setting } from '../embedded-site.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Stage } from './stage.ts';
 

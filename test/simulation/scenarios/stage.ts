@@ -2,17 +2,18 @@
  * What a scenario is told on: a simulated world whose story waits for what it has brought about,
  * and says what must have come of it.
  *
- * Promises: every law of the simulation watches; a story ends with the first law that is broken and
- * with the first wait that is in vain; what a story says is remembered with what was found instead.
+ * Promises: every invariant of the simulation watches; a story ends with the first invariant that
+ * is broken and with the first wait that is in vain; what a story says is remembered with what was
+ * found instead.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { Change } from '../../support/api/cluster-connection.ts';
-import { auditLaw, targetOf } from '../audit-law.ts';
+import { auditInvariant, targetOf } from '../audit-invariant.ts';
 import type { Setting } from '../embedded-site.ts';
 import { faultDoor } from '../fault-door.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { processHouse } from '../process-house.ts';
 import { type LogEntry, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { type WorldState, worldState } from '../world-state.ts';
@@ -116,10 +117,10 @@ export const openStage = (setting: Setting, flags: Partial<ProcessFlags> = {}) =
   const door = faultDoor();
   const state = worldState(setting, door.door);
   const house = processHouse(state, { ...ORDINARY_FLAGS, ...flags });
-  const { time, site, log, laws } = state;
-  const audit = auditLaw(time);
+  const { time, site, log, invariants } = state;
+  const audit = auditInvariant(time);
   const said: (LogEntry & { readonly process: string })[] = [];
-  laws.push(audit.law, {
+  invariants.push(audit.invariant, {
     logged: (process, entry) => void said.push({ process, ...entry }),
   });
   const { findings, add, is } = makeFindings(log.note);

@@ -15,9 +15,17 @@ export interface Telling {
   readonly say: (text: string) => void;
 }
 
-const HEADS = ['scenario', 'simulated', 'wall', '× real time', 'evictions', 'requests', 'laws'];
+const HEADS = [
+  'scenario',
+  'simulated',
+  'wall',
+  '× real time',
+  'evictions',
+  'requests',
+  'invariants',
+];
 const RIGHT = new Set([1, 2, 3, 4, 5]);
-const WIDTHS = [24, 10, 9, 12, 10, 9, 6];
+const WIDTHS = [24, 10, 9, 12, 10, 9, 10];
 
 const row = (cells: readonly string[]): string =>
   cells.map((cell, at) =>
@@ -37,7 +45,7 @@ const cellsOf = (report: ScenarioReport, wallMs: number): readonly string[] => [
 const sayProblems = ({ name, breach, findings }: ScenarioReport, say: Telling['say']): void => {
   if (breach !== undefined) {
     const at = Math.round(breach.atMs / 1000);
-    say(`  the law "${breach.law}" is broken after ${at} s: ${breach.what}`);
+    say(`  the invariant "${breach.invariant}" is broken after ${at} s: ${breach.what}`);
   }
   const wrong = findings.filter(({ holds }) => !holds);
   for (const { what, instead } of wrong) say(`  not so: ${what}: ${instead}`);

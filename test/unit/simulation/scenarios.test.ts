@@ -100,13 +100,13 @@ describe('scenarios', () => {
       .toEqual([['pigs fly', 'not after 1000 ms']]);
   });
 
-  test('a scenario that breaks a law goes wrong, also when all that it says is so', async () => {
+  test('a scenario that breaks an invariant goes wrong, also when all that it says is so', async () => {
     const report = await runScenario(wrong((stage) => {
       stage.create('/api/v1/nodes', [{ metadata: { name: 'n' }, spec: { unschedulable: true } }]);
       stage.is('one', 1, 1);
       return Promise.resolve();
     }));
     expect(wentWell(report)).toBe(false);
-    expect(report.breach?.law).toBe('cordons have owners');
+    expect(report.breach?.invariant).toBe('cordons have owners');
   });
 });

@@ -1,7 +1,7 @@
 /**
  * When a story lets calm begin. Found by worlds 149, 271, 276 and 277: a process that was started
  * into a slow list sat in it after the weather had ended, and sought the lease only then, while the
- * laws took the world for calm and missed the ends of its drains.
+ * invariants took the world for calm and missed the ends of its drains.
  */
 import { expect, test } from 'vitest';
 import type { Weather } from '../../simulation/api-line.ts';

@@ -1,18 +1,20 @@
 /**
- * The law that a bug report is a file: what the lifecycles of a process go through is recorded as
- * lines, and the lines alone lead the same machines to the same states. Not in every world, because
- * it plays everything twice.
+ * The invariant that a bug report is a file: what the lifecycles of a process go through is
+ * recorded as lines, and the lines alone lead the same machines to the same states. Not in every
+ * world, because it plays everything twice.
  */
 import { recordEntry } from '../../src/api/actor-record.ts';
 import { MACHINES } from '../../src/machines/index.ts';
 import { recordInto } from '../../src/observability/actor-recorder.ts';
 import { type Inspect, seenBy } from '../../src/observability/inspected.ts';
 import { makeReplay } from '../../src/view/replay.ts';
-import type { Bench, Law } from './law.ts';
+import type { Bench, Invariant } from './invariant.ts';
 
-const LAW = 'recordings play again';
+const INVARIANT = 'recordings play again';
 
-/** Time that wakes nobody, because laws change nothing: batches that are full wake themselves. */
+/**
+ * Time that wakes nobody, because invariants change nothing: batches that are full wake themselves.
+ */
 const STILL = { now: () => 0, schedule: () => () => {} };
 
 /** A recorder of a process. */
@@ -27,12 +29,12 @@ const played = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder =>
   const play = (text: string): void => {
     const entry = recordEntry(text);
     if (entry._tag === 'Head') return;
-    if (entry._tag !== 'Line') return broken(LAW, `${process} recorded ${text}`);
+    if (entry._tag !== 'Line') return broken(INVARIANT, `${process} recorded ${text}`);
     const { line } = entry;
     const result = replay.play(line);
     if (result._tag === 'Moved') return;
     const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
-    broken(LAW, `${process}, ${line.id} at "${line.event.type}": ${why}`);
+    broken(INVARIANT, `${process}, ${line.id} at "${line.event.type}": ${why}`);
   };
   const { observe, close } = recordInto(
     { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },
@@ -42,7 +44,7 @@ const played = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder =>
 };
 
 /** Each process's recording plays again. */
-export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Law => {
+export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => {
   const recorders = new Map<string, Recorder>();
   return {
     inspected: (process, event) => {

@@ -1,10 +1,11 @@
 /**
- * The law of one writer a machine tells terms of leadership apart. It once did not: a process that
- * lost its lease in an outage and won it back within the time of a request was called two writers.
+ * The invariant of one writer a machine tells terms of leadership apart. It once did not: a process
+ * that lost its lease in an outage and won it back within the time of a request was called two
+ * writers.
  */
 import { expect, test } from 'vitest';
-import type { Sent } from '../../simulation/law.ts';
-import { oneWriterAMachine } from '../../simulation/laws-of-writing.ts';
+import type { Sent } from '../../simulation/invariant.ts';
+import { oneWriterAMachine } from '../../simulation/write-invariants.ts';
 
 const PATH = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes/un-m1/status';
 
@@ -13,10 +14,12 @@ const write = (process = 'process-1'): Sent => ({
   call: { method: 'PATCH', path: PATH, body: { status: { phase: 'Draining' } } },
 });
 
-/** The law, and what it found. */
+/** The invariant, and what it found. */
 const watched = () => {
   const found: string[] = [];
-  const { leaves, answered, logged } = oneWriterAMachine({ broken: (law) => found.push(law) });
+  const { leaves, answered, logged } = oneWriterAMachine({
+    broken: (invariant) => found.push(invariant),
+  });
   return {
     found,
     leaves: (sent: Sent) => leaves?.(sent),

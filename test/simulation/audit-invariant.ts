@@ -8,7 +8,7 @@
 import type { Time } from '../../src/domain/time.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import type { AuditEntry } from '../../tools/testbed/audit.ts';
-import type { Law } from './law.ts';
+import type { Invariant } from './invariant.ts';
 
 const GROUPED = /^\/apis\/([^/]+)\/[^/]+\/(.*)$/;
 const CORE = /^\/api\/v1\/(.*)$/;
@@ -31,14 +31,14 @@ export const targetOf = (path: string) => {
   return { apiGroup: grouped?.[1] ?? '', namespace, resource, name, subresource };
 };
 
-/** The audit log, and the law that writes it. */
-export interface AuditLaw {
+/** The audit log, and the invariant that writes it. */
+export interface AuditInvariant {
   readonly entries: readonly AuditEntry[];
-  readonly law: Pick<Law, 'done'>;
+  readonly invariant: Pick<Invariant, 'done'>;
 }
 
 /** An empty log. */
-export const auditLaw = (time: Time): AuditLaw => {
+export const auditInvariant = (time: Time): AuditInvariant => {
   const entries: AuditEntry[] = [];
   const entryOf = (process: string, call: KubeCall, code: number): AuditEntry => {
     const target = targetOf(call.path);
@@ -57,6 +57,8 @@ export const auditLaw = (time: Time): AuditLaw => {
   };
   return {
     entries,
-    law: { done: ({ process, call }, { status }) => entries.push(entryOf(process, call, status)) },
+    invariant: {
+      done: ({ process, call }, { status }) => entries.push(entryOf(process, call, status)),
+    },
   };
 };

@@ -1,7 +1,7 @@
-/** Laws about cordons, acks, deadlines and cancellations of drains. */
+/** Invariants about cordons, acks, deadlines and cancellations of drains. */
 import { textAt } from '../../src/domain/json.ts';
 import { nodeName } from '../../src/embedded/fleet/node-object.ts';
-import { type Bench, type Law, nameOf, viewsOf } from './law.ts';
+import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
 import { isCordoned, isDraining, mayEmpty, ownersOf, reclaimMark } from './node-marks.ts';
 
 const NODES = '/api/v1/nodes';
@@ -15,7 +15,7 @@ const ENDING_MS = 20_000;
 const CANCELLING_MS = 60_000;
 
 /** DR-01: whoever cordons says so in the same write. */
-export const cordonsHaveOwners = ({ cordonedByPerson, broken }: Bench): Law => ({
+export const cordonsHaveOwners = ({ cordonedByPerson, broken }: Bench): Invariant => ({
   change: ({ resource, type, object }) => {
     if (resource !== 'nodes' || type === 'DELETED') return;
     if (!isCordoned(object) || ownersOf(object).length > 0) return;
@@ -25,7 +25,7 @@ export const cordonsHaveOwners = ({ cordonedByPerson, broken }: Bench): Law => (
 });
 
 /** DR-11: an ack counts a node only when its cordon had landed, or the Node was gone. */
-export const acksFollowCordons = ({ site, broken }: Bench): Law => {
+export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
   const landed = new Set<string>();
   const existed = new Set<string>();
   let seen = 0;
@@ -62,7 +62,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Law => {
 };
 
 /** DR-03, DR-13: the deadline of a drain that goes on never moves away. */
-export const deadlinesStand = ({ broken }: Bench): Law => {
+export const deadlinesStand = ({ broken }: Bench): Invariant => {
   const deadlines = new Map<string, number>();
   return {
     change: ({ resource, type, object }) => {
@@ -83,10 +83,10 @@ export const deadlinesStand = ({ broken }: Bench): Law => {
 };
 
 /** DR-05, DR-11: pods are evicted only from nodes that their process knows to be draining. */
-export const evictionsFollowCordons = ({ site, time, broken }: Bench): Law => {
+export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant => {
   const views = viewsOf(time, NODES);
   return {
-    ...views.law,
+    ...views.invariant,
     leaves: ({ process, call }) => {
       if (!call.path.endsWith('/eviction')) return;
       const [namespace = '', , name = ''] = call.path.split('/').slice(4);
@@ -108,7 +108,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Law => {
 };
 
 /** Every drain ends by its deadline, and a cancelled one says so. */
-export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Law => {
+export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
   const judge = (node: unknown): void => {
     const mark = reclaimMark(node);

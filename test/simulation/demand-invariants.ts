@@ -1,4 +1,7 @@
-/** Laws about demand and machines: what the fleet is told, and what the cluster is shown of it. */
+/**
+ * Invariants about demand and machines: what the fleet is told, and what the cluster is shown of
+ * it.
+ */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
 import { thousandths } from '../../src/embedded/cluster/players/amounts.ts';
@@ -6,7 +9,7 @@ import type { FleetMachine } from '../../src/embedded/fleet/inventory.ts';
 import { nodeName } from '../../src/embedded/fleet/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
-import { type Bench, type Law, nameOf } from './law.ts';
+import { type Bench, type Invariant, nameOf } from './invariant.ts';
 import { reclaimMark } from './node-marks.ts';
 import { CLUSTER } from './simulated-process.ts';
 
@@ -24,7 +27,7 @@ const told = ({ needs }: ClusterCapacityNeeds): number =>
   needs.reduce((sum, need) => sum + thousandths(need.aggregateResources['cpu'] ?? ''), 0);
 
 /** wire 2, wire 5: a roll-up is the whole demand, never less than what its process has listed. */
-export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): Law => {
+export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): Invariant => {
   const madeMs = new Map<string, number>();
   const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
   return {
@@ -48,7 +51,7 @@ export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): La
 };
 
 /** At rest the fleet knows exactly the demand that there is. */
-export const demandEqualsRequests = ({ site, broken }: Bench): Law => ({
+export const demandEqualsRequests = ({ site, broken }: Bench): Invariant => ({
   end: () => {
     const wanted = [...site.cluster.store.collection(REQUESTS).objects()]
       .reduce((sum, request) => sum + cpuOf(request), 0);
@@ -89,7 +92,7 @@ const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly
 };
 
 /** UpcomingNodes are the machines of this cluster, and show them as they are. */
-export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): Law => {
+export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const states = new Map<string, { readonly state: string; readonly sinceMs: number }>();
   const strangersSinceMs = new Map<string, number>();
   const { store } = site.cluster;
@@ -138,7 +141,7 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
 };
 
 /** At rest every request has been acknowledged. */
-export const requestsAreAcknowledged = ({ site, broken }: Bench): Law => ({
+export const requestsAreAcknowledged = ({ site, broken }: Bench): Invariant => ({
   end: () => {
     for (const request of site.cluster.store.collection(REQUESTS).objects()) {
       const phase = textAt(request, 'status', 'phase') ?? 'none';

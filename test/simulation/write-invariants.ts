@@ -1,6 +1,9 @@
-/** Laws about who writes what, and when: leaders alone, one writer a machine, evictions by UID. */
+/**
+ * Invariants about who writes what, and when: leaders alone, one writer a machine, evictions by
+ * UID.
+ */
 import { asRecord, textAt } from '../../src/domain/json.ts';
-import { type Bench, type Law, nameOf, type Sent } from './law.ts';
+import { type Bench, type Invariant, nameOf, type Sent } from './invariant.ts';
 import { LEASE, NAMESPACE } from './simulated-process.ts';
 
 const LEASES = '/apis/coordination.k8s.io/v1/';
@@ -11,7 +14,7 @@ const isWrite = ({ call }: Sent): boolean => call.method !== 'GET' && !call.path
 const text = ({ call }: Sent): string => `${call.method} ${call.path}`;
 
 /** DR-15: only the lease holder writes. */
-export const onlyLeadersWrite = ({ site, broken }: Bench): Law => {
+export const onlyLeadersWrite = ({ site, broken }: Bench): Invariant => {
   const leases = site.cluster.store.collection('leases.coordination.k8s.io');
   return {
     leaves: (sent) => {
@@ -25,14 +28,16 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Law => {
   };
 };
 
-/** What a process says when its term ends; a law that misses it is too strict, never too lax. */
+/**
+ * What a process says when its term ends; an invariant that misses it is too strict, never too lax.
+ */
 const TERM_ENDED = 'This process leads no more';
 
 /**
  * wire 4: at most one writer a machine. A write that outlives the term of leadership that it was
  * sent in has no writer any more: its process has let go of it as if another one led next (DR-15).
  */
-export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Law => {
+export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Invariant => {
   /** By process and machine. */
   const underWay = new Map<string, Map<string, Sent>>();
   const subject = ({ call }: Sent): string | undefined => {
@@ -59,7 +64,7 @@ export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Law => {
 };
 
 /** DR-22, DR-23: evictions name the UID; nothing is deleted by force. */
-export const evictionsNameUids = ({ broken }: Bench): Law => ({
+export const evictionsNameUids = ({ broken }: Bench): Invariant => ({
   leaves: (sent) => {
     const { call } = sent;
     if (call.method === 'DELETE' && call.path.includes('/pods/')) {
@@ -77,7 +82,7 @@ export const evictionsNameUids = ({ broken }: Bench): Law => ({
 });
 
 /** A defect is ours, whatever the world does. */
-export const noDefects = ({ broken }: Bench): Law => ({
+export const noDefects = ({ broken }: Bench): Invariant => ({
   logged: (process, { level, message, fields }) => {
     if (level === 'error') {
       broken('no defects', `${process}: ${message} ${JSON.stringify(fields ?? {})}`);

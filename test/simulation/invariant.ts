@@ -1,8 +1,10 @@
 /**
- * What a law of the simulated world is: somebody who watches everything and says when it is broken.
+ * What an invariant of the simulated world is: somebody who watches everything and says when it is
+ * broken.
  *
- * Promises: laws look at the world's truth (the store, the fleet) and at what a process was told;
- * they change nothing. A law that speaks of what "must have happened by now" counts only calm time.
+ * Promises: invariants look at the world's truth (the store, the fleet) and at what a process was
+ * told; they change nothing. An invariant that speaks of what "must have happened by now" counts
+ * only calm time.
  */
 import type { InspectionEvent } from 'xstate';
 import {
@@ -18,12 +20,12 @@ import type { StoredChange } from '../../src/embedded/cluster/storage/collection
 import type { EmbeddedSite } from './embedded-site.ts';
 import type { LogEntry } from './simulated-process.ts';
 
-/** What laws are handed. */
+/** What invariants are handed. */
 export interface Bench {
   readonly site: EmbeddedSite;
   readonly time: Time;
-  /** Says that a law is broken. */
-  readonly broken: (law: string, what: string) => void;
+  /** Says that an invariant is broken. */
+  readonly broken: (invariant: string, what: string) => void;
   /** For how long nothing has gone wrong and somebody has led, in milliseconds. */
   readonly calmMs: () => number;
   /** Nodes that a person has cordoned. */
@@ -38,8 +40,8 @@ export interface Sent {
   readonly call: KubeCall;
 }
 
-/** What a law may hear. */
-export interface Law {
+/** What an invariant may hear. */
+export interface Invariant {
   readonly change?: (change: StoredChange) => void;
   /** A request leaves. */
   readonly leaves?: (sent: Sent) => void;
@@ -70,7 +72,7 @@ export const revisionOf = (object: unknown): number =>
 export interface Views {
   /** `undefined` when the process was never shown it. */
   readonly get: (process: string, key: string) => View | undefined;
-  readonly law: Pick<Law, 'arrives' | 'answered'>;
+  readonly invariant: Pick<Invariant, 'arrives' | 'answered'>;
 }
 
 /** What a process was shown last, and the one before that. */
@@ -99,7 +101,7 @@ export const viewsOf = (time: Time, path: string): Views => {
   };
   return {
     get: (process, key) => views.get(`${process} ${key}`),
-    law: {
+    invariant: {
       arrives: (process, at, lines) => {
         if (at !== path) return;
         for (const { type, object } of lines) if (type !== 'BOOKMARK') show(process, object);

@@ -1,16 +1,16 @@
 /**
- * What the law about slots counts against a process and what it does not. Found by worlds 192, 195
- * and 323: a Pending pod was evicted in passing, which takes no slot; the watch of budgets was away
- * while that of pods showed the evicted pod ending, and its slot is held for two seconds then. And
- * by world 98: the answer was lost, and the drain was over before that was known.
+ * What the invariant about slots counts against a process and what it does not. Found by worlds
+ * 192, 195 and 323: a Pending pod was evicted in passing, which takes no slot; the watch of budgets
+ * was away while that of pods showed the evicted pod ending, and its slot is held for two seconds
+ * then. And by world 98: the answer was lost, and the drain was over before that was known.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { budgetObject, budgetPath } from '../../simulation/app-objects.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';
-import type { Sent } from '../../simulation/law.ts';
-import { slotsAreUsedOnce } from '../../simulation/laws-of-budgets.ts';
+import type { Sent } from '../../simulation/invariant.ts';
+import { slotsAreUsedOnce } from '../../simulation/budget-invariants.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 
 const PODS = '/api/v1/namespaces/shop/pods';
@@ -28,7 +28,7 @@ const rig = () => {
   const site = embeddedSite(worldPlan(1), time);
   ended.push(site.stop);
   const breaches: string[] = [];
-  const law = slotsAreUsedOnce({
+  const invariant = slotsAreUsedOnce({
     site,
     time,
     broken: (_, what) => void breaches.push(what),
@@ -42,7 +42,7 @@ const rig = () => {
     metadata: { name: 'web', namespace: 'shop', generation: 1, resourceVersion: '1' },
     status: { observedGeneration: 1, disruptionsAllowed: 1 },
   };
-  law.arrives?.(PROCESS, '/apis/policy/v1/poddisruptionbudgets', [
+  invariant.arrives?.(PROCESS, '/apis/policy/v1/poddisruptionbudgets', [
     { type: 'MODIFIED', object: shown },
   ]);
   const sentFor = (name: string): Sent => {
@@ -88,22 +88,22 @@ const rig = () => {
       expect(patched.status).toBe(200);
     },
     /** The eviction leaves. */
-    asks: (name: string): void => law.leaves?.(sentFor(name)),
+    asks: (name: string): void => invariant.leaves?.(sentFor(name)),
     /** The eviction leaves, is done and answered. */
     evicts: (name: string): void => {
       const sent = sentFor(name);
-      law.leaves?.(sent);
+      invariant.leaves?.(sent);
       site.ask('DELETE', `${PODS}/${name}`);
-      law.done?.(sent, { status: 201, body: undefined });
-      law.answered?.(sent, { status: 201, body: undefined });
+      invariant.done?.(sent, { status: 201, body: undefined });
+      invariant.answered?.(sent, { status: 201, body: undefined });
     },
     /** The eviction leaves, and nothing is heard of it. */
     loses: (name: string): void => {
       const sent = sentFor(name);
-      law.leaves?.(sent);
-      law.answered?.(sent, undefined);
+      invariant.leaves?.(sent);
+      invariant.answered?.(sent, undefined);
     },
-    showPods: (): void => law.arrives?.(PROCESS, '/api/v1/pods', []),
+    showPods: (): void => invariant.arrives?.(PROCESS, '/api/v1/pods', []),
   };
 };
 

@@ -1,4 +1,4 @@
-/** Laws about slots of disruption budgets: none is used twice, none is left unused. */
+/** Invariants about slots of disruption budgets: none is used twice, none is left unused. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
 import { selects } from '../../src/embedded/cluster/kinds/label-selector.ts';
@@ -8,7 +8,15 @@ import {
   isTerminating,
   nodeOf,
 } from '../../src/embedded/cluster/players/pod-reading.ts';
-import { type Bench, isObserved, type Law, nameOf, revisionOf, type View, viewsOf } from './law.ts';
+import {
+  type Bench,
+  type Invariant,
+  isObserved,
+  nameOf,
+  revisionOf,
+  type View,
+  viewsOf,
+} from './invariant.ts';
 import { isDraining, mayEmpty, reclaimMark } from './node-marks.ts';
 
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
@@ -96,7 +104,7 @@ const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
 };
 
 /** DR-32: nobody asks for a slot that it knows not to be there. */
-export const slotsAreUsedOnce = (bench: Bench): Law => {
+export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   const { time, broken, site } = bench;
   const views = viewsOf(time, BUDGETS);
   const nodes = site.cluster.store.collection('nodes');
@@ -138,7 +146,7 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
     arrives: (process, path, lines) => {
       if (path === PODS) sight(process);
       if (path === BUDGETS) heardMs.set(process, time.monotonic());
-      views.law.arrives?.(process, path, lines);
+      views.invariant.arrives?.(process, path, lines);
     },
     leaves: ({ process, call }) => {
       const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
@@ -164,7 +172,7 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
       charge.countedAt = revisionOf(now);
     },
     answered: (sent, answer) => {
-      views.law.answered?.(sent, answer);
+      views.invariant.answered?.(sent, answer);
       if (sent.call.path === PODS) sight(sent.process);
       if (!sent.call.path.endsWith('/eviction')) return;
       const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
@@ -177,7 +185,7 @@ export const slotsAreUsedOnce = (bench: Bench): Law => {
 };
 
 /** A drain goes on: what can leave now does not stay for minutes. */
-export const drainsGoOn = (bench: Bench): Law => {
+export const drainsGoOn = (bench: Bench): Invariant => {
   const { site, time, broken, calmMs } = bench;
   const freeSinceMs = new Map<string, number>();
   const waitingSinceMs = new Map<string, number>();

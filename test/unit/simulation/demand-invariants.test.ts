@@ -1,12 +1,12 @@
 /**
- * What the law about UpcomingNodes lets pass and what it does not. Found by worlds 38 and 127: a
- * person deleted the Node of a machine that had been drained; a machine became idle in the very
- * moment in which its world ended, 26 ms before its object was deleted.
+ * What the invariant about UpcomingNodes lets pass and what it does not. Found by worlds 38 and
+ * 127: a person deleted the Node of a machine that had been drained; a machine became idle in the
+ * very moment in which its world ended, 26 ms before its object was deleted.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';
-import { upcomingNodesEqualFleet } from '../../simulation/laws-of-demand.ts';
+import { upcomingNodesEqualFleet } from '../../simulation/demand-invariants.ts';
 import { CLUSTER } from '../../simulation/simulated-process.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 
@@ -26,7 +26,7 @@ const rig = () => {
   const site = embeddedSite(worldPlan(1), time);
   ended.push(site.stop);
   const breaches: string[] = [];
-  const law = upcomingNodesEqualFleet({
+  const invariant = upcomingNodesEqualFleet({
     site,
     time,
     broken: (_, what) => void breaches.push(what),
@@ -37,7 +37,7 @@ const rig = () => {
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
       await time.advance(1000);
-      law.tick?.();
+      invariant.tick?.();
     }
   };
   site.script.place(MACHINE, { state: 'CONFIGURED', cluster: CLUSTER });
@@ -51,7 +51,7 @@ const rig = () => {
     site,
     pass,
     breaches,
-    end: () => law.end?.(),
+    end: () => invariant.end?.(),
     show: (phase: string) =>
       site.ask('PATCH', `${OBJECTS}/un-${MACHINE}/status`, { status: { phase } }).status,
   };
