@@ -6,8 +6,8 @@ import {
   COLLECTIONS,
   connectCluster,
 } from '../support/api/cluster-connection.ts';
-import { setScenery } from '../support/drains/drain-site.ts';
-import type { Scenery } from '../support/drains/drain-site.ts';
+import { createFixture } from '../support/drains/drain-site.ts';
+import type { DrainFixture } from '../support/drains/drain-site.ts';
 import { clearWorkloads } from '../support/drains/drain-site.ts';
 import {
   type Allowance,
@@ -41,7 +41,7 @@ const LEFT_OVERS = [COLLECTIONS.requests, COLLECTIONS.upcomingNodes, COLLECTIONS
 /** Pods that a Node for replacements takes. */
 const SPARE_PODS = 1000;
 
-const sceneryOf = (scene: Scene, prefix: string): Scenery => {
+const fixtureOf = (scene: Scene, prefix: string): DrainFixture => {
   const pods = scene.nodes * scene.podsOfNode;
   const apps = Array.from({ length: scene.workloads }, (_, index) => `app-${index}`);
   const { allowance, readyAfter } = scene;
@@ -79,7 +79,7 @@ export const setScene = async (bed: Testbed, scene: Scene, prefix: string): Prom
     flags: { 'cycle-interval': '1h' },
   });
   const { client: cluster } = connection;
-  const machines = await setScenery({ cluster, fleet }, sceneryOf(scene, prefix));
+  const machines = await createFixture({ cluster, fleet }, fixtureOf(scene, prefix));
   return {
     cluster,
     fleet,

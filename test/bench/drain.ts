@@ -12,7 +12,7 @@ import { runCommand } from '../../tools/testbed/commands.ts';
 import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 import { startTestbed, type Testbed } from '../../tools/testbed/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
-import { reclaimEach, untilEnded, untilShownReady } from '../support/drains/reclaims.ts';
+import { reclaimEach, untilEnded, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { operatorBy } from '../support/processes/operator-child.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 import { type Scene, setScene } from './drain-stage.ts';
@@ -106,7 +106,7 @@ const drainByTidegate = async (bed: Testbed, scene: Scene, number: number): Prom
   });
   try {
     await operator.untilReady();
-    await untilShownReady(cluster, machines);
+    await untilReadyInCluster(cluster, machines);
     const startMs = realTime.now();
     const cpuBefore = await cpuOf(identity);
     await reclaimEach(fleet, machines, GRACE_SECONDS);

@@ -105,9 +105,9 @@ describeWithBrowser('the demo', (browser) => {
   });
 
   const told = async (name: string): Promise<FollowedDemo> => {
-    const story = begun.get(name);
-    if (story === undefined) throw new Error(`"${name}" was not begun`);
-    return await story.told;
+    const run = begun.get(name);
+    if (run === undefined) throw new Error(`"${name}" was not begun`);
+    return await run.told;
   };
 
   it('has a page that follows each of its stories', () => {

@@ -20,7 +20,7 @@ const OUTAGE_MS = 30_000;
 const CUTS = 5;
 const CLOCK_JUMP = fileURLToPath(new URL('../support/processes/clock-jump.ts', import.meta.url));
 
-const scenery = (prefix: string) => ({
+const fixture = (prefix: string) => ({
   machines: { count: NODES, prefix, pods: PODS / NODES },
   objects: () =>
     [
@@ -80,7 +80,7 @@ const refuse = (
 describeWithTestbed('drains over a bad network', BED, (bed) => {
   it('DR-37: drains end rightly though watches break off and answers go wrong', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
-    const site = await drainSite(bed(), scenery('faults-'), {
+    const site = await drainSite(bed(), fixture('faults-'), {
       flags: { kubeconfig: proxy.kubeconfig },
     });
     for (const status of [409, 500, 429, 503]) {
@@ -99,7 +99,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
   });
 
   it('DR-37: drains go on after half a minute without the API server, and after 410', async () => {
-    const site = await drainSite(bed(), scenery('outage-'));
+    const site = await drainSite(bed(), fixture('outage-'));
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     await untilEvicted(site, PODS / 3);
     await bed().stopApiServer();
@@ -120,7 +120,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
   });
 
   it('DR-16: a wall clock that jumps by hours ends no drain', async () => {
-    const site = await drainSite(bed(), scenery('clock-'), {
+    const site = await drainSite(bed(), fixture('clock-'), {
       runtime: 'node',
       env: { NODE_OPTIONS: `--import=${CLOCK_JUMP}` },
     });

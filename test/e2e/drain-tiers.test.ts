@@ -5,7 +5,7 @@ import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
 import { drainSite } from '../support/drains/drain-test-site.ts';
-import { departuresFrom, nodesOfPods, podSteps, seenPod } from '../support/drains/pod-history.ts';
+import { nodesOfPods, podsLeaving, podSteps, seenPod } from '../support/drains/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import {
   barePod,
@@ -45,12 +45,12 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     // A tier is gone before the next one is told to go; the lowest was never asked.
-    const story = departuresFrom(podSteps(site.pods.changes()), node, TIERS);
+    const leaving = podsLeaving(podSteps(site.pods.changes()), node, TIERS);
     const times = (text: string): readonly string[] =>
       Array.from({ length: PODS_OF_TIER }, () => text);
-    expect(story.slice(0, 2 * PODS_OF_TIER).toSorted())
+    expect(leaving.slice(0, 2 * PODS_OF_TIER).toSorted())
       .toEqual([...times('middle gone'), ...times('middle leaves')]);
-    expect(story.slice(2 * PODS_OF_TIER).toSorted())
+    expect(leaving.slice(2 * PODS_OF_TIER).toSorted())
       .toEqual([...times('high gone'), ...times('high leaves')]);
     const calls = evictionsIn(await requestsBy(bed(), 'tidegate', site.readyMs));
     expect(calls.map(({ code }) => code)).toEqual([

@@ -13,11 +13,11 @@ import {
   type Invariant,
   isObserved,
   nameOf,
-  revisionOf,
+  resourceVersionOf,
   type View,
   viewsOf,
 } from './invariant.ts';
-import { isDraining, mayEmpty, reclaimMark } from './node-marks.ts';
+import { isDraining, mayEmpty, reclaimAnnotation } from './node-annotations.ts';
 
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const PODS = '/api/v1/pods';
@@ -50,10 +50,10 @@ interface Charge {
   countedAt: number;
   /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
   answeredMs: number;
-  sightedMs: number;
+  observedMs: number;
 }
 
-const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, sightedMs: Infinity };
+const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, observedMs: Infinity };
 
 /** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
 const makeCharges = () => {
@@ -73,13 +73,13 @@ const makeCharges = () => {
     /** Notes a call that leaves. */
     open: (charge: Charge): void => {
       charge.answeredMs = Infinity;
-      charge.sightedMs = Infinity;
+      charge.observedMs = Infinity;
       byPod.set(`${charge.process} ${charge.uid}`, charge);
       add(byBudget, `${charge.process} ${charge.budget}`, charge);
       add(unsighted, charge.process, charge);
     },
-    sight: (charge: Charge, atMs: number): void => {
-      charge.sightedMs = atMs;
+    observe: (charge: Charge, atMs: number): void => {
+      charge.observedMs = atMs;
       unsighted.get(charge.process)?.delete(charge);
     },
     drop: (charge: Charge): void => {
@@ -109,43 +109,43 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   const views = viewsOf(time, BUDGETS);
   const nodes = site.cluster.store.collection('nodes');
   const charges = makeCharges();
-  const heardMs = new Map<string, number>();
+  const receivedMs = new Map<string, number>();
   const keyOf = (budget: unknown): string =>
     `${textAt(budget, 'metadata', 'namespace') ?? ''}/${nameOf(budget)}`;
 
   const left = (view: View, charge: Charge): number => {
     const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
-      other.uid !== charge.uid && other.countedAt > revisionOf(view.object) &&
-      time.monotonic() < Math.max(other.answeredMs, other.sightedMs) + OVERTIME_MS
+      other.uid !== charge.uid && other.countedAt > resourceVersionOf(view.object) &&
+      time.monotonic() < Math.max(other.answeredMs, other.observedMs) + OVERTIME_MS
     );
     return freeOf(view.object) - outstanding.length;
   };
   const judge = (charge: Charge, view: View): void => {
-    const shown = [view];
+    const current = [view];
     const isFresh = time.monotonic() - view.sinceMs < FRESH_MS;
-    if (isFresh && view.before !== undefined) shown.push(view.before);
-    if (shown.some((one) => left(one, charge) >= 1)) return;
+    if (isFresh && view.before !== undefined) current.push(view.before);
+    if (current.some((one) => left(one, charge) >= 1)) return;
     broken(
       'slots are used once',
       `${charge.process} asks for a slot of "${charge.budget}", which has none`,
     );
   };
   /** The process hears of pods: of those that have ended as well. */
-  const sight = (process: string): void => {
+  const observe = (process: string): void => {
     for (const charge of [...charges.unsighted(process)]) {
       const pod = podAt(bench, charge.path);
       const node = nodes.get({ namespace: '', name: nodeOf(pod) });
       const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
       // Nobody asks again for a pod whose drain is over: its process has let go of it.
       if (!stays || node === undefined || !mayEmpty(node)) {
-        charges.sight(charge, time.monotonic());
+        charges.observe(charge, time.monotonic());
       }
     }
   };
   return {
     arrives: (process, path, lines) => {
-      if (path === PODS) sight(process);
-      if (path === BUDGETS) heardMs.set(process, time.monotonic());
+      if (path === PODS) observe(process);
+      if (path === BUDGETS) receivedMs.set(process, time.monotonic());
       views.invariant.arrives?.(process, path, lines);
     },
     leaves: ({ process, call }) => {
@@ -158,7 +158,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       const charge = charges.find(process, uid) ??
         { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
-      const silent = time.monotonic() - (heardMs.get(process) ?? 0) > SILENCE_MS;
+      const silent = time.monotonic() - (receivedMs.get(process) ?? 0) > SILENCE_MS;
       if (view !== undefined && !silent) judge(charge, view);
       charges.open(charge);
     },
@@ -169,11 +169,11 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
       if (charge === undefined) return;
       const [namespace = '', name = ''] = charge.budget.split('/');
       const now = site.cluster.store.collection(RESOURCE).get({ namespace, name });
-      charge.countedAt = revisionOf(now);
+      charge.countedAt = resourceVersionOf(now);
     },
     answered: (sent, answer) => {
       views.invariant.answered?.(sent, answer);
-      if (sent.call.path === PODS) sight(sent.process);
+      if (sent.call.path === PODS) observe(sent.process);
       if (!sent.call.path.endsWith('/eviction')) return;
       const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
       const charge = charges.find(sent.process, uid);
@@ -208,7 +208,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
     const lowest = Math.min(...leaving.map(priority));
     return leaving.filter((pod) => priority(pod) === lowest && !isTerminating(pod));
   };
-  const noteBudgets = (): void => {
+  const addBudgets = (): void => {
     for (const budget of site.cluster.store.collection(RESOURCE).objects()) {
       const uid = textAt(budget, 'metadata', 'uid') ?? '';
       if (freeOf(budget) === 0) freeSinceMs.delete(uid);
@@ -216,7 +216,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
     }
   };
   const judge = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
-    const mark = reclaimMark(node);
+    const mark = reclaimAnnotation(node);
     if (mark === undefined || mark.deadlineMs < time.now()) return;
     for (const pod of next(pods)) {
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
@@ -230,7 +230,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
   };
   return {
     tick: () => {
-      noteBudgets();
+      addBudgets();
       const draining = [...site.cluster.store.collection('nodes').objects()].filter(isDraining);
       if (draining.length === 0) return;
       const { store } = site.cluster;

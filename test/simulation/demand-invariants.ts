@@ -10,20 +10,20 @@ import { nodeName } from '../../src/embedded/fleet/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type Bench, type Invariant, nameOf } from './invariant.ts';
-import { reclaimMark } from './node-marks.ts';
+import { reclaimAnnotation } from './node-annotations.ts';
 import { CLUSTER } from './simulated-process.ts';
 
 const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
 /** Of a machine's state, or of calm, until its object must show it. */
-const SHOWN_MS = 60_000;
+const REFLECTED_MS = 60_000;
 /** The same at rest; not at once, for machines go their own way also in a world's last moment. */
-const SHOWN_AT_REST_MS = 5000;
+const REFLECTED_AT_REST_MS = 5000;
 
 const cpuOf = (request: unknown): number =>
   thousandths(textAt(request, 'spec', 'resources', 'cpu') ?? '');
 
-const told = ({ needs }: ClusterCapacityNeeds): number =>
+const requestedMillis = ({ needs }: ClusterCapacityNeeds): number =>
   needs.reduce((sum, need) => sum + thousandths(need.aggregateResources['cpu'] ?? ''), 0);
 
 /** wire 2, wire 5: a roll-up is the whole demand, never less than what its process has listed. */
@@ -42,9 +42,12 @@ export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): In
       const known = [...site.cluster.store.collection(REQUESTS).objects()]
         .filter((request) => (madeMs.get(uidOf(request)) ?? Infinity) < startedMs(process));
       const least = known.reduce((sum, request) => sum + cpuOf(request), 0);
-      const said = told(payload.value);
-      if (said < least) {
-        broken('roll-ups are complete', `${process} asks for ${said} m of at least ${least} m`);
+      const requested = requestedMillis(payload.value);
+      if (requested < least) {
+        broken(
+          'roll-ups are complete',
+          `${process} asks for ${requested} m of at least ${least} m`,
+        );
       }
     },
   };
@@ -70,7 +73,7 @@ const HELD = ['Draining', 'Drained', 'Failed'];
 
 /** Phases that the object of a machine may show (wire: State → phase; DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
-  const mark = reclaimMark(node);
+  const mark = reclaimAnnotation(node);
   const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
   switch (machine.state) {
     case 'CREATING':
@@ -98,10 +101,10 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
   const { store } = site.cluster;
   const nodeOf = ({ id }: FleetMachine): JsonRecord | undefined =>
     store.collection('nodes').get({ namespace: '', name: nodeName(id) });
-  const settled = (machine: FleetMachine, shownMs: number): boolean => {
+  const settled = (machine: FleetMachine, reflectedMs: number): boolean => {
     const known = states.get(machine.id);
     const state = `${machine.state}, ${nodeOf(machine) === undefined ? 'no Node' : 'a Node'}`;
-    if (known?.state === state) return time.monotonic() - known.sinceMs > shownMs;
+    if (known?.state === state) return time.monotonic() - known.sinceMs > reflectedMs;
     states.set(machine.id, { state, sinceMs: time.monotonic() });
     return false;
   };
@@ -114,16 +117,16 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
   const strangers = (bound: ReadonlySet<string>): readonly string[] =>
     [...store.collection(UPCOMING).objects()].map(nameOf)
       .filter((name) => !bound.has(name.slice('un-'.length)));
-  const look = (shownMs: number): void => {
+  const look = (reflectedMs: number): void => {
     const machines = site.bound();
     const bound = new Set(machines.map(({ id }) => id));
-    for (const machine of machines) if (settled(machine, shownMs)) judge(machine);
+    for (const machine of machines) if (settled(machine, reflectedMs)) judge(machine);
     const now = new Set(strangers(bound));
     for (const name of strangersSinceMs.keys()) if (!now.has(name)) strangersSinceMs.delete(name);
     for (const name of now) {
       const sinceMs = strangersSinceMs.get(name) ?? time.monotonic();
       strangersSinceMs.set(name, sinceMs);
-      if (time.monotonic() - sinceMs > shownMs) {
+      if (time.monotonic() - sinceMs > reflectedMs) {
         broken('UpcomingNodes equal the fleet', `"${name}" is no machine of this cluster`);
       }
     }
@@ -131,12 +134,12 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
   return {
     tick: () => {
       // What was seen in troubled times counts from the beginning of calm.
-      if (calmMs() < SHOWN_MS) {
+      if (calmMs() < REFLECTED_MS) {
         states.clear();
         strangersSinceMs.clear();
-      } else look(SHOWN_MS);
+      } else look(REFLECTED_MS);
     },
-    end: () => look(SHOWN_AT_REST_MS),
+    end: () => look(REFLECTED_AT_REST_MS),
   };
 };
 

@@ -2,7 +2,13 @@
 import { textAt } from '../../src/domain/json.ts';
 import { nodeName } from '../../src/embedded/fleet/node-object.ts';
 import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
-import { isCordoned, isDraining, mayEmpty, ownersOf, reclaimMark } from './node-marks.ts';
+import {
+  isCordoned,
+  isDraining,
+  mayEmpty,
+  ownersOf,
+  reclaimAnnotation,
+} from './node-annotations.ts';
 
 const NODES = '/api/v1/nodes';
 /** A line that has arrived is taken in within a few turns of the event loop. */
@@ -46,7 +52,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
       if (resource !== 'nodes') return;
       existed.add(nameOf(object));
       if (!isCordoned(object)) return;
-      for (const id of reclaimMark(object)?.ids ?? []) landed.add(`${id} ${nameOf(object)}`);
+      for (const id of reclaimAnnotation(object)?.ids ?? []) landed.add(`${id} ${nameOf(object)}`);
     },
     frame: () => {
       const acks = site.script.shard.reclaimAcks;
@@ -67,7 +73,7 @@ export const deadlinesStand = ({ broken }: Bench): Invariant => {
   return {
     change: ({ resource, type, object }) => {
       if (resource !== 'nodes') return;
-      const mark = reclaimMark(object);
+      const mark = reclaimAnnotation(object);
       const name = nameOf(object);
       if (type === 'DELETED' || mark === undefined || mark.ended !== '') {
         deadlines.delete(name);
@@ -99,7 +105,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       if (!mayEmpty(view.object)) {
         broken('evictions follow cordons', `${process} evicts "${name}" from "${node}"`);
       }
-      const deadlineMs = reclaimMark(view.object)?.deadlineMs ?? Infinity;
+      const deadlineMs = reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
       if (time.now() > deadlineMs + LEAVING_MS) {
         broken('deadlines end drains', `${process} evicts "${name}" after it, from "${node}"`);
       }
@@ -111,7 +117,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
 export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
   const judge = (node: unknown): void => {
-    const mark = reclaimMark(node);
+    const mark = reclaimAnnotation(node);
     const name = nameOf(node);
     if (mark === undefined || mark.ended !== '') {
       cancelledMs.delete(name);

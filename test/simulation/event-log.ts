@@ -13,7 +13,7 @@ import {
   phaseOf,
 } from '../../src/embedded/cluster/players/pod-reading.ts';
 import type { Invariant } from './invariant.ts';
-import { isCordoned, ownersOf, reclaimMark } from './node-marks.ts';
+import { isCordoned, ownersOf, reclaimAnnotation } from './node-annotations.ts';
 
 /** The log. */
 export interface EventLog {
@@ -26,7 +26,7 @@ export interface EventLog {
 const gist = (resource: string, object: unknown): string => {
   switch (resource) {
     case 'nodes': {
-      const mark = reclaimMark(object);
+      const mark = reclaimAnnotation(object);
       const end = mark === undefined ? '' : mark.ended || `until ${mark.deadlineMs}`;
       return `${isCordoned(object) ? 'cordoned' : 'open'} ${
         isReady(object) ? 'ready' : 'unready'

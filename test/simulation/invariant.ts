@@ -65,7 +65,7 @@ export interface Invariant {
 export const nameOf = (object: unknown): string => textAt(object, 'metadata', 'name') ?? '';
 
 /** `metadata.resourceVersion` as a number. */
-export const revisionOf = (object: unknown): number =>
+export const resourceVersionOf = (object: unknown): number =>
   Number(textAt(object, 'metadata', 'resourceVersion') ?? 0);
 
 /** The newest of each object that a process was shown, of one collection. */
@@ -95,7 +95,7 @@ export const viewsOf = (time: Time, path: string): Views => {
     if (object === undefined || nameOf(object) === '') return;
     const key = `${process} ${keyOf(object)}`;
     const known = views.get(key);
-    if (known !== undefined && revisionOf(known.object) >= revisionOf(object)) return;
+    if (known !== undefined && resourceVersionOf(known.object) >= resourceVersionOf(object)) return;
     const before = known === undefined ? undefined : { ...known, before: undefined };
     views.set(key, { object, sinceMs: time.monotonic(), before });
   };

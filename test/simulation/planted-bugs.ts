@@ -21,7 +21,7 @@ export interface PlantedReport {
   readonly why: string;
   readonly found: boolean;
   /** What the patched copy said. */
-  readonly said: string;
+  readonly output: string;
 }
 
 /** The names of the patches. */
@@ -37,7 +37,7 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
     for (const part of COPIED) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     execFileSync('patch', ['--strip=1', '--silent', '--input', patch], { cwd: copy });
-    const played = spawnSync(process.execPath, [
+    const run = spawnSync(process.execPath, [
       ...process.versions['deno'] === undefined ? [] : ['run', '-A'],
       join(copy, 'test/simulation/main.ts'),
       '--until-broken',
@@ -45,9 +45,9 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
       '--seeds',
       String(seeds),
     ], { cwd: copy, encoding: 'utf8' });
-    const said = `${played.stdout}${played.stderr}`.trim();
+    const output = `${run.stdout}${run.stderr}`.trim();
     const why = readFileSync(patch, 'utf8').split('\n')[0] ?? '';
-    return { name, why, found: played.status === 1 && said.includes('the invariant "'), said };
+    return { name, why, found: run.status === 1 && output.includes('the invariant "'), output };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

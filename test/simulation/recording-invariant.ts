@@ -24,7 +24,7 @@ interface Recorder {
 }
 
 /** Plays what a process records. */
-const played = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
+const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
   const replay = makeReplay(MACHINES);
   const play = (text: string): void => {
     const entry = recordEntry(text);
@@ -48,7 +48,7 @@ export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => 
   const recorders = new Map<string, Recorder>();
   return {
     inspected: (process, event) => {
-      const recorder = recorders.get(process) ?? played(process, bench);
+      const recorder = recorders.get(process) ?? executed(process, bench);
       recorders.set(process, recorder);
       recorder.inspect(event);
     },

@@ -19,7 +19,13 @@ import type { Time } from '../../src/domain/time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
 import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
 import type { Script } from '../../src/embedded/fleet/script.ts';
-import { type ApiLine, apiLine, type ApiTap, type Doorkeeper, type Weather } from './api-line.ts';
+import {
+  type ApiLine,
+  apiLine,
+  type ApiTap,
+  type RequestInterceptor,
+  type Weather,
+} from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type ProcessLine, processLine } from './process-line.ts';
 import { shardLine } from './shard-line.ts';
@@ -45,7 +51,7 @@ export interface ProcessSurroundings {
   readonly seed: number;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
   readonly script: () => Script;
-  readonly door: Doorkeeper;
+  readonly interceptor: RequestInterceptor;
   readonly weather: Weather;
   readonly flags: ProcessFlags;
   readonly witness: ProcessWitness;
@@ -137,19 +143,19 @@ export const startProcess = (
   surroundings: ProcessSurroundings,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, door, weather, witness, seed, flags } = surroundings;
+  const { time, handle, script, interceptor, weather, witness, seed, flags } = surroundings;
   const { inspected } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
   const line = processLine(time);
   const tap = witness.tap(identity);
-  const api = apiLine({ line, world: time, handle, door, weather, chance, tap });
+  const api = apiLine({ line, world: time, handle, interceptor, weather, chance, tap });
   const shard = shardLine({
     line,
     world: time,
     script,
     chance,
-    heard: (frame) => witness.frame(identity, frame),
+    received: (frame) => witness.frame(identity, frame),
   });
   const telemetry: Telemetry = {
     ...silentTelemetry,

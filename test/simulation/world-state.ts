@@ -1,10 +1,10 @@
 /** A simulated world while it is played: its stage, its invariants, its weather and its log. */
 import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
-import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
-import { embeddedSite, type Setting } from './embedded-site.ts';
+import { passEveryRequest, type RequestInterceptor, type Weather } from './api-line.ts';
+import { embeddedSite, type SiteOptions } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
 import type { Bench, Invariant } from './invariant.ts';
-import { isDraining } from './node-marks.ts';
+import { isDraining } from './node-annotations.ts';
 import { drainsGoOn, slotsAreUsedOnce } from './budget-invariants.ts';
 import {
   demandEqualsRequests,
@@ -61,7 +61,7 @@ export const FAIR: Weather = {
 };
 
 /** Longer than any invariant of what is shown waits in calm. */
-export const QUIET_MS = 130_000;
+export const CALM_MS = 130_000;
 /** The longest that anything takes to come to rest. */
 export const REST_MS_MAX = 1_800_000;
 
@@ -89,12 +89,15 @@ const watchedTime = (stuck: () => void): SimulatedTime => {
 };
 
 /** A world at its beginning; `door` is whom requests of processes meet before the server. */
-export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
+export const worldState = (
+  siteOptions: SiteOptions,
+  interceptor: RequestInterceptor = passEveryRequest,
+) => {
   const time = watchedTime(() =>
     bench.broken('time goes on', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
   );
   const log = eventLog(time);
-  const site = embeddedSite(setting, time);
+  const site = embeddedSite(siteOptions, time);
   const invariants: Invariant[] = [log.invariant];
   const cordonedByPerson = new Set<string>();
   const starts = new Map<string, number>();
@@ -144,8 +147,8 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
   const drains = (): boolean =>
     [...site.cluster.store.collection('nodes').objects()].some(isDraining);
   return {
-    setting,
-    door,
+    siteOptions,
+    interceptor,
     time,
     log,
     site,
@@ -163,8 +166,8 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     breach: () => breach,
     /** Lets all come to rest: calm for long, and nobody drains. */
     rest: async (): Promise<void> => {
-      await pass(QUIET_MS);
-      await pass(REST_MS_MAX, () => bench.calmMs() > QUIET_MS && !drains());
+      await pass(CALM_MS);
+      await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
     /** Asks the invariants for their last word, unless one is broken. */
     judge: (): void => {

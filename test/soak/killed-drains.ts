@@ -12,7 +12,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
 import { COLLECTIONS, nameOf } from '../support/api/cluster-connection.ts';
 import { evictionsIn } from '../support/drains/audited-drains.ts';
-import { endsOf, reclaimEach, untilShownReady } from '../support/drains/reclaims.ts';
+import { endsOf, reclaimEach, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 import { chargeSlot, namesHeldSlot, SLOT_HELD } from './cut-call.ts';
@@ -133,7 +133,7 @@ const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
   const { site } = stage;
   const { number, standby, killAfterMs } = plan;
   await ensureOperators(site, standby ? 2 : 1);
-  await untilShownReady(site.cluster, site.machines());
+  await untilReadyInCluster(site.cluster, site.machines());
   const machines = await site.moveOn();
   await site.audit();
   const startMs = realTime.now();

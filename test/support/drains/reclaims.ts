@@ -79,7 +79,7 @@ export const spareNodes = async (
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-export const untilShownReady = async (
+export const untilReadyInCluster = async (
   cluster: ClusterClient,
   ids: readonly string[],
 ): Promise<void> => {

@@ -38,12 +38,12 @@ const rig = () => {
   });
   const plan = { field: 'minAvailable', amount: 1, alwaysAllow: false } as const;
   expect(site.ask('POST', budgetPath(), budgetObject('web', plan)).status).toBe(201);
-  const shown = {
+  const current = {
     metadata: { name: 'web', namespace: 'shop', generation: 1, resourceVersion: '1' },
     status: { observedGeneration: 1, disruptionsAllowed: 1 },
   };
   invariant.arrives?.(PROCESS, '/apis/policy/v1/poddisruptionbudgets', [
-    { type: 'MODIFIED', object: shown },
+    { type: 'MODIFIED', object: current },
   ]);
   const sentFor = (name: string): Sent => {
     const { body } = site.ask('GET', `${PODS}/${name}`);

@@ -1,8 +1,8 @@
 /**
- * The stand-in fleet of a simulated world, which may be killed and come back.
+ * The stand-in fleet of a simulated world, which can be killed and restarted.
  *
- * Promises: what comes back knows what was written down before the kill, less what a story has
- * taken out of it meanwhile; while it is away nobody is let in, and its Nodes stand as they stood.
+ * Promises: a restarted fleet has the bindings recorded before the kill, less those that a scenario
+ * removed meanwhile; while it is down it refuses sessions, and its Nodes do not change.
  */
 import type { Time } from '../../src/domain/time.ts';
 import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
@@ -13,7 +13,7 @@ import { keepNodes, type NodeKeeper } from '../../src/embedded/fleet/nodes.ts';
 import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
 
 /** What a fleet is made of. */
-export interface FleetHouseParts {
+export interface RestartableFleetOptions {
   /** Where it makes Nodes; it makes none without. */
   readonly api: ApiServer | undefined;
   readonly time: Time;
@@ -45,8 +45,8 @@ const NO_KEEPER: NodeKeeper = {
 };
 
 /** The fleet, started. */
-export const fleetHouse = (parts: FleetHouseParts) => {
-  const { api, time, machines, seed, timing, observe } = parts;
+export const restartableFleet = (options: RestartableFleetOptions) => {
+  const { api, time, machines, seed, timing, observe } = options;
   const book = journal();
   const sessions: string[] = [];
   let starts = 0;
@@ -85,7 +85,7 @@ export const fleetHouse = (parts: FleetHouseParts) => {
     kill: stop,
     /** Takes machines out of what was written down. */
     forget: book.forget,
-    comeBack: (change?: Partial<FleetTiming>): void => {
+    restart: (change?: Partial<FleetTiming>): void => {
       running = start(change);
     },
     stop,

@@ -1,18 +1,15 @@
-/**
- * `npm run simulate -- --scenario NAME` and `--scenarios`: plays scenarios and says what came of
- * them.
- */
+/** `npm run simulate -- --scenario NAME` and `--scenarios`: runs scenarios and prints reports. */
 import { SCENARIOS } from './catalogue.ts';
 import { runScenario, type Scenario, type ScenarioReport, wentWell } from './scenario.ts';
 
-/** What is said besides the table. */
-export interface Telling {
+/** What is printed besides the table. */
+export interface PrintOptions {
   readonly log: boolean;
   /** Leaves the crowds out. */
   readonly small: boolean;
-  /** Name and digest of each, and nothing else: for whoever compares. */
+  /** Only the name and digest of each, for comparisons. */
   readonly digests: boolean;
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 const HEADS = [
@@ -42,14 +39,17 @@ const cellsOf = (report: ScenarioReport, wallMs: number): readonly string[] => [
   report.breach === undefined ? 'kept' : 'BROKEN',
 ];
 
-const sayProblems = ({ name, breach, findings }: ScenarioReport, say: Telling['say']): void => {
+const printProblems = (
+  { name, breach, findings }: ScenarioReport,
+  print: PrintOptions['print'],
+): void => {
   if (breach !== undefined) {
     const at = Math.round(breach.atMs / 1000);
-    say(`  the invariant "${breach.invariant}" is broken after ${at} s: ${breach.what}`);
+    print(`  the invariant "${breach.invariant}" is broken after ${at} s: ${breach.what}`);
   }
   const wrong = findings.filter(({ holds }) => !holds);
-  for (const { what, instead } of wrong) say(`  not so: ${what}: ${instead}`);
-  if (breach !== undefined || wrong.length > 0) say(`  npm run simulate -- --scenario ${name}`);
+  for (const { what, instead } of wrong) print(`  not so: ${what}: ${instead}`);
+  if (breach !== undefined || wrong.length > 0) print(`  npm run simulate -- --scenario ${name}`);
 };
 
 /** The scenario of a name; without one all of them, or all small ones. */
@@ -59,33 +59,33 @@ const asked = (name: string | undefined, small: boolean): readonly Scenario[] =>
   );
 
 /** Tells the scenario of a name, or all; gives how many did not come as they must. */
-export const tellScenarios = async (
+export const printScenarios = async (
   name: string | undefined,
-  telling: Telling,
+  options: PrintOptions,
 ): Promise<number> => {
-  const { log, small, digests, say } = telling;
+  const { log, small, digests, print } = options;
   const scenarios = asked(name, small);
   if (scenarios.length === 0) {
-    say(`There is no scenario "${name ?? ''}". There are:`);
-    for (const one of SCENARIOS) say(`  ${one.name.padEnd(24)}  ${one.shows}`);
+    print(`There is no scenario "${name ?? ''}". There are:`);
+    for (const one of SCENARIOS) print(`  ${one.name.padEnd(24)}  ${one.shows}`);
     return 1;
   }
   const showsTable = !log && !digests;
   let [failures, slowest] = [0, Infinity];
-  if (showsTable) say(row(HEADS));
+  if (showsTable) print(row(HEADS));
   for (const scenario of scenarios) {
     const beganMs = performance.now();
     const report = await runScenario(scenario);
     const wallMs = performance.now() - beganMs;
     slowest = Math.min(slowest, report.simulatedMs / wallMs);
-    if (log) say(report.log.join('\n'));
-    if (digests) say(`${report.name} ${report.digest}`);
-    if (showsTable) say(row(cellsOf(report, wallMs)));
+    if (log) print(report.log.join('\n'));
+    if (digests) print(`${report.name} ${report.digest}`);
+    if (showsTable) print(row(cellsOf(report, wallMs)));
     if (!wentWell(report)) failures += 1;
-    if (!digests) sayProblems(report, say);
+    if (!digests) printProblems(report, print);
   }
   if (showsTable) {
-    say(
+    print(
       `${scenarios.length} scenarios, ${failures} not as they must be; ` +
         `the slowest at ${Math.round(slowest)}× real time`,
     );

@@ -31,9 +31,9 @@ const tapOf = ({ invariants }: WorldState) => (process: string): ApiTap => ({
   },
 });
 
-/** The house, empty. */
-export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
-  const { time, setting, site, invariants, door, weather, starts, trouble, log } = state;
+/** Makes the set of processes, with none running. */
+export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
+  const { time, siteOptions, site, invariants, interceptor, weather, starts, trouble, log } = state;
   const processes: SimulatedProcess[] = [];
   let number = 0;
 
@@ -45,10 +45,10 @@ export const processHouse = (state: WorldState, flags: ProcessFlags = ORDINARY_F
     trouble(TAKEOVER_MS);
     processes.push(startProcess({
       time,
-      seed: setting.seed,
+      seed: siteOptions.seed,
       handle: site.answer,
       script: () => site.script,
-      door,
+      interceptor,
       weather,
       flags,
       witness: {

@@ -11,7 +11,7 @@ import {
 } from '../../src/domain/json.ts';
 
 /** What the reclaim key of a Node says. */
-export interface ReclaimMark {
+export interface ReclaimAnnotation {
   readonly ids: readonly string[];
   readonly deadlineMs: number;
   /** '' while it goes on. */
@@ -26,7 +26,7 @@ export const ownersOf = (node: unknown): readonly string[] =>
     .filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
 
 /** The reclaim key; undefined without one. */
-export const reclaimMark = (node: unknown): ReclaimMark | undefined => {
+export const reclaimAnnotation = (node: unknown): ReclaimAnnotation | undefined => {
   const text = textAt(node, 'metadata', 'annotations', `${PREFIX}reclaim`);
   const value = text === undefined ? undefined : parseJson(text);
   if (value === undefined) return undefined;
@@ -42,7 +42,7 @@ export const isCordoned = (node: unknown): boolean =>
 
 /** The Node is being drained, as it says itself. */
 export const isDraining = (node: unknown): boolean =>
-  isCordoned(node) && reclaimMark(node)?.ended === '';
+  isCordoned(node) && reclaimAnnotation(node)?.ended === '';
 
 /** An owner of its cordon has a drain going on, other than the person who cordoned it. */
 export const mayEmpty = (node: JsonRecord): boolean => {

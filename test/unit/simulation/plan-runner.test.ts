@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 import type { Weather } from '../../simulation/api-line.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';
-import { TAKEOVER_MS } from '../../simulation/process-house.ts';
-import { storyOf } from '../../simulation/story.ts';
+import { TAKEOVER_MS } from '../../simulation/operator-processes.ts';
+import { planRunner } from '../../simulation/plan-runner.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 
 test('SlowList is trouble until the last slow list has its answer and somebody leads', async () => {
@@ -19,7 +19,7 @@ test('SlowList is trouble until the last slow list has its answer and somebody l
     seen.troubleMs = Math.max(seen.troubleMs, forMs);
   };
   const nothing = (): void => {};
-  storyOf(site, plan, {
+  planRunner(site, plan, {
     crash: nothing,
     replace: nothing,
     freeze: nothing,
@@ -30,7 +30,7 @@ test('SlowList is trouble until the last slow list has its answer and somebody l
     },
     dropWatches: nothing,
     trouble,
-    later: nothing,
+    schedule: nothing,
     cordonedByPerson: new Set(),
   })({ _tag: 'SlowList', collection: '/nodes', forMs: 40_000 });
   await site.stop();

@@ -1,12 +1,12 @@
 /**
- * Somebody at the API server's door who answers some requests in its place, or keeps them waiting:
- * what the fault proxy is to the tests on a real control plane.
+ * Answers or holds some requests in place of the API server: the counterpart of the fault proxy of
+ * tests on a real control plane.
  *
- * Promises: a request that is let in later is done then, as it was asked; whoever gave up meanwhile
- * hears nothing of it.
+ * Promises: a request that was held is executed when it is released, as it was sent; a caller that
+ * timed out meanwhile receives no answer.
  */
 import type { KubeAnswer, KubeCall } from '../../src/effects/kube-api.ts';
-import type { Arrival, Doorkeeper } from './api-line.ts';
+import type { Arrival, RequestInterceptor } from './api-line.ts';
 
 /** Which requests. */
 export type Matches = (call: KubeCall) => boolean;
@@ -17,13 +17,13 @@ interface CannedAnswer {
   left: number;
 }
 
-/** The door, open. */
-export const faultDoor = () => {
+/** Makes an injector that passes every request. */
+export const faultInjector = () => {
   const canned: CannedAnswer[] = [];
   const held: { readonly call: KubeCall; readonly arrival: Arrival }[] = [];
   let holds: Matches | undefined;
   let answered = 0;
-  const door: Doorkeeper = (call, arrival) => {
+  const interceptor: RequestInterceptor = (call, arrival) => {
     const found = canned.find(({ matches, left }) => left > 0 && matches(call));
     if (found !== undefined) {
       found.left -= 1;
@@ -33,24 +33,24 @@ export const faultDoor = () => {
     else arrival.pass();
   };
   return {
-    door,
-    /** Answers the next `times` such requests; all of them, when nothing is said. */
+    interceptor,
+    /** Answers the next `times` matching requests; all of them by default. */
     answer: (matches: Matches, answer: KubeAnswer, times = Infinity): void => {
       canned.push({ matches, answer, left: times });
     },
-    /** Keeps such requests waiting from now on. */
+    /** Holds matching requests from now on. */
     hold: (matches: Matches): void => {
       holds = matches;
     },
     held: (): readonly KubeCall[] => held.map(({ call }) => call),
     /** How many requests were answered here. */
     answered: (): number => answered,
-    /** Lets in who waits, in the order of coming, and everybody after them. */
+    /** Passes the held requests in the order of arrival, and every later one. */
     release: (): void => {
       holds = undefined;
       for (const { arrival } of held.splice(0)) arrival.pass();
     },
-    /** No more of anything. */
+    /** Clears all faults and passes the held requests. */
     open: (): void => {
       canned.length = 0;
       holds = undefined;
@@ -59,5 +59,5 @@ export const faultDoor = () => {
   };
 };
 
-/** The door as stories hold it. */
-export type FaultDoor = ReturnType<typeof faultDoor>;
+/** The injector as scenarios use it. */
+export type FaultInjector = ReturnType<typeof faultInjector>;

@@ -11,10 +11,10 @@ import type { JsonRecord } from '../../../src/domain/json.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import type { Change } from '../../support/api/cluster-connection.ts';
 import { auditInvariant, targetOf } from '../audit-invariant.ts';
-import type { Setting } from '../embedded-site.ts';
-import { faultDoor } from '../fault-door.ts';
+import type { SiteOptions } from '../embedded-site.ts';
+import { faultInjector } from '../fault-injector.ts';
 import { nameOf } from '../invariant.ts';
-import { processHouse } from '../process-house.ts';
+import { operatorProcesses } from '../operator-processes.ts';
 import { type LogEntry, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { type WorldState, worldState } from '../world-state.ts';
 
@@ -33,13 +33,14 @@ export interface Patience {
 }
 
 /** A story cannot go on; why has been said. */
-export class StoryEnded extends Error {}
+export class ScenarioEnded extends Error {}
 
 const LOOK_MS = 50;
 const PATIENT_MS = 900_000;
-const TOLD_MAX = 2000;
+const TEXT_CHARS_MAX = 2000;
 
-const told = (value: unknown): string => (JSON.stringify(value) ?? 'undefined').slice(0, TOLD_MAX);
+const textOf = (value: unknown): string =>
+  (JSON.stringify(value) ?? 'undefined').slice(0, TEXT_CHARS_MAX);
 
 /** What is said of things, in order. */
 const makeFindings = (note: (text: string) => void) => {
@@ -55,16 +56,16 @@ const makeFindings = (note: (text: string) => void) => {
     is: (what: string, found: unknown, wanted: unknown): void =>
       isDeepStrictEqual(found, wanted)
         ? add(what, true, '')
-        : add(what, false, `${told(found)} instead of ${told(wanted)}`),
+        : add(what, false, `${textOf(found)} instead of ${textOf(wanted)}`),
   };
 };
 
 /** Requests of the administrator. */
-const makeDesk = ({ site }: WorldState) => {
+const objectClient = ({ site }: WorldState) => {
   const must = (method: string, path: string, body?: unknown): unknown => {
     const answer = site.ask(method, path, body);
     if (answer.status < 300) return answer.body;
-    throw new Error(`Cannot ${method} ${path}: ${told(answer.body)}`);
+    throw new Error(`Cannot ${method} ${path}: ${textOf(answer.body)}`);
   };
   return {
     get: (path: string): unknown => must('GET', path),
@@ -113,29 +114,29 @@ const makeHistories = ({ site }: WorldState) => {
 };
 
 /** An empty stage. */
-export const openStage = (setting: Setting, flags: Partial<ProcessFlags> = {}) => {
-  const door = faultDoor();
-  const state = worldState(setting, door.door);
-  const house = processHouse(state, { ...ORDINARY_FLAGS, ...flags });
+export const openHarness = (siteOptions: SiteOptions, flags: Partial<ProcessFlags> = {}) => {
+  const interceptor = faultInjector();
+  const state = worldState(siteOptions, interceptor.interceptor);
+  const processes = operatorProcesses(state, { ...ORDINARY_FLAGS, ...flags });
   const { time, site, log, invariants } = state;
   const audit = auditInvariant(time);
-  const said: (LogEntry & { readonly process: string })[] = [];
+  const logged: (LogEntry & { readonly process: string })[] = [];
   invariants.push(audit.invariant, {
-    logged: (process, entry) => void said.push({ process, ...entry }),
+    logged: (process, entry) => void logged.push({ process, ...entry }),
   });
   const { findings, add, is } = makeFindings(log.note);
   return {
     state,
     site,
     time,
-    house,
-    door,
+    processes,
+    interceptor,
     findings,
     is,
-    ...makeDesk(state),
+    ...objectClient(state),
     ...makeHistories(state),
     /** What the processes have logged. */
-    said: (): readonly (LogEntry & { readonly process: string })[] => said,
+    logged: (): readonly (LogEntry & { readonly process: string })[] => logged,
     /** Requests from `sinceMs` of the wall clock on, in order. */
     audit: (sinceMs = 0): readonly AuditEntry[] =>
       audit.entries.filter(({ receivedMs }) => receivedMs >= sinceMs),
@@ -143,7 +144,7 @@ export const openStage = (setting: Setting, flags: Partial<ProcessFlags> = {}) =
     note: (text: string): void => log.note(`SCENE ${text}`),
     wait: async (forMs: number): Promise<void> => {
       await state.pass(forMs, () => false, Math.min(forMs, LOOK_MS));
-      if (state.breach() !== undefined) throw new StoryEnded();
+      if (state.breach() !== undefined) throw new ScenarioEnded();
     },
     /** Waits until `look` finds something, and gives it. */
     until: async <T>(
@@ -155,10 +156,10 @@ export const openStage = (setting: Setting, flags: Partial<ProcessFlags> = {}) =
       await state.pass(mostMs, () => (found = look()) !== undefined && found !== false, everyMs);
       if (found !== undefined && found !== false) return found;
       if (state.breach() === undefined) add(what, false, `not after ${mostMs} ms`);
-      throw new StoryEnded();
+      throw new ScenarioEnded();
     },
   };
 };
 
 /** The stage as stories hold it. */
-export type Stage = ReturnType<typeof openStage>;
+export type Harness = ReturnType<typeof openHarness>;

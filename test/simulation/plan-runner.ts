@@ -5,13 +5,13 @@ import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
 import { nameOf } from './invariant.ts';
-import { isCordoned, isDraining, ownersOf } from './node-marks.ts';
-import { TAKEOVER_MS } from './process-house.ts';
+import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
+import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
 /** What a story does to processes and their surroundings. */
-export interface Stagehand {
+export interface WorldControls {
   readonly crash: (forMs: number) => void;
   readonly replace: () => void;
   readonly freeze: (forMs: number) => void;
@@ -19,7 +19,7 @@ export interface Stagehand {
   readonly dropWatches: () => void;
   /** Something is wrong for so long from now. */
   readonly trouble: (forMs: number) => void;
-  readonly later: (delayMs: number, run: () => void) => void;
+  readonly schedule: (delayMs: number, run: () => void) => void;
   readonly cordonedByPerson: Set<string>;
 }
 
@@ -57,7 +57,7 @@ const replicasOf = (site: EmbeddedSite, app: AppPlan): number =>
 
 /** People and owners of workloads. */
 const playPerson =
-  (site: EmbeddedSite, plan: WorldPlan, hand: Stagehand) => (act: Act): boolean => {
+  (site: EmbeddedSite, plan: WorldPlan, controls: WorldControls) => (act: Act): boolean => {
     switch (act._tag) {
       case 'Uncordon': {
         const node = chosen(nodesOf(site).filter(isDraining), act.pick);
@@ -67,7 +67,7 @@ const playPerson =
       case 'Cordon': {
         const node = chosen(nodesOf(site).filter((one) => !isCordoned(one)), act.pick);
         if (node === undefined || ownersOf(node).length > 0) return true;
-        hand.cordonedByPerson.add(nameOf(node));
+        controls.cordonedByPerson.add(nameOf(node));
         patchNode(site, nameOf(node), true);
         return true;
       }
@@ -124,17 +124,17 @@ const changeDemand = (site: EmbeddedSite, by: number): void => {
 };
 
 /** The fleet. */
-const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean => {
+const playFleet = (site: EmbeddedSite, controls: WorldControls) => (act: Act): boolean => {
   const { script } = site;
   const cut = (): void => {
     if (script.shard.clusters.get(CLUSTER)?.live === undefined) return;
     script.end(CLUSTER, { status: undefined, message: '' });
   };
   const away = (forMs: number): void => {
-    hand.trouble(forMs);
+    controls.trouble(forMs);
     script.door.refuse = true;
     cut();
-    hand.later(forMs, () => {
+    controls.schedule(forMs, () => {
       script.door.refuse = false;
     });
   };
@@ -157,18 +157,18 @@ const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
     case 'Vanish': {
       const machine = chosen(runningMachines(site), act.pick);
       away(act.forMs);
-      if (machine !== undefined) hand.later(SETTLE_MS, () => script.forget(machine.id));
+      if (machine !== undefined) controls.schedule(SETTLE_MS, () => script.forget(machine.id));
       return true;
     }
     case 'FleetOutage':
       away(act.forMs);
       return true;
     case 'CutSession':
-      hand.trouble(SETTLE_MS);
+      controls.trouble(SETTLE_MS);
       cut();
       return true;
     case 'RejectRollups':
-      hand.trouble(act.count * 60_000);
+      controls.trouble(act.count * 60_000);
       script.shard.rollups.faults.rejectNext += act.count;
       return true;
     default:
@@ -177,47 +177,47 @@ const playFleet = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
 };
 
 /** Bad luck. */
-const playFault = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean => {
+const playFault = (site: EmbeddedSite, controls: WorldControls) => (act: Act): boolean => {
   switch (act._tag) {
     case 'Crash':
-      hand.crash(act.forMs);
+      controls.crash(act.forMs);
       return true;
     case 'Replace':
-      hand.replace();
+      controls.replace();
       return true;
     case 'Freeze':
-      hand.freeze(act.forMs);
+      controls.freeze(act.forMs);
       return true;
     case 'ApiOutage':
-      hand.weather({ outage: true }, act.forMs);
+      controls.weather({ outage: true }, act.forMs);
       return true;
     case 'ApiErrors':
-      hand.weather({ errorShare: act.share }, act.forMs);
+      controls.weather({ errorShare: act.share }, act.forMs);
       return true;
     case 'SlowApi':
-      hand.weather({ latencyMs: act.latencyMs }, act.forMs);
+      controls.weather({ latencyMs: act.latencyMs }, act.forMs);
       return true;
     case 'SlowList':
       // Who lists at its end waits as long again, and may seek the lease only then.
-      hand.trouble(2 * act.forMs + TAKEOVER_MS);
-      hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
+      controls.trouble(2 * act.forMs + TAKEOVER_MS);
+      controls.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
     case 'DropWatches':
-      hand.trouble(SETTLE_MS);
-      hand.dropWatches();
+      controls.trouble(SETTLE_MS);
+      controls.dropWatches();
       return true;
     case 'Compact':
-      hand.trouble(SETTLE_MS);
+      controls.trouble(SETTLE_MS);
       site.cluster.store.compact();
-      hand.dropWatches();
+      controls.dropWatches();
       return true;
     case 'Deafen': {
       const node = chosen(nodesOf(site), act.pick);
       if (node === undefined) return true;
       const name = nameOf(node);
-      hand.trouble(act.forMs);
-      site.cast.kubelets.deafen(name, true);
-      hand.later(act.forMs, () => site.cast.kubelets.deafen(name, false));
+      controls.trouble(act.forMs);
+      site.controllers.kubelets.deafen(name, true);
+      controls.schedule(act.forMs, () => site.controllers.kubelets.deafen(name, false));
       return true;
     }
     default:
@@ -226,10 +226,14 @@ const playFault = (site: EmbeddedSite, hand: Stagehand) => (act: Act): boolean =
 };
 
 /** Plays acts. */
-export const storyOf = (site: EmbeddedSite, plan: WorldPlan, hand: Stagehand) => {
-  const players = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
+export const planRunner = (site: EmbeddedSite, plan: WorldPlan, controls: WorldControls) => {
+  const handlers = [
+    playPerson(site, plan, controls),
+    playFleet(site, controls),
+    playFault(site, controls),
+  ];
   return (act: Act): void => {
-    players.some((play) => play(act));
+    handlers.some((play) => play(act));
   };
 };
 
