@@ -15,7 +15,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
-import { PAGE_LOG } from './cli/onlookers.ts';
+import { PAGE_LOG } from './cli/inspectors.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
 import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';

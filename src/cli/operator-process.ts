@@ -20,7 +20,7 @@ import { makeObservability } from '../observability/observability.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
-import { startOnlookers } from './onlookers.ts';
+import { startInspectors } from './inspectors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
@@ -80,7 +80,7 @@ const operatorOptions = (settings: OperatorSettings, intern: Intern): OperatorOp
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
-  const onlookers = await startOnlookers({
+  const inspectors = await startInspectors({
     inspectAddress: settings.inspectAddress,
     recordFile: settings.recordFile,
     title: `Tidegate · ${settings.clusterId}`,
@@ -91,7 +91,7 @@ export const startOperatorProcess = async (
     cluster: settings.clusterId,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: onlookers.all,
+    inspectors: inspectors.all,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);
@@ -112,10 +112,10 @@ export const startOperatorProcess = async (
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(operator)], ready: operator.checks },
   });
-  await onlookers.open(telemetry);
+  await inspectors.open(telemetry);
   telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
   const closed = operator.done.finally(async () => {
-    await Promise.all([servers.close(), onlookers.close()]);
+    await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();
   });
   return {

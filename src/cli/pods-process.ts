@@ -21,7 +21,7 @@ import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
-import { startOnlookers } from './onlookers.ts';
+import { startInspectors } from './inspectors.ts';
 import type { RunningOperator } from './operator.ts';
 import { VERSION } from './version.ts';
 
@@ -53,7 +53,7 @@ const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
 
 /** Starts the role in this process; fails with a sentence when there is no way to the cluster. */
 export const startPodsProcess = async (settings: PodRoleSettings): Promise<RunningOperator> => {
-  const onlookers = await startOnlookers({
+  const inspectors = await startInspectors({
     inspectAddress: settings.inspectAddress,
     recordFile: settings.recordFile,
     title: 'Tidegate · pods',
@@ -63,7 +63,7 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
     target: STDOUT,
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: onlookers.all,
+    inspectors: inspectors.all,
   });
   const { telemetry, inspect } = observability;
   sayStreamDefects(telemetry);
@@ -87,10 +87,10 @@ export const startPodsProcess = async (settings: PodRoleSettings): Promise<Runni
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(role)], ready: role.checks },
   });
-  await onlookers.open(telemetry);
+  await inspectors.open(telemetry);
   telemetry.log('info', 'Pods role started', { version: VERSION });
   const closed = role.done.finally(async () => {
-    await Promise.all([servers.close(), onlookers.close()]);
+    await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();
   });
   return {

@@ -18,7 +18,7 @@ import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import type { ActorSight, Onlooker } from './inspected.ts';
+import type { ActorTransition, Inspector } from './inspector.ts';
 
 /** What the board is made with. */
 export interface ActorBoardOptions {
@@ -29,7 +29,7 @@ export interface ActorBoardOptions {
 
 /** A board and what fills it. */
 export interface FillableBoard extends ActorBoard {
-  readonly observe: Onlooker;
+  readonly observe: Inspector;
 }
 
 const STEPS_KEPT = 30;
@@ -161,7 +161,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     reasons.set(place, reason);
     return reason;
   };
-  const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
+  const note = (entry: Entry, { snapshot, event }: ActorTransition): void => {
     const nowMs = time.now();
     const state = kept(stateText('value' in snapshot ? snapshot.value : undefined));
     const status = isStatus(snapshot.status) ? snapshot.status : 'active';
@@ -179,11 +179,11 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     else retire(entry.id);
   };
 
-  const observe = (sight: ActorSight): void => {
-    const entry = entryOf(sight.id);
+  const observe = (transition: ActorTransition): void => {
+    const entry = entryOf(transition.id);
     if (entry === undefined) return;
-    note(entry, sight);
-    tell(sight.id);
+    note(entry, transition);
+    tell(transition.id);
   };
 
   return {

@@ -14,7 +14,7 @@ import {
 } from '../api/actor-record.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
-import type { Onlooker } from './inspected.ts';
+import type { Inspector } from './inspector.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
 /** What is recorded. */
@@ -32,7 +32,7 @@ export interface RecorderOptions extends RecordingOptions {
 
 /** A recording that is being made. */
 export interface ActorRecorder {
-  readonly observe: Onlooker;
+  readonly observe: Inspector;
   /** Resolves when everything is in the file; rejects when it could not be written. */
   readonly close: () => Promise<void>;
 }
@@ -47,13 +47,13 @@ const BATCH_MS = 100;
 const BATCH_LINES = 512;
 
 /** What happened to an actor. Its line is made later: events and values of states never change. */
-interface Sight extends Omit<RecordLine, 'state'> {
+interface Transition extends Omit<RecordLine, 'state'> {
   readonly value: unknown;
 }
 
-type Said = RecordHead | RecordGap | Sight;
+type Said = RecordHead | RecordGap | Transition;
 
-const lineOf = ({ atMs, id, event, value, status }: Sight): RecordLine => ({
+const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => ({
   atMs,
   id,
   event,
@@ -98,14 +98,14 @@ export const recordInto = (
     if (batch.length >= BATCH_LINES) flush();
     else cancelFlush ??= time.schedule(BATCH_MS, flush);
   };
-  const record = (sight: Sight): void => {
+  const record = (transition: Transition): void => {
     if (disk.waitingBytes() > WAITING_BYTES_MAX) {
       lost += 1;
       return;
     }
-    if (lost > 0) say({ atMs: sight.atMs, lost });
+    if (lost > 0) say({ atMs: transition.atMs, lost });
     lost = 0;
-    say(sight);
+    say(transition);
   };
   say({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
   return {

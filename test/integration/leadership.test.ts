@@ -5,7 +5,7 @@ import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import { LEASE_TIMES, type LeaseTimes } from '../../src/domain/lease.ts';
 import { stateText } from '../../src/domain/state-value.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type Onlooker, seenBy } from '../../src/observability/inspected.ts';
+import { type Inspector, inspectWith } from '../../src/observability/inspector.ts';
 import { type CuttableProxy, cuttableProxy } from '../support/api/cuttable-proxy.ts';
 import { type LiveWorld, liveWorld } from '../support/api/live-world.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
@@ -61,10 +61,10 @@ const standsBy = ({ identity, leadership }: Candidate): Promise<boolean> =>
 /** Each state from now on, with the event that led to it. */
 const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
   const moves: string[] = [];
-  const look: Onlooker = ({ event, snapshot }) => {
+  const look: Inspector = ({ event, snapshot }) => {
     if ('value' in snapshot) moves.push(`${stateText(snapshot.value)} by ${event.type}`);
   };
-  cleanups.push(actor.system.inspect(seenBy(() => {}, [look])).unsubscribe);
+  cleanups.push(actor.system.inspect(inspectWith(() => {}, [look])).unsubscribe);
   return moves;
 };
 

@@ -54,7 +54,7 @@ export interface Invariant {
   readonly frame?: (process: string, frame: Uint8Array) => void;
   readonly logged?: (process: string, entry: LogEntry) => void;
   /** Something happened to an actor of a process. */
-  readonly inspected?: (process: string, event: InspectionEvent) => void;
+  readonly inspection?: (process: string, event: InspectionEvent) => void;
   /** Every second. */
   readonly tick?: () => void;
   /** All faults are healed and the world has come to rest. */

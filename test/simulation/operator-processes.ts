@@ -59,10 +59,10 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
         logged: (from, entry) => {
           for (const invariant of invariants) invariant.logged?.(from, entry);
         },
-        ...(invariants.some(({ inspected }) => inspected !== undefined)
+        ...(invariants.some(({ inspection }) => inspection !== undefined)
           ? {
-            inspected: (from, event) =>
-              invariants.forEach((invariant) => invariant.inspected?.(from, event)),
+            inspection: (from, event) =>
+              invariants.forEach((invariant) => invariant.inspection?.(from, event)),
           }
           : {}),
       },

@@ -6,7 +6,7 @@
 import { recordEntry } from '../../src/api/actor-record.ts';
 import { MACHINES } from '../../src/machines/index.ts';
 import { recordInto } from '../../src/observability/actor-recorder.ts';
-import { type Inspect, seenBy } from '../../src/observability/inspected.ts';
+import { type Inspect, inspectWith } from '../../src/observability/inspector.ts';
 import { makeReplay } from '../../src/view/replay.ts';
 import type { Bench, Invariant } from './invariant.ts';
 
@@ -40,14 +40,14 @@ const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder 
     { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },
     { title: process, time: STILL, kinds: new Set(Object.keys(MACHINES)) },
   );
-  return { inspect: seenBy(() => {}, [observe]), close };
+  return { inspect: inspectWith(() => {}, [observe]), close };
 };
 
 /** Each process's recording plays again. */
 export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => {
   const recorders = new Map<string, Recorder>();
   return {
-    inspected: (process, event) => {
+    inspection: (process, event) => {
       const recorder = recorders.get(process) ?? executed(process, bench);
       recorders.set(process, recorder);
       recorder.inspect(event);

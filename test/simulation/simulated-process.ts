@@ -64,7 +64,7 @@ export interface ProcessWitness {
   readonly frame: (process: string, frame: Uint8Array) => void;
   readonly logged: (process: string, entry: LogEntry) => void;
   /** Something happened to an actor; left out where nobody looks. */
-  readonly inspected?: (process: string, event: InspectionEvent) => void;
+  readonly inspection?: (process: string, event: InspectionEvent) => void;
 }
 
 /** One line of a process's log. */
@@ -144,7 +144,7 @@ export const startProcess = (
   number: number,
 ): SimulatedProcess => {
   const { time, handle, script, interceptor, weather, witness, seed, flags } = surroundings;
-  const { inspected } = witness;
+  const { inspection } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
   const line = processLine(time);
@@ -168,7 +168,7 @@ export const startProcess = (
     api,
     shard,
     flags,
-    inspect: inspected && ((event) => inspected(identity, event)),
+    inspect: inspection && ((event) => inspection(identity, event)),
   });
   const crash = (): void => {
     line.kill();

@@ -9,7 +9,7 @@ import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
-import { seenBy } from '../../../src/observability/inspected.ts';
+import { inspectWith } from '../../../src/observability/inspector.ts';
 
 const ID = 'podEviction/ns/p1';
 const FACTS = {
@@ -38,7 +38,7 @@ const recording = async (): Promise<string> => {
   const actor = createActor(podEviction, {
     id: ID,
     input: { uid: 'u1', key: 'ns/p1', node: 'n1', facts: FACTS, seed: 1 },
-    inspect: seenBy(() => {}, [recorder.observe]),
+    inspect: inspectWith(() => {}, [recorder.observe]),
   }).start();
   await time.advance(60_000);
   actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating: true } });

@@ -1,39 +1,39 @@
 /**
- * Who looks on at the lifecycles of a role: the live page and the recording, as far as they are
- * asked for.
+ * The inspectors of a role's statecharts: the live page and the recording, each when its flag is
+ * given.
  *
- * Promises: nothing is made, and nothing costs anything, that was not asked for.
+ * Promises: an inspector whose flag is absent is not created and costs nothing.
  */
 import { defectText, type Telemetry } from '../api/telemetry.ts';
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
 import { startActorRecorder } from '../observability/actor-recorder.ts';
-import type { Onlooker } from '../observability/inspected.ts';
+import type { Inspector } from '../observability/inspector.ts';
 import { KINDS, liveBoard, startLivePage } from './live-page.ts';
 
-/** What the log says of the live page; the demo reads it there. */
+/** Log messages about the live page; the demo reads its address from them. */
 export const PAGE_LOG = { served: 'Live page is served', opened: 'Live page is opened' } as const;
 
-/** What is asked for. */
-export interface OnlookerOptions {
+/** The flags. */
+export interface InspectorOptions {
   readonly inspectAddress: ListenAddress | undefined;
   readonly recordFile: string | undefined;
-  /** What page and recording are called. */
+  /** The title of page and recording. */
   readonly title: string;
 }
 
-/** Those that look on. */
-export interface Onlookers {
-  readonly all: readonly Onlooker[];
+/** The inspectors that run. */
+export interface Inspectors {
+  readonly all: readonly Inspector[];
   /** Opens the page; fails with a sentence when its address cannot be had. */
   readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Begins to look on; fails with a sentence when the recording cannot be written. */
-export const startOnlookers = async (
-  { inspectAddress, recordFile, title }: OnlookerOptions,
-): Promise<Onlookers> => {
+/** Starts the inspectors; fails with a sentence when the recording cannot be written. */
+export const startInspectors = async (
+  { inspectAddress, recordFile, title }: InspectorOptions,
+): Promise<Inspectors> => {
   const board = inspectAddress && liveBoard();
   const recorder = recordFile === undefined
     ? undefined

@@ -1,7 +1,7 @@
 /** What those who look on at actors see, and what is looked past. */
 import { expect, test } from 'vitest';
 import { type AnyActorLogic, createActor, createMachine, fromCallback, fromPromise } from 'xstate';
-import { isOfAct, type Onlooker, seenBy } from '../../../src/observability/inspected.ts';
+import { type Inspector, inspectWith, isOfAct } from '../../../src/observability/inspector.ts';
 
 /** What is told of the snapshots of an actor that begins and ends. */
 const told = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {
@@ -35,7 +35,7 @@ test.each<[what: string, logic: AnyActorLogic, isAct: boolean]>([
 
 test('where nobody looks on, actors are inspected by the tap of logs and metrics itself', () => {
   const tap = (): void => {};
-  expect(seenBy(tap, [])).toBe(tap);
+  expect(inspectWith(tap, [])).toBe(tap);
 });
 
 test('those who look on see what became of each statechart, and the tap what moved', async () => {
@@ -47,11 +47,14 @@ test('those who look on see what became of each statechart, and the tap what mov
     states: { shut: {}, open: {} },
   });
   const heard: string[] = [];
-  const look = (who: string): Onlooker => ({ id, event, snapshot }) => {
+  const look = (who: string): Inspector => ({ id, event, snapshot }) => {
     heard.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
   };
   const tapped = new Set<string>();
-  const inspect = seenBy(({ type }) => void tapped.add(type), [look('board'), look('recording')]);
+  const inspect = inspectWith(({ type }) => void tapped.add(type), [
+    look('board'),
+    look('recording'),
+  ]);
   createActor(door, { id: 'door/1', inspect }).start();
   await Promise.resolve();
   expect(heard).toEqual([

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startOnlookers } from '../../../src/cli/onlookers.ts';
+import { startInspectors } from '../../../src/cli/inspectors.ts';
 
 const emptyFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-onlookers-'));
@@ -15,29 +15,29 @@ const looked = async (asked: {
   readonly recordFile?: string;
   readonly inspectAddress?: { readonly host: string; readonly port: number };
 }) => {
-  const onlookers = await startOnlookers({
+  const inspectors = await startInspectors({
     recordFile: asked.recordFile,
     inspectAddress: asked.inspectAddress,
     title: 'test',
   });
   const said: string[] = [];
-  await onlookers.open({ log: (_level, message) => said.push(message) });
-  await onlookers.close();
-  return { onlookers: onlookers.all.length, said };
+  await inspectors.open({ log: (_level, message) => said.push(message) });
+  await inspectors.close();
+  return { inspectors: inspectors.all.length, said };
 };
 
 test('nobody looks on where neither page nor recording is asked for', async () => {
-  expect(await looked({})).toEqual({ onlookers: 0, said: [] });
+  expect(await looked({})).toEqual({ inspectors: 0, said: [] });
 });
 
 test('a recording is one onlooker and one file', async () => {
   const folder = await emptyFolder();
-  const { onlookers, said } = await looked({ recordFile: join(folder, 'report.jsonl') });
-  expect([onlookers, said]).toEqual([1, ['Lifecycles are recorded']]);
+  const { inspectors, said } = await looked({ recordFile: join(folder, 'report.jsonl') });
+  expect([inspectors, said]).toEqual([1, ['Lifecycles are recorded']]);
   expect(await readdir(folder)).toEqual(['report.jsonl']);
 });
 
 test('a live page is one onlooker and one server', async () => {
-  const { onlookers, said } = await looked({ inspectAddress: { host: '', port: 0 } });
-  expect([onlookers, said]).toEqual([1, ['Live page is served']]);
+  const { inspectors, said } = await looked({ inspectAddress: { host: '', port: 0 } });
+  expect([inspectors, said]).toEqual([1, ['Live page is served']]);
 });
