@@ -115,8 +115,8 @@ const roles: Roles = {
   },
   demo: async (request) => {
     const { runDemo } = await import('./cli/demo.ts');
-    const { startDemoStage } = await import('./demo.ts');
-    return await runDemo(request, startDemoStage, { terminal, time: realTime });
+    const { startDemoSite } = await import('./demo.ts');
+    return await runDemo(request, startDemoSite, { terminal, time: realTime });
   },
   replay: async (request) => {
     const { runReplay } = await import('./cli/replay.ts');

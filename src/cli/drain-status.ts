@@ -14,7 +14,7 @@ import { hasDrain } from '../view/drain-owner.ts';
 import { type DrainStatus, drainStatus } from '../view/drain-status.ts';
 import { statusColumns } from '../view/drain-status-table.ts';
 import { tableText } from '../view/table.ts';
-import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
+import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import type { Following } from './drain-following.ts';
 import { drainPrinter } from './drain-printer.ts';
 import { type DrainStatusRequest, STATUS_FORMATS, type StatusFormat } from './drain-request.ts';
@@ -88,7 +88,7 @@ export const runDrainStatus = async (
     return EXIT.usage;
   }
   const look = await lookOnce(request);
-  if (look._tag === 'Silent') return saySilence(look, terminal);
+  if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const reading = look.value;
   if (reading.missing.length > 0) terminal.say(missingNodes(reading.missing));
   const code = reading.missing.length > 0 ? EXIT.notMet : EXIT.ok;

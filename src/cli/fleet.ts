@@ -26,7 +26,7 @@ export interface RunningFleet {
 /** What starts one. */
 export type StartFleet = (settings: FleetSettings) => Promise<RunningFleet>;
 
-const shown = ({ host, port }: BoundAddress): string =>
+const addressText = ({ host, port }: BoundAddress): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Runs the fleet until a signal ends it. */
@@ -42,8 +42,8 @@ export const runFleetCommand = async (
   }
   const signal = endingSignal();
   const { address, scriptAddress, stop } = await start(settled.settings);
-  const scripted = scriptAddress && `, scripted on http://${shown(scriptAddress)}`;
-  terminal.say(`Fleet listens on ${shown(address)}${scripted ?? ''}`);
+  const scripted = scriptAddress && `, scripted on http://${addressText(scriptAddress)}`;
+  terminal.say(`Fleet listens on ${addressText(address)}${scripted ?? ''}`);
   await signal;
   await stop();
   return EXIT.ok;

@@ -4,18 +4,18 @@ import type { OptionFacts } from '../effects/option-kinds.ts';
 import { type OptionTable, variableOf } from '../effects/options.ts';
 
 /** An option as help shows it. */
-type Shown = OptionTable[string];
+type DocumentedOption = OptionTable[string];
 
-const aboutAbsence = (option: Shown): string => {
+const aboutAbsence = (option: DocumentedOption): string => {
   if (option.requiredBecause !== undefined) return ' (required)';
   return option.default === undefined ? '' : ` (default ${option.default})`;
 };
 
 /** What help says about an option, with its default and its variable. */
-export const descriptionOf = (option: Shown, prefix: string): string =>
+export const descriptionOf = (option: DocumentedOption, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
-const flagOf = (option: Shown): Flag.Flag<string> =>
+const flagOf = (option: DocumentedOption): Flag.Flag<string> =>
   option.isSwitch === true
     ? Flag.Boolean(option.name).pipe(Flag.map(String))
     : Flag.String(option.name).pipe(Flag.withMetavar(option.placeholder));

@@ -215,9 +215,9 @@ export const runProgram = async (
     CliOutput.layerPresenter(presenter(terminal)),
   );
   const asked = run(normalizedArguments(given)).pipe(
-    Effect.catchTag('ShowHelp', (shown) =>
+    Effect.catchTag('ShowHelp', (help) =>
       Effect.sync(() => {
-        if (shown.errors.length > 0) code = EXIT.usage;
+        if (help.errors.length > 0) code = EXIT.usage;
       })),
     Effect.provide(services),
   );

@@ -8,11 +8,11 @@
 import {
   type ActorBoard,
   type ActorDetail,
-  type ActorHappening,
   type ActorRow,
   type ActorStatus,
   type ActorStep,
   kindInId,
+  type TimelineEntry,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
@@ -63,7 +63,7 @@ interface Entry {
 
 const noPast = (): Past => ({ times: [], events: [], states: [], oldest: 0 });
 
-const keep = (past: Past, { atMs, event, state }: ActorHappening, most: number): void => {
+const keep = (past: Past, { atMs, event, state }: TimelineEntry, most: number): void => {
   const isFull = past.times.length === most;
   const place = isFull ? past.oldest : past.times.length;
   if (isFull) past.oldest = (place + 1) % most;
@@ -73,14 +73,14 @@ const keep = (past: Past, { atMs, event, state }: ActorHappening, most: number):
 };
 
 /** Oldest first. */
-const happenings = ({ times, events, states, oldest }: Past): readonly ActorHappening[] =>
+const timeline = ({ times, events, states, oldest }: Past): readonly TimelineEntry[] =>
   times.map((_, at) => {
     const place = (oldest + at) % times.length;
     return { atMs: times[place] ?? 0, event: events[place] ?? '', state: states[place] ?? null };
   });
 
 const steps = (path: Past): readonly ActorStep[] =>
-  happenings(path).map(({ state, ...step }) => ({ ...step, state: state ?? '' }));
+  timeline(path).map(({ state, ...step }) => ({ ...step, state: state ?? '' }));
 
 const rowOf = ({ id, kind, state, reason, status, sinceMs, bornMs }: Entry): ActorRow => ({
   id,
@@ -115,7 +115,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   const entries = new Map<string, Entry>();
   const ended = new Set<string>();
   const listeners = new Set<(id: string) => void>();
-  const tell = (id: string): void => listeners.forEach((changed) => changed(id));
+  const notify = (id: string): void => listeners.forEach((changed) => changed(id));
 
   const retire = (id: string): void => {
     ended.delete(id);
@@ -124,7 +124,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     for (const oldest of ended) {
       ended.delete(oldest);
       entries.delete(oldest);
-      tell(oldest);
+      notify(oldest);
       return;
     }
   };
@@ -183,7 +183,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     const entry = entryOf(transition.id);
     if (entry === undefined) return;
     note(entry, transition);
-    tell(transition.id);
+    notify(transition.id);
   };
 
   return {
@@ -198,7 +198,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       const entry = entries.get(id);
       if (entry === undefined) return undefined;
       const { path, log, context } = entry;
-      return { row: rowOf(entry), path: steps(path), log: happenings(log), context };
+      return { row: rowOf(entry), path: steps(path), log: timeline(log), context };
     },
     subscribe: (changed) => {
       listeners.add(changed);

@@ -51,7 +51,7 @@ interface Transition extends Omit<RecordLine, 'state'> {
   readonly value: unknown;
 }
 
-type Said = RecordHead | RecordGap | Transition;
+type RecordItem = RecordHead | RecordGap | Transition;
 
 const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => ({
   atMs,
@@ -61,9 +61,9 @@ const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => (
   status,
 });
 
-const textOf = (said: Said): string => {
-  if (!('event' in said)) return recordText(said);
-  const line = lineOf(said);
+const textOf = (item: RecordItem): string => {
+  if (!('event' in item)) return recordText(item);
+  const line = lineOf(item);
   try {
     return recordText(line);
   } catch {
@@ -72,7 +72,7 @@ const textOf = (said: Said): string => {
   }
 };
 
-const inWords = (file: string, cause: unknown, remedy = ''): Error => {
+const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
@@ -82,19 +82,19 @@ export const recordInto = (
   disk: LineFile,
   { title, time, kinds }: RecordingOptions,
 ): ActorRecorder => {
-  let batch: Said[] = [];
+  let batch: RecordItem[] = [];
   let lost = 0;
   let cancelFlush: (() => void) | undefined;
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
-    const told = batch;
+    const items = batch;
     batch = [];
-    for (const said of told) disk.put(textOf(said));
+    for (const item of items) disk.put(textOf(item));
     disk.flush();
   };
-  const say = (said: Said): void => {
-    batch.push(said);
+  const write = (item: RecordItem): void => {
+    batch.push(item);
     if (batch.length >= BATCH_LINES) flush();
     else cancelFlush ??= time.schedule(BATCH_MS, flush);
   };
@@ -103,11 +103,11 @@ export const recordInto = (
       lost += 1;
       return;
     }
-    if (lost > 0) say({ atMs: transition.atMs, lost });
+    if (lost > 0) write({ atMs: transition.atMs, lost });
     lost = 0;
-    say(transition);
+    write(transition);
   };
-  say({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
+  write({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -126,14 +126,14 @@ export const startActorRecorder = async (
   { file, ...options }: RecorderOptions,
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file).catch((cause: unknown) => {
-    throw inWords(file, cause, '; give --record a file that can be written');
+    throw recordingError(file, cause, '; give --record a file that can be written');
   });
   const { observe, close } = recordInto(disk, options);
   return {
     observe,
     close: () =>
       close().catch((cause: unknown) => {
-        throw inWords(file, cause);
+        throw recordingError(file, cause);
       }),
   };
 };

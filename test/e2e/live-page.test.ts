@@ -104,7 +104,7 @@ describeWithBrowser('the live page', (browser) => {
         expect([view, await seriousFaults(page)]).toEqual([view, []]);
       }
       await crowd.close();
-      await page.locator('.heard.lost').waitFor();
+      await page.locator('.connection.lost').waitFor();
       expect(await seriousFaults(page)).toEqual([]);
     },
   );
@@ -114,9 +114,9 @@ describeWithBrowser('the live page', (browser) => {
     const page = await browser().newPage();
     onTestFinished(() => page.close());
     await page.goto(crowd.url);
-    await soon(() => page.locator('.heard').innerText()).toBe('live');
+    await soon(() => page.locator('.connection').innerText()).toBe('live');
     await crowd.close();
-    await soon(() => page.locator('.heard').innerText()).toContain('no answer');
+    await soon(() => page.locator('.connection').innerText()).toContain('no answer');
   });
 });
 

@@ -31,7 +31,7 @@ const withOuter = (path: string): readonly string[] => {
 };
 
 /** How many living actors of the machine are in each state, and in the states around it. */
-const populations = computed(() => {
+const stateCounts = computed(() => {
   const counts = new Map<string, number>();
   for (const { kind, status, states } of rows.value) {
     if (kind !== route.value.kind || status !== 'active') continue;
@@ -54,7 +54,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 const marks = computed((): Marks => {
   if (route.value.actor === '') {
-    return { lit: NONE, around: NONE, passed: NONE, counts: populations.value };
+    return { lit: NONE, around: NONE, passed: NONE, counts: stateCounts.value };
   }
   const actor = focused.value;
   const now = actor?.row[2].split(' ') ?? [];
@@ -149,7 +149,7 @@ const showLit = (holder: Element, { counts }: Marks): void => {
 const Drawing = ({ kind }: { readonly kind: string }) => {
   const holder = useRef<HTMLDivElement>(null);
   const placed = useRef('');
-  const shown = useRef('');
+  const drawn = useRef('');
   useSignalEffect(() => {
     const text = drawingOf(route.value.kind);
     const to = holder.current;
@@ -165,8 +165,8 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     mark(to, marks.value);
     const isPeopled = (marks.value.counts?.size ?? 0) > 0;
     const lit = [route.value.kind, isPeopled, ...marks.value.lit].join(' ');
-    if (lit !== shown.current) showLit(to, marks.value);
-    shown.current = lit;
+    if (lit !== drawn.current) showLit(to, marks.value);
+    drawn.current = lit;
   });
   return (
     <div

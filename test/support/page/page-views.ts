@@ -1,12 +1,12 @@
 /** What a live page shows, as plain data; and the same as a recording has it. */
 import type { Page } from 'playwright-core';
 import type { RecordLine } from '../../../src/api/actor-record.ts';
-import { statesInWords } from '../../../src/web/page/words.ts';
+import { statesText } from '../../../src/web/page/words.ts';
 import { staysOf } from './recorded-actors.ts';
 
 /** As many as a page shows of one actor: the last. */
 const STEPS_SHOWN = 30;
-const EVENTS_SHOWN = 50;
+const EVENTS_MAX = 50;
 
 /** An event and the state that it led to, in words; the newest first. */
 export type ShownEvent = readonly [event: string, ledTo: string];
@@ -29,14 +29,14 @@ export const shownWay = (page: Page): Promise<readonly ShownEvent[]> =>
     ])
   );
 
-const inWords = ({ state }: { readonly state: string }): string => statesInWords(state.split(' '));
+const inWords = ({ state }: { readonly state: string }): string => statesText(state.split(' '));
 
 /** The log as it should be. */
 export const recordedLog = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>
   lines.filter((line) => line.id === id).map((line, at, all): ShownEvent => [
     line.event.type,
     line.state === all[at - 1]?.state ? '' : inWords(line),
-  ]).slice(-EVENTS_SHOWN).toReversed();
+  ]).slice(-EVENTS_MAX).toReversed();
 
 /** The way as it should be. */
 export const recordedWay = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runDemo } from '../../../src/cli/demo.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
-import type { DemoStage } from '../../../src/cli/demo-stage.ts';
+import type { DemoSite } from '../../../src/cli/demo-site.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { simulatedTime } from '../../../src/domain/simulated-time.ts';
 
@@ -22,7 +22,7 @@ const quietly = (said: string[]) => ({
 });
 
 /** A stage on which nothing happens but what the story asks for. */
-const emptyStage = (more: Partial<DemoStage>): DemoStage => ({
+const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   kubeconfig: '/kubeconfig',
   page: () => undefined,
   list: () => [],
@@ -30,7 +30,7 @@ const emptyStage = (more: Partial<DemoStage>): DemoStage => ({
   fleet: {
     bound: () => [],
     reclaim: () => {},
-    takeBack: () => {},
+    returnMachine: () => {},
     stop: () => Promise.resolve(),
     start: () => Promise.resolve(),
   },
@@ -44,7 +44,7 @@ test('a story begins when its page is open, and not before, however long that ta
   const page = { url: 'http://127.0.0.1:8772/', isOpened: false };
   let trouble: string | undefined;
   const asked: string[] = [];
-  const stage = emptyStage({
+  const stage = emptySite({
     page: () => page,
     ask: (_method, path) => {
       asked.push(path);

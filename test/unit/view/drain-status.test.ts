@@ -14,7 +14,7 @@ import { projectBudget } from '../../../src/domain/drain/budget.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
-import { drainMark, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
+import { drainAnnotation, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
 import { explainNode } from '../../../src/view/explain-node.ts';
@@ -58,14 +58,14 @@ describe('the state of a node', () => {
         'maintenance-0123456789ab': sceneMark({ ids: ['m-1'] }),
       },
     });
-    expect(drainMark(node)?.ids).toEqual(['m-1']);
+    expect(drainAnnotation(node)?.ids).toEqual(['m-1']);
     expect(ownersOf(node)).toEqual(['reclaim', 'maintenance-0123456789ab', 'person']);
   });
 
   test('DR-01: a key of another version counts as a drain and is not read', () => {
     const node = sceneNode({ cordons: { reclaim: '{"v":2}' } });
     expect(hasDrain(node)).toBe(true);
-    expect(drainMark(node)).toBeUndefined();
+    expect(drainAnnotation(node)).toBeUndefined();
     expect(ownersOf(node)).toEqual(['reclaim']);
   });
 

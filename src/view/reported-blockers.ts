@@ -10,11 +10,11 @@ import type { DrainPod } from '../domain/drain/pod.ts';
 import type { NodeEvent } from './drain-facts.ts';
 
 /** Reasons of pods, and of Events that tell of pods. */
-export type ShownReason = ReasonName;
+export type BlockerReason = ReasonName;
 
 /** Why a pod is still there, as the operator said it. */
-export interface ToldBlocker {
-  readonly reason: ShownReason;
+export interface ReportedBlocker {
+  readonly reason: BlockerReason;
   readonly text: string;
   /** The Event: pods of which it tells belong together. */
   readonly subject: string;
@@ -22,12 +22,12 @@ export interface ToldBlocker {
 
 /** `… (ns/a, ns/b and 3 more)`: what holds them up, then its pods. */
 const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
-const SAID_BEFORE = /^Pods cannot leave: /;
+const BLOCKED_PREFIX = /^Pods cannot leave: /;
 /** Behind the text of one pod: the next pod, how many more there are, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
 
 /** Reasons of pods that are held up; a pause by a flag is among them. */
-const toldReason = (reason: string): ShownReason | undefined =>
+const reportedReason = (reason: string): BlockerReason | undefined =>
   BLOCKER_REASONS.find((known) => known === reason && isBlocking(known));
 
 /** What stands in brackets behind `name`, which must not be the end of a longer name. */
@@ -48,7 +48,7 @@ interface Reading {
 const readNote = (note: string, pod: string): Reading | undefined => {
   const groups = PODS_LAST.exec(note)?.groups;
   const names = (groups?.['names'] ?? '').split(', ');
-  const text = (groups?.['text'] ?? '').replace(SAID_BEFORE, '');
+  const text = (groups?.['text'] ?? '').replace(BLOCKED_PREFIX, '');
   if (names.includes(pod)) return { text, named: true };
   const behind = textBehind(note, pod);
   if (behind !== undefined) return { text: behind, named: true };
@@ -59,20 +59,20 @@ const readNote = (note: string, pod: string): Reading | undefined => {
  * What the newest Event since `sinceMs` says that names the pod; without one, an Event that says
  * how many more pods there are than it names.
  */
-export const toldBlocker = (
+export const reportedBlocker = (
   pod: Pick<DrainPod, 'key'>,
   events: readonly NodeEvent[],
   sinceMs: number,
-): ToldBlocker | undefined => {
-  let unnamed: ToldBlocker | undefined;
+): ReportedBlocker | undefined => {
+  let unnamed: ReportedBlocker | undefined;
   for (const { reason: name, time, note, key: subject } of events) {
-    const reason = toldReason(name);
+    const reason = reportedReason(name);
     if (reason === undefined || !(Date.parse(time) >= sinceMs)) continue;
     const reading = readNote(note, pod.key);
     if (reading === undefined) continue;
-    const told = { reason, text: reading.text, subject };
-    if (reading.named) return told;
-    unnamed ??= told;
+    const reported = { reason, text: reading.text, subject };
+    if (reading.named) return reported;
+    unnamed ??= reported;
   }
   return unnamed;
 };

@@ -1,7 +1,7 @@
 /** What a demo plays on: an embedded cluster, a fleet and an operator, as its stories use them. */
 
 /** Where the stories happen. */
-export interface DemoStage {
+export interface DemoSite {
   /** A file, good for kubectl. */
   readonly kubeconfig: string;
   /** The operator's live page, once it is served. */
@@ -16,7 +16,7 @@ export interface DemoStage {
     /** Asks for a machine back. */
     readonly reclaim: (machine: string, graceSeconds: number) => void;
     /** The provider takes an empty machine; its Node goes with it. */
-    readonly takeBack: (machine: string) => void;
+    readonly returnMachine: (machine: string) => void;
     /** Away and back, as by a crash: what is bound is remembered. */
     readonly stop: () => Promise<void>;
     readonly start: () => Promise<void>;
@@ -27,8 +27,8 @@ export interface DemoStage {
 }
 
 /** What sets a stage. */
-export type StartDemoStage = (options: {
+export type StartDemoSite = (options: {
   readonly inspectAddress: string | undefined;
   /** Where the operator writes down what its statecharts go through. */
   readonly recordFile: string | undefined;
-}) => Promise<DemoStage>;
+}) => Promise<DemoSite>;
