@@ -131,6 +131,6 @@ const roles: Roles = {
 try {
   process.exit(await runProgram(process.argv.slice(2), roles, terminal));
 } catch (error) {
-  terminal.say(failureSentence(error));
+  terminal.report(failureSentence(error));
   process.exit(EXIT.failure);
 }

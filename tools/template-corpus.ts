@@ -12,7 +12,7 @@ import {
   goAnswers,
   readCorpus,
 } from '../test/support/templates/template-corpus.ts';
-import { sayOnStderr } from './testbed/go-builds.ts';
+import { printOnStderr } from './testbed/go-builds.ts';
 
 /** The file of a topic with Go's answers in it. */
 const answered = async ({ topic, cases }: CorpusTopic, text: string): Promise<string> => {
@@ -20,7 +20,7 @@ const answered = async ({ topic, cases }: CorpusTopic, text: string): Promise<st
   if (asRecord(file) === undefined) {
     throw new Error(`Cannot read ${topic}.json: it is no JSON object`);
   }
-  const answers = await goAnswers(cases, sayOnStderr);
+  const answers = await goAnswers(cases, printOnStderr);
   const entries = listOrEmptyAt(file, 'cases').map((entry, index) => {
     const data = asRecord(entry)?.['data'];
     return {

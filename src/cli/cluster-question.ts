@@ -69,6 +69,6 @@ export const askCluster = <Value>(
 
 /** Says why there is no answer, and gives the exit code. */
 export const logUnreachable = ({ why, code }: Silence, terminal: Terminal): ExitCode => {
-  terminal.say(why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
+  terminal.report(why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
   return code;
 };

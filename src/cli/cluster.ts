@@ -33,7 +33,7 @@ export const runClusterCommand = async (
 ): Promise<ExitCode> => {
   const settled = clusterSettings(flags, environment);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   const signal = endingSignal();
@@ -42,10 +42,12 @@ export const runClusterCommand = async (
   const where = `http://${address.host}:${address.port}`;
   if (writeKubeconfig === undefined) {
     terminal.print(kubeconfig);
-    terminal.say(`Cluster listens on ${where}`);
+    terminal.report(`Cluster listens on ${where}`);
   } else {
     await writeFile(writeKubeconfig, kubeconfig, { mode: KUBECONFIG_MODE });
-    terminal.say(`Cluster listens on ${where}: kubectl --kubeconfig=${writeKubeconfig} get nodes`);
+    terminal.report(
+      `Cluster listens on ${where}: kubectl --kubeconfig=${writeKubeconfig} get nodes`,
+    );
   }
   await signal;
   await stop();

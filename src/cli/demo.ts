@@ -225,7 +225,7 @@ const playScenario = async (
   printLine(run, { who: 'demo', what: scenario.about });
   const problem = await playAll(run, request);
   if (problem !== undefined) {
-    terminal.say(`The story ends early: ${problem}`);
+    terminal.report(`The story ends early: ${problem}`);
     return EXIT.failure;
   }
   terminal.print(`\n${summary(run).join('\n')}\n`);
@@ -243,12 +243,12 @@ export const runDemo = async (
     ? DEMO_SCENARIOS[request.scenario]
     : undefined;
   if (scenario === undefined) {
-    terminal.say(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
+    terminal.report(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
     return EXIT.usage;
   }
   const { inspectAddress, recordFile, whenWatched } = request;
   if (whenWatched && inspectAddress === undefined) {
-    terminal.say('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
+    terminal.report('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
     return EXIT.usage;
   }
   const signal = endingSignal();
@@ -260,7 +260,7 @@ export const runDemo = async (
   try {
     return await playScenario(run, request, signal);
   } catch (error) {
-    terminal.say(`Cannot go on with the story: ${failureSentence(error)}`);
+    terminal.report(`Cannot go on with the story: ${failureSentence(error)}`);
     return EXIT.failure;
   } finally {
     await site.stop();

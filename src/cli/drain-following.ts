@@ -26,7 +26,7 @@ const terminalTelemetry = (terminal: Terminal): Telemetry => ({
   log: (level, message, fields) => {
     if (level === 'debug') return;
     const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
-    terminal.say(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+    terminal.report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
   },
   count: () => {},
   gauge: () => {},

@@ -85,7 +85,7 @@ export const runDrainPlan = async (
 ): Promise<ExitCode> => {
   const question = questionOf(request);
   if (typeof question === 'string') {
-    terminal.say(question);
+    terminal.report(question);
     return EXIT.usage;
   }
   const answer = await askCluster(request, answerTo(question, time.now()));

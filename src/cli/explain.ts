@@ -133,7 +133,7 @@ export const runExplain = async (
 ): Promise<ExitCode> => {
   const question = questionOf(request);
   if (typeof question === 'string') {
-    terminal.say(question);
+    terminal.report(question);
     return EXIT.usage;
   }
   const answer = await askCluster(request, ABOUT[question.kind](question, nowMs));

@@ -37,13 +37,13 @@ export const runFleetCommand = async (
 ): Promise<ExitCode> => {
   const settled = fleetSettings(flags, surroundings);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   const signal = endingSignal();
   const { address, scriptAddress, stop } = await start(settled.settings);
   const scripted = scriptAddress && `, scripted on http://${addressText(scriptAddress)}`;
-  terminal.say(`Fleet listens on ${addressText(address)}${scripted ?? ''}`);
+  terminal.report(`Fleet listens on ${addressText(address)}${scripted ?? ''}`);
   await signal;
   await stop();
   return EXIT.ok;

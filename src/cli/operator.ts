@@ -49,11 +49,11 @@ export const runUntilItEnds = async <
   try {
     const ending = await untilItEnds(settings, start);
     if (ending._tag === 'Stopped') return EXIT.ok;
-    terminal.say(ending.why);
+    terminal.report(ending.why);
     return EXIT.failure;
   } catch (failure) {
     if (!isKubeconfigFailure(failure)) throw failure;
-    terminal.say(kubeconfigSentence(settings.kubeconfig, failure));
+    terminal.report(kubeconfigSentence(settings.kubeconfig, failure));
     return EXIT.usage;
   }
 };
@@ -66,7 +66,7 @@ export const runOperator = async (
 ): Promise<ExitCode> => {
   const settled = operatorSettings(flags, surroundings);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   return await runUntilItEnds(settled.settings, { terminal, start });

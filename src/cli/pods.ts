@@ -17,7 +17,7 @@ export const runPods = async (
 ): Promise<ExitCode> => {
   const settled = podRoleSettings(flags, surroundings);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   return await runUntilItEnds(settled.settings, { terminal, start });

@@ -188,7 +188,7 @@ const presenter = (terminal: Terminal): CliOutput.Presenter => ({
       const formatter = yield* CliOutput.Formatter;
       switch (event._tag) {
         case 'InvalidInvocation':
-          return terminal.say(usageError(event.errors, event.commandPath));
+          return terminal.report(usageError(event.errors, event.commandPath));
         case 'Version':
           return terminal.print(`${event.name} ${event.version}\n`);
         default:

@@ -75,7 +75,7 @@ const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promi
   const logProblem = (problem: string | undefined): void => {
     if (problem === undefined) return;
     problems += 1;
-    terminal.say(problem);
+    terminal.report(problem);
   };
   for await (const recorded of recordedIn(asked.request.file)) {
     if (recorded._tag === 'Problem') {
@@ -113,7 +113,7 @@ const show = ({ asked: { request }, terminal, clock, board }: Playback): ExitCod
   }
   const detail = board.detail(request.actor);
   if (detail === undefined) {
-    terminal.say(`There is no actor "${request.actor}" at that moment of the recording`);
+    terminal.report(`There is no actor "${request.actor}" at that moment of the recording`);
     return EXIT.notMet;
   }
   if (isJson) json(detail);
@@ -129,7 +129,7 @@ export const runReplay = async (
 ): Promise<ExitCode> => {
   const understood = asked(request);
   if (typeof understood === 'string') {
-    terminal.say(understood);
+    terminal.report(understood);
     return EXIT.usage;
   }
   const clock = { nowMs: 0 };
@@ -149,19 +149,20 @@ export const runReplay = async (
         board,
         title: `Tidegate · ${request.file}`,
         now: () => clock.nowMs,
-        onDefect: (cause) => terminal.say(`The page cannot show something: ${defectText(cause)}`),
+        onDefect: (cause) =>
+          terminal.report(`The page cannot show something: ${defectText(cause)}`),
       });
-    if (page !== undefined) terminal.say(`Playing on ${page.url}`);
+    if (page !== undefined) terminal.report(`Playing on ${page.url}`);
     const problems = await playOn(playback);
     if (page !== undefined) {
-      terminal.say('The recording is at its end; Ctrl-C closes the page');
+      terminal.report('The recording is at its end; Ctrl-C closes the page');
       await endingSignal();
       await page.close();
     }
     const code = page === undefined ? show(playback) : EXIT.ok;
     return code === EXIT.ok && problems > 0 ? EXIT.notMet : code;
   } catch (error) {
-    terminal.say(`Cannot replay "${request.file}": ${failureSentence(error)}`);
+    terminal.report(`Cannot replay "${request.file}": ${failureSentence(error)}`);
     return EXIT.failure;
   }
 };

@@ -90,7 +90,7 @@ const untilLastFrames = (cluster: ClusterClient): Promise<readonly JsonRecord[]>
     timeoutMs: 120_000,
   });
 
-describeWithTestbed('operator, when the API server is away', { say: () => {} }, (bed) => {
+describeWithTestbed('operator, when the API server is away', { print: () => {} }, (bed) => {
   it('ends with every object in the state of its last frame after 60 s without it', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });

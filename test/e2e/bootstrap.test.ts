@@ -34,7 +34,7 @@ const untilPulled = (fleet: FleetProcess, userData: string): Promise<unknown> =>
     everyMs: 500,
   });
 
-describeWithTestbed('bootstrap template', { say: () => {} }, (bed) => {
+describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
   it('is refused at start-up with line and column when it is none', async () => {
     await freshCluster(bed());
     const operator = await startOperator({

@@ -17,7 +17,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloa
 import { eventually } from '../support/eventually.ts';
 import type { FleetProcess } from '../support/processes/fleet-child.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
 const PODS = 3;
 const GRACE_SECONDS = 600;
 const UNCORDON = { spec: { unschedulable: false } };
@@ -46,7 +46,7 @@ const untilMark = (
   });
 
 /** The fleet says CONFIGURED, and the operator has heard it. */
-const sayConfigured = async (
+const checkConfigured = async (
   { fleet, cluster }: { readonly fleet: FleetProcess; readonly cluster: ClusterClient },
   machine: string,
   probe: string,
@@ -94,7 +94,7 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     await cluster.patch(node, UNCORDON);
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Cancelled' });
     await cluster.clear(DRAIN_COLLECTIONS.budgets);
-    await sayConfigured(site, machine, 'first');
+    await checkConfigured(site, machine, 'first');
     await untilMark(cluster, machine, (mark) => mark === undefined);
     await untilPhase(cluster, machine, 'Ready');
     expect(await evictions()).toEqual([]);
@@ -103,7 +103,7 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Drained' });
     expect((await evictions()).map(({ code }) => code)).toEqual([201, 201, 201]);
-    await sayConfigured(site, machine, 'second');
+    await checkConfigured(site, machine, 'second');
     expect(phaseOf(await shownOf(cluster, machine))).toBe('Drained');
     expect(markSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
 

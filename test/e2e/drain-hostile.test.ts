@@ -24,7 +24,7 @@ import {
 } from '../support/drains/workloads.ts';
 import { eventually, pause } from '../support/eventually.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const HEALTHY = 10;
 /** Long enough for a reason to be shown, which takes 10 s. */
 const GRACE_SECONDS = 60;

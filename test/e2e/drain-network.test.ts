@@ -11,7 +11,7 @@ import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually, pause } from '../support/eventually.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const NODES = 2;
 const PODS = 24;
 const UNAVAILABLE = 3;

@@ -4,7 +4,7 @@ import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { drainSite } from '../support/drains/drain-test-site.ts';
 import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
-import { heldUp, shownDrains } from '../support/drains/shown-drains.ts';
+import { heldUp, listedDrains } from '../support/drains/listed-drains.ts';
 import {
   barePod,
   budget,
@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.ts';
 import { explained } from '../support/processes/explained.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const GRACE_SECONDS = 40;
 
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
@@ -54,7 +54,7 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
     });
     const [node = ''] = machines;
 
-    const plan = await shownDrains(startTidegate, bed(), 'plan', node, '--dry-run=server');
+    const plan = await listedDrains(startTidegate, bed(), 'plan', node, '--dry-run=server');
     expect(heldUp(plan)).toEqual(HELD);
     expect(listOrEmptyAt(plan, 'willNotComeBack')).toHaveLength(4);
 
@@ -62,7 +62,7 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
 
     // The policy is known from the Event that the operator writes after ten seconds.
     const running = await eventually(async () => {
-      const [shown] = listOrEmptyAt(await shownDrains(startTidegate, bed(), 'status'), 'items');
+      const [shown] = listOrEmptyAt(await listedDrains(startTidegate, bed(), 'status'), 'items');
       const reasons = heldUp(shown);
       if (reasons.length === HELD.length && textAt(shown, 'state') === 'Draining') return shown;
       throw new Error(`it names ${reasons.join(', ')}`);
@@ -75,7 +75,10 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
     expect(text).toContain('The fleet takes this machine back');
 
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
-    const [ended] = listOrEmptyAt(await shownDrains(startTidegate, bed(), 'status', node), 'items');
+    const [ended] = listOrEmptyAt(
+      await listedDrains(startTidegate, bed(), 'status', node),
+      'items',
+    );
     expect(heldUp(ended)).toEqual(HELD);
     expect(ended).toMatchObject({
       state: 'Failed',

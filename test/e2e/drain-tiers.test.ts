@@ -15,7 +15,7 @@ import {
   priority,
 } from '../support/drains/workloads.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const TIER_GRACE_SECONDS = 40;
 const TIERS = ['low', 'middle', 'high'] as const;
 const PODS_OF_TIER = 4;

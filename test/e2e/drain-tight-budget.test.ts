@@ -19,7 +19,7 @@ const BED = {
   kwok: true,
   podReadyMs: 3000,
   podDeleteMs: 1000,
-  say: () => {},
+  print: () => {},
 };
 const PODS = 20;
 const GRACE_SECONDS = 3600;
@@ -51,7 +51,7 @@ const failProbeOf = async (cluster: ClusterClient, app: string): Promise<string>
   return pod.uid;
 };
 
-const reasonsShown = async (cluster: ClusterClient): Promise<readonly string[]> =>
+const reportedReasons = async (cluster: ClusterClient): Promise<readonly string[]> =>
   (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
 
 describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
@@ -80,7 +80,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     }, { what: 'every replacement to be ready under a closed budget' });
     await quietTime(site);
     expect((await evictions(bed(), site)).length).toBe(STOPPED_AFTER);
-    await eventually(async () => (await reasonsShown(cluster)).includes('BlockedByBudget'), {
+    await eventually(async () => (await reportedReasons(cluster)).includes('BlockedByBudget'), {
       what: 'an Event that names the budget',
     });
 
@@ -151,7 +151,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     ]);
     await untilBudgetsCurrent(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
-    await eventually(async () => (await reasonsShown(cluster)).includes('TwoBudgets'), {
+    await eventually(async () => (await reportedReasons(cluster)).includes('TwoBudgets'), {
       what: 'an Event that says why',
     });
     await quietTime(site);

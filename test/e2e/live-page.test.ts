@@ -125,7 +125,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
 };
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const PODS = 8;
 const GRACE_SECONDS = 3600;
 

@@ -63,7 +63,7 @@ const settled = async (bed: Testbed) => {
 };
 
 describeWithTestbed('pods that are recreated', {
-  say: () => {},
+  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,

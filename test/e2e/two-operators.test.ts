@@ -110,7 +110,7 @@ const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Stage): Prom
   expect(endOf(await writesBy(bed, 'tidegate-a'))).toBeLessThanOrEqual(startOf(writes));
 };
 
-describeWithTestbed('two operators, when the leader gets SIGTERM', { say: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
   it(
     'DR-15: a standby writes nothing before the leader is told to stop, and then takes over at \
 once, long before the lease runs out',
@@ -128,7 +128,7 @@ once, long before the lease runs out',
   );
 });
 
-describeWithTestbed('two operators, when the leader gets SIGKILL', { say: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGKILL', { print: () => {} }, (bed) => {
   it(
     'DR-15: a standby takes over from a killed leader when the lease has run out, and finishes \
 what was begun',
@@ -141,22 +141,26 @@ what was begun',
   );
 });
 
-describeWithTestbed('two operators, when the leader is put to sleep', { say: () => {} }, (bed) => {
-  it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
-    const stage = await inBurst(bed(), SHORT);
-    stage.leader.signal('STOP');
-    await eventually(async () => await stage.holder() === 'tidegate-b', {
-      what: 'the standby to take the lease',
+describeWithTestbed(
+  'two operators, when the leader is put to sleep',
+  { print: () => {} },
+  (bed) => {
+    it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
+      const stage = await inBurst(bed(), SHORT);
+      stage.leader.signal('STOP');
+      await eventually(async () => await stage.holder() === 'tidegate-b', {
+        what: 'the standby to take the lease',
+      });
+      const since = stage.leader.logs().length;
+      stage.leader.signal('CONT');
+      await stage.leader.untilLog(({ message }) => message === 'This process leads no more', {
+        what: 'that it leads no more',
+        since,
+      });
+      await finishedBy(bed(), stage);
+      await stage.leader.untilReady();
+      expect(await stage.leader.stop()).toBe(0);
+      expect(await stage.holder()).toBe('tidegate-b');
     });
-    const since = stage.leader.logs().length;
-    stage.leader.signal('CONT');
-    await stage.leader.untilLog(({ message }) => message === 'This process leads no more', {
-      what: 'that it leads no more',
-      since,
-    });
-    await finishedBy(bed(), stage);
-    await stage.leader.untilReady();
-    expect(await stage.leader.stop()).toBe(0);
-    expect(await stage.holder()).toBe('tidegate-b');
-  });
-});
+  },
+);

@@ -4,16 +4,16 @@ import { contractSuite } from '../contract/suite.ts';
 import { contractBed } from '../support/api/contract-bed.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
-const say = (): void => {};
+const print = (): void => {};
 
 describeWithTestbed('real API server', {
-  say,
+  print,
   // Whatever else controllers write would be in the way of what the cases write.
   controllers: ['garbage-collector-controller', 'namespace-controller'],
 }, (bed) => contractSuite(SERVER_AREAS, { open: () => contractBed(bed()) }));
 
 describeWithTestbed('real cluster with all its controllers', {
-  say,
+  print,
   controllers: true,
   scheduler: true,
   kwok: true,

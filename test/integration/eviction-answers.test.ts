@@ -11,7 +11,7 @@ import { slotNeed } from '../../src/domain/drain/slots.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { type ClusterClient, clusterClient } from '../support/api/cluster-client.ts';
-import { fileSource, liveWorld } from '../support/api/live-world.ts';
+import { fileSource, liveEnvironment } from '../support/api/live-environment.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -170,9 +170,9 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
 
   it('answer 403 of RBAC names the verb and the resource', async () => {
     const { pods } = await begin();
-    const { world, dispose } = liveWorld(fileSource(bed().kubeconfigFor('viewer')));
+    const { environment, dispose } = liveEnvironment(fileSource(bed().kubeconfigFor('viewer')));
     onTestFinished(dispose);
-    const answer = await world.runtime.runPromise(Effect.gen(function* () {
+    const answer = await environment.runtime.runPromise(Effect.gen(function* () {
       const api = yield* KubeApi;
       return yield* api.call({ method: 'POST', path: `${pods}/a/eviction`, body: {} });
     }));

@@ -19,7 +19,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
 import { type ClusterClient, clusterClient, nameOf } from '../support/api/cluster-client.ts';
-import { fileSource } from '../support/api/live-world.ts';
+import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -45,20 +45,20 @@ const evictor = async (bed: Testbed) => {
       Layer.provideMerge(clockLayer(realTime)),
     ),
   );
-  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
-  const pods = startInformer(world, {
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const pods = startInformer(environment, {
     id: 'pods',
     path: '/api/v1/pods',
     query: { fieldSelector: 'spec.nodeName!=' },
     project: podProjection(),
   });
-  const budgets = startInformer(world, {
+  const budgets = startInformer(environment, {
     id: 'poddisruptionbudgets',
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   });
-  const nodes = startInformer(world, { id: 'nodes', path: NODES, project: projectNode });
-  const registry = startPodEvictions(world, { pods, budgets, nodes });
+  const nodes = startInformer(environment, { id: 'nodes', path: NODES, project: projectNode });
+  const registry = startPodEvictions(environment, { pods, budgets, nodes });
   onTestFinished(async () => {
     await registry.stop();
     for (const reflector of [pods, budgets, nodes]) reflector.stop();

@@ -34,7 +34,7 @@ spec:
   selector: {matchLabels: {app: web}}
 `;
 
-const quiet = { say: () => {} };
+const quiet = { print: () => {} };
 
 /** Command lines of running processes that mention `text`. */
 const processesWith = async (text: string): Promise<readonly string[]> => {
@@ -177,7 +177,7 @@ describeWithTestbed('test bed with controllers', {
     const said: string[] = [];
     const failing = startTestbed({
       apiServerFlags: ['--no-such-flag'],
-      say: (line) => void said.push(line),
+      print: (line) => void said.push(line),
     });
     await expect(failing).rejects.toThrow(/kube-apiserver to listen: it has ended[^]*unknown flag/);
     const directory = /logs in (.*)/.exec(said.join('\n'))?.[1] ?? 'none was said';

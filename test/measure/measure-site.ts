@@ -33,7 +33,7 @@ export const measureSite = async (): Promise<MeasureSite> => {
     scheduler: true,
     kwok: true,
     podDeleteMs: 200,
-    say: () => {},
+    print: () => {},
   });
   await bed.installCrds();
   const { client: cluster, close } = await connectCluster(bed);

@@ -28,7 +28,7 @@ const EXIT_INTERRUPTED = 130;
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const startedAtMs = realTime.monotonic();
 
-const say = (who: string, what: string): void => {
+const print = (who: string, what: string): void => {
   const seconds = ((realTime.monotonic() - startedAtMs) / 1000).toFixed(1).padStart(6);
   process.stdout.write(
     `${styleText('dim', `${seconds} s`)}  ${styleText('cyan', who.padEnd(13))}  ${what}\n`,
@@ -47,7 +47,7 @@ const tidegate = (name: string, args: readonly string[]): Supervised => {
     },
   });
   void child.exited.then((code) => {
-    if (code !== 0) say(name, `ended with ${code}: ${last.join('\n')}`);
+    if (code !== 0) print(name, `ended with ${code}: ${last.join('\n')}`);
   });
   return child;
 };
@@ -62,16 +62,16 @@ interface Parts {
 type Told = { readonly peak: Scene } | { readonly stuck: Scene };
 
 const startParts = async (): Promise<Parts> => {
-  say('control plane', 'starting Kubernetes without a single Node');
+  print('control plane', 'starting Kubernetes without a single Node');
   const bed = await startTestbed({
     controllers: true,
     scheduler: true,
     kwok: true,
-    say: (line) => say('control plane', line),
+    print: (line) => print('control plane', line),
   });
   await bed.installCrds();
   await bed.apply(limitRange());
-  say('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
+  print('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
   const [shardPort, scriptPort, healthPort] = [
     await freePort(),
     await freePort(),
@@ -96,9 +96,9 @@ const startParts = async (): Promise<Parts> => {
     '--with-pods',
   ]);
   await answering(`http://127.0.0.1:${scriptPort}/state`, fleet);
-  say('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
+  print('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
   await answering(`http://127.0.0.1:${healthPort}/readyz`, operator);
-  say('operator', 'ready: caches complete, session with the shard');
+  print('operator', 'ready: caches complete, session with the shard');
   return { bed, children: [operator, fleet], scriptPort };
 };
 
@@ -116,7 +116,7 @@ const boundMachines = async (scriptPort: number): Promise<number> => {
 
 /** Says what the user does, and does it. */
 const type = async (bed: Testbed, args: readonly string[]): Promise<void> => {
-  say('you', styleText('bold', `kubectl ${args.join(' ')}`));
+  print('you', styleText('bold', `kubectl ${args.join(' ')}`));
   const { code, stderr } = await bed.kubectl(...args);
   if (code !== 0) throw new Error(stderr);
 };
@@ -127,7 +127,7 @@ const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<To
   let told = EMPTY_SCENE;
   const tell = (bound: number): void => {
     const now = view.scene(bound);
-    for (const { who, what } of tellChanges(told, now)) say(who, what);
+    for (const { who, what } of tellChanges(told, now)) print(who, what);
     told = now;
   };
   const until = async (is: (scene: Scene) => boolean): Promise<boolean> =>
@@ -142,7 +142,7 @@ const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<To
   const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
   try {
     const { cpu, memory } = DEFAULT_REQUEST;
-    say('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
+    print('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
     await type(bed, CREATE);
     if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: told };
     const peak = told;
@@ -174,7 +174,7 @@ const run = async (): Promise<number> => {
     const told = await follow(parts, interrupted.signal);
     if (interrupted.signal.aborted) return EXIT_INTERRUPTED;
     if ('stuck' in told) {
-      say('demo', `gave up after ${PATIENCE_MS / 1000} s: ${standing(told.stuck)}`);
+      print('demo', `gave up after ${PATIENCE_MS / 1000} s: ${standing(told.stuck)}`);
       return EXIT_UNFINISHED;
     }
     process.stdout.write(`\n${styleText('bold', 'What happened')}\n`);
@@ -184,10 +184,10 @@ const run = async (): Promise<number> => {
     return 0;
   } finally {
     process.stdout.write('\n');
-    say('demo', 'stopping everything');
+    print('demo', 'stopping everything');
     for (const child of parts.children) await child.stop();
     await parts.bed.stop();
-    say('demo', 'nothing is left running');
+    print('demo', 'nothing is left running');
   }
 };
 

@@ -10,9 +10,9 @@ import {
   builtOnce,
   type GoModule,
   goProblem,
+  type Print,
+  printOnStderr,
   readGoModule,
-  type Say,
-  sayOnStderr,
   type Surroundings,
   TestbedUnavailable,
 } from './go-builds.ts';
@@ -90,14 +90,14 @@ const builtForAssets = async (
 
 /** Finds or builds every program. Rejects with `TestbedUnavailable`, which says what to do. */
 export const binaries = async (
-  say: Say = sayOnStderr,
+  print: Print = printOnStderr,
   env: Environment = environment,
 ): Promise<Binaries> => {
   const module = await readGoModule();
   const assets = assetsFolder(env);
   const folder = assets === undefined
-    ? await built(module, { say, env })
-    : await builtForAssets(assets, module, { say, env });
+    ? await built(module, { print, env })
+    : await builtForAssets(assets, module, { print, env });
   const extra = (name: string): string | undefined =>
     (assets === undefined ? undefined : existing(assets, name)) ??
       (folder === undefined ? undefined : existing(folder, name));

@@ -16,7 +16,7 @@ import {
 } from '../../../src/effects/available-capacities.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
@@ -145,7 +145,7 @@ export const availableCapacityStage: Stage<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const path = AVAILABLE_CAPACITIES_PATH;
     const sight = await watchSight(world, path, projectAvailableCapacity);
     return {

@@ -16,7 +16,7 @@ import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { leasesPath } from '../../../src/effects/leases.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { leadership } from '../../../src/machines/leadership.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Services, Stage } from './stage.ts';
@@ -173,7 +173,7 @@ export const leadershipStage: Stage<null> = {
   hindrance,
   follows: (world) => world,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const sight = await watchSight(world, PATH, project);
     return {
       begin: (place) => {

@@ -10,7 +10,7 @@ import { isOlder } from '../../../src/domain/revisions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
@@ -227,7 +227,7 @@ export const nodeDrainStage: Stage<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const sight = await watchSight(world, PATH, projectDrainedNode);
     return {
       begin: (place, input) => {

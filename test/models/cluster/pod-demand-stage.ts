@@ -14,7 +14,7 @@ import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { isOlder } from '../../../src/domain/revisions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { type Sight, watchSight } from './sight.ts';
 import type { Hand } from './site.ts';
@@ -227,7 +227,7 @@ export const podDemandStage: Stage<World> = {
   follows,
   open: async ({ hand, source }) => {
     await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const sight = await watchSight(world, PATH, (raw) => projectOwnedRequest(raw));
     return {
       begin: (place) => Promise.resolve(sceneOf(place, hand, sight)),

@@ -22,7 +22,7 @@ import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
 import { watchSight } from './sight.ts';
 import type { Cue, Moment, Mover, Place, Scene, Stage } from './stage.ts';
@@ -297,7 +297,7 @@ export const upcomingNodeStage: Stage<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const objects = await watchSight(world, UPCOMING_NODES_PATH, (raw) => projectUpcomingNode(raw));
     const nodes = await watchSight(world, NODES, projectNode);
     return {

@@ -32,7 +32,7 @@ export const listeningShard = async (): Promise<ListeningShard> => {
       const { payload } = fromBinary(OperatorMessageSchema, bytes);
       if (payload.case === 'rollup') rollups.push(payload.value);
       if (payload.case === 'hello' || payload.case === 'rollup') {
-        shard.say(stream, { case: 'ack', value: { echo: payload.case } });
+        shard.send(stream, { case: 'ack', value: { echo: payload.case } });
       }
     }
     realTime.schedule(LOOK_MS, answer);

@@ -42,17 +42,17 @@ export class FleetCluster {
     });
   }
 
-  say(frame: OperatorFrame): void {
+  send(frame: OperatorFrame): void {
     this.#stream.send(frame);
   }
 
   hello(clusterId = this.id): this {
-    this.say({ case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
+    this.send({ case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
     return this;
   }
 
   wants(...needs: readonly NeedInit[]): void {
-    this.say({ case: 'rollup', value: { clusterId: this.id, needs: [...needs] } });
+    this.send({ case: 'rollup', value: { clusterId: this.id, needs: [...needs] } });
   }
 
   close(): void {
@@ -116,7 +116,7 @@ export class FleetCluster {
     const answer = this.manners === 'answers'
       ? { userData: new TextEncoder().encode('#cloud-config'), ttlSeconds: 600n }
       : { error: this.manners.error };
-    this.say({ case: 'bootstrapResponse', value: { requestId, ...answer } });
+    this.send({ case: 'bootstrapResponse', value: { requestId, ...answer } });
   }
 }
 

@@ -27,7 +27,7 @@ const listening = () => {
     heard,
     terminal: {
       print: (text: string) => void (heard.stdout += text),
-      say: (line: string) => void (heard.stderr += `${line}\n`),
+      report: (line: string) => void (heard.stderr += `${line}\n`),
       colors: false,
       interactive: false,
     },

@@ -16,7 +16,7 @@ const REQUEST: DemoRequest = {
 
 const quietly = (said: string[]) => ({
   print: (text: string) => void said.push(text),
-  say: (line: string) => void said.push(line),
+  report: (line: string) => void said.push(line),
   colors: false,
   interactive: false,
 });

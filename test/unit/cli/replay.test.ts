@@ -60,7 +60,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
     ...request,
   }, {
     print: (text) => void (stdout += text),
-    say: (line) => void said.push(line),
+    report: (line) => void said.push(line),
     colors: false,
     interactive: false,
   }, simulatedTime());

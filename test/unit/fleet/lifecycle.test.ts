@@ -94,11 +94,11 @@ describe('fleet machine', () => {
     cluster.wants(cpus(8));
     await time.advance(5000);
     const requestId = cluster.pulls()[0]?.requestId ?? '';
-    other.say({ case: 'bootstrapResponse', value: { requestId } });
+    other.send({ case: 'bootstrapResponse', value: { requestId } });
     await time.advance(1000);
     expect(cluster.machinesIn('CONFIGURED')).toEqual([]);
     await time.advance(26_000);
-    cluster.say({ case: 'bootstrapResponse', value: { requestId } });
+    cluster.send({ case: 'bootstrapResponse', value: { requestId } });
     await time.advance(1000);
     expect(cluster.machinesIn('CONFIGURED')).toEqual([]);
     expect(script.shard.bootstraps.answered.entries().map(({ late }) => late))

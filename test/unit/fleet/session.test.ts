@@ -91,7 +91,7 @@ describe('fleet session', () => {
     const { time, script } = fleet();
     script.place('m-000001', { state: 'CONFIGURED', cluster: 'prod' });
     const cluster = new FleetCluster(script, 'prod').hello();
-    cluster.say({ case: 'reclaimAck', value: { instructionId: 'x', nodesStarted: 1 } });
+    cluster.send({ case: 'reclaimAck', value: { instructionId: 'x', nodesStarted: 1 } });
     await time.advance(60_000);
     expect(script.shard.reclaimAcks.entries()).toMatchObject([
       { cluster: 'prod', instructionId: 'x', nodesStarted: 1 },

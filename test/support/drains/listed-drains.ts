@@ -4,7 +4,7 @@ import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import type { StartTidegate } from '../processes/tidegate-child.ts';
 
 /** The JSON that it prints, asked by a process of `start`; rejects when it fails. */
-export const shownDrains = async (
+export const listedDrains = async (
   start: StartTidegate,
   bed: Testbed,
   ...asked: readonly string[]

@@ -1,6 +1,6 @@
 /**
  * One way to hold a large list of pods, measured in a process of its own:
- * `node --expose-gc test/bench/list-way.ts reflector|bytes|typed KUBECONFIG`. Prints JSON.
+ * `node --expose-gc test/bench/list-variant.ts reflector|bytes|typed KUBECONFIG`. Prints JSON.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
@@ -12,7 +12,7 @@ import { textAt } from '../../src/domain/json.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { listPages } from '../../src/effects/watches.ts';
-import { fileSource, liveWorld } from '../support/api/live-world.ts';
+import { fileSource, liveEnvironment } from '../support/api/live-environment.ts';
 import { pause } from '../support/eventually.ts';
 import { collectGarbage } from './measurement.ts';
 
@@ -33,23 +33,23 @@ const project = (raw: unknown): Pod | undefined => {
 const PATH = '/api/v1/pods';
 
 /** Gives what must stay alive while memory is measured, with its number of objects. */
-type Way = (kubeconfig: string) => Promise<{ readonly size: number; readonly kept: unknown }>;
+type Variant = (kubeconfig: string) => Promise<{ readonly size: number; readonly kept: unknown }>;
 
-const WAYS: ReadonlyMap<string, Way> = new Map<string, Way>([
+const VARIANTS: ReadonlyMap<string, Variant> = new Map<string, Variant>([
   ['reflector', async (kubeconfig) => {
-    const { world } = liveWorld(fileSource(kubeconfig));
-    const reflector = startInformer(world, { id: 'pods', path: PATH, project });
+    const { environment } = liveEnvironment(fileSource(kubeconfig));
+    const reflector = startInformer(environment, { id: 'pods', path: PATH, project });
     await reflector.whenSynced;
     return { size: reflector.size, kept: reflector };
   }],
   ['bytes', async (kubeconfig) => {
-    const { world } = liveWorld(fileSource(kubeconfig));
+    const { environment } = liveEnvironment(fileSource(kubeconfig));
     let size = 0;
     const pages = listPages({ path: PATH }, true, (objects) => {
       size += objects.length;
     });
-    await world.runtime.runPromise(Effect.asVoid(pages));
-    return { size, kept: world };
+    await environment.runtime.runPromise(Effect.asVoid(pages));
+    return { size, kept: environment };
   }],
   ['typed', async (kubeconfig) => {
     const config = new KubeConfig();
@@ -60,8 +60,8 @@ const WAYS: ReadonlyMap<string, Way> = new Map<string, Way>([
 ]);
 
 const [name = '', kubeconfig = ''] = process.argv.slice(2);
-const way = WAYS.get(name);
-if (way === undefined) throw new Error(`No way "${name}"`);
+const variant = VARIANTS.get(name);
+if (variant === undefined) throw new Error(`No way "${name}"`);
 /** Lets what a list has left behind end, so that only what is held counts. */
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 3; turn += 1) {
@@ -81,7 +81,7 @@ const sampling = (): void => {
 };
 let cancel = realTime.schedule(5, sampling);
 const startMs = realTime.monotonic();
-const held = await way(kubeconfig);
+const held = await variant(kubeconfig);
 const ms = realTime.monotonic() - startMs;
 stalls.disable();
 cancel();

@@ -14,8 +14,8 @@ import { realTime } from '../../../src/effects/real-time.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 
 /** One process, as far as a test is concerned. */
-export interface LiveWorld {
-  readonly world: ActorEnvironment<KubeApi | WriteGate>;
+export interface LiveEnvironment {
+  readonly environment: ActorEnvironment<KubeApi | WriteGate>;
   readonly gate: WriteGate['Service'];
   /** Closes every socket. */
   readonly dispose: () => Promise<void>;
@@ -24,18 +24,18 @@ export interface LiveWorld {
 let made = 0;
 
 /** Connects as the user of `source`. */
-export const liveWorld = (
+export const liveEnvironment = (
   source: KubeconfigSource,
   telemetry: Telemetry = silentTelemetry,
-): LiveWorld => {
+): LiveEnvironment => {
   made += 1;
   const gate = makeWriteGate(realTime);
   const runtime = ManagedRuntime.make(Layer.merge(
     Layer.orDie(kubeConnection({ source, version: 'test', telemetry })),
     Layer.succeed(WriteGate, gate),
   ));
-  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: made });
-  return { world, gate, dispose: () => runtime.dispose() };
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: made });
+  return { environment, gate, dispose: () => runtime.dispose() };
 };
 
 /** A kubeconfig's path as a source. */
