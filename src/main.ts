@@ -15,10 +15,10 @@ import type { StartPods } from './cli/pods.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { realTime } from './effects/real-time.ts';
-import { processSurroundings } from './effects/settings.ts';
+import { readProcessEnvironment } from './effects/settings.ts';
 
-const surroundings = processSurroundings();
-const terminal = processTerminal(surroundings.environment);
+const processEnvironment = readProcessEnvironment();
+const terminal = processTerminal(processEnvironment.environment);
 
 /** Values of a log line are scalars; a deeper one is told as JSON. */
 const logFields = (fields: Readonly<Record<string, unknown>>): LogFields =>
@@ -76,19 +76,19 @@ const startPods: StartPods = async (settings) => {
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
-    return await runOperator(flags, surroundings, { terminal, start: startOperator });
+    return await runOperator(flags, processEnvironment, { terminal, start: startOperator });
   },
   pods: async (flags) => {
     const { runPods } = await import('./cli/pods.ts');
-    return await runPods(flags, surroundings, { terminal, start: startPods });
+    return await runPods(flags, processEnvironment, { terminal, start: startPods });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
-    return await runFleetCommand(flags, surroundings, { terminal, start: startFleet });
+    return await runFleetCommand(flags, processEnvironment, { terminal, start: startFleet });
   },
   cluster: async (flags) => {
     const { runClusterCommand } = await import('./cli/cluster.ts');
-    return await runClusterCommand(flags, surroundings, { terminal, start: startCluster });
+    return await runClusterCommand(flags, processEnvironment, { terminal, start: startCluster });
   },
   explain: async (request) => {
     const { runExplain } = await import('./cli/explain.ts');

@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { type ClusterSettings, clusterSettings } from '../effects/cluster-options.ts';
-import type { Surroundings } from '../effects/settings.ts';
+import type { ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
@@ -28,7 +28,7 @@ const KUBECONFIG_MODE = 0o600;
 /** Runs the cluster until a signal ends it. */
 export const runClusterCommand = async (
   flags: GivenFlags,
-  { environment }: Pick<Surroundings, 'environment'>,
+  { environment }: Pick<ProcessEnvironment, 'environment'>,
   { terminal, start }: { readonly terminal: Terminal; readonly start: StartCluster },
 ): Promise<ExitCode> => {
   const settled = clusterSettings(flags, environment);

@@ -3,7 +3,7 @@
  *
  * Promises: says on stderr where it listens, so that scripts can wait for it and people can dial.
  */
-import { type FleetSettings, fleetSettings, type Surroundings } from '../effects/settings.ts';
+import { type FleetSettings, fleetSettings, type ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
@@ -32,10 +32,10 @@ const addressText = ({ host, port }: BoundAddress): string =>
 /** Runs the fleet until a signal ends it. */
 export const runFleetCommand = async (
   flags: GivenFlags,
-  surroundings: Pick<Surroundings, 'environment'>,
+  processEnvironment: Pick<ProcessEnvironment, 'environment'>,
   { terminal, start }: { readonly terminal: Terminal; readonly start: StartFleet },
 ): Promise<ExitCode> => {
-  const settled = fleetSettings(flags, surroundings);
+  const settled = fleetSettings(flags, processEnvironment);
   if (settled._tag === 'SettingsProblem') {
     terminal.report(settled.message);
     return EXIT.usage;

@@ -4,7 +4,11 @@
  * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for
  * ends with 0; everything else ends with 1 and one line that says why.
  */
-import { type OperatorSettings, operatorSettings, type Surroundings } from '../effects/settings.ts';
+import {
+  type OperatorSettings,
+  operatorSettings,
+  type ProcessEnvironment,
+} from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { isKubeconfigFailure, kubeconfigSentence } from './failures.ts';
 import type { GivenFlags } from './program.ts';
@@ -61,10 +65,10 @@ export const runUntilItEnds = async <
 /** Runs the operator until it ends. */
 export const runOperator = async (
   flags: GivenFlags,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
   { terminal, start }: { readonly terminal: Terminal; readonly start: StartOperator },
 ): Promise<ExitCode> => {
-  const settled = operatorSettings(flags, surroundings);
+  const settled = operatorSettings(flags, processEnvironment);
   if (settled._tag === 'SettingsProblem') {
     terminal.report(settled.message);
     return EXIT.usage;

@@ -1,5 +1,5 @@
 /**
- * What `tidegate pods` can be set to, and its settings from flags and surroundings.
+ * What `tidegate pods` can be set to, and its settings from flags and environment.
  *
  * Promises: flags that the operator has, too, mean the same here; its Lease is its own, so that
  * pods and sessions may be led by different processes.
@@ -12,7 +12,7 @@ import {
   type LeaseSettings,
   leaseSettings,
   type OperatorSettings,
-  type Surroundings,
+  type ProcessEnvironment,
   unlessOff,
 } from './settings.ts';
 
@@ -56,19 +56,19 @@ export interface PodRoleSettings {
   readonly pods: PodSettings;
 }
 
-/** The settings of the pods role from its flags and its surroundings. */
+/** The settings of the pods role from its flags and its environment. */
 export const podRoleSettings = (
   flags: Given['flags'],
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<PodRoleSettings> => {
   const decoded = decodeOptions(POD_OPTIONS, {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: POD_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;
   const options = decoded.settings;
-  const lease = leaseSettings(options, surroundings);
+  const lease = leaseSettings(options, processEnvironment);
   if (lease._tag === 'SettingsProblem') return lease;
   return {
     _tag: 'Settled',

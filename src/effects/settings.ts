@@ -110,7 +110,7 @@ export interface FleetSettings {
 }
 
 /** What a process knows about the place it runs in. */
-export interface Surroundings {
+export interface ProcessEnvironment {
   readonly environment: Given['environment'];
   readonly hostname: string;
   /** The namespace of the pod; undefined outside a cluster. */
@@ -129,8 +129,8 @@ const ownNamespace = (): string | undefined => {
   }
 };
 
-/** The surroundings of this process. */
-export const processSurroundings = (): Surroundings => ({
+/** The environment of this process. */
+export const readProcessEnvironment = (): ProcessEnvironment => ({
   environment: process.env,
   hostname: hostname(),
   namespace: ownNamespace(),
@@ -139,7 +139,7 @@ export const processSurroundings = (): Surroundings => ({
 
 /** By the downward API, or by what a pod knows of itself: its host name is its own. */
 const ownPod = (
-  { environment, hostname: host, namespace }: Surroundings,
+  { environment, hostname: host, namespace }: ProcessEnvironment,
 ): DrainSettings['ownPod'] => {
   const name = environment['POD_NAME'] || (namespace === undefined ? undefined : host);
   const room = environment['POD_NAMESPACE'] || namespace;
@@ -183,14 +183,16 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
 /** Who leads in this cluster, from the options that every role with a Lease has. */
 export const leaseSettings = (
   options: LeaseOptions,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<LeaseSettings> => {
   const lease: LeaseSettings = {
     name: options.leaseName,
-    namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
+    namespace: options.leaseNamespace ?? processEnvironment.namespace ?? 'default',
     // Readers of the Lease take the part before the last "_" for the name of the pod.
     identity: options.identity ??
-      `${surroundings.environment['POD_NAME'] || surroundings.hostname}_${surroundings.nonce}`,
+      `${
+        processEnvironment.environment['POD_NAME'] || processEnvironment.hostname
+      }_${processEnvironment.nonce}`,
     durationMs: options.leaseDurationMs,
     renewDeadlineMs: options.leaseRenewDeadlineMs,
     retryPeriodMs: options.leaseRetryPeriodMs,
@@ -202,21 +204,21 @@ export const leaseSettings = (
 export const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
-/** The settings of the operator from its flags and its surroundings. */
+/** The settings of the operator from its flags and its environment. */
 export const operatorSettings = (
   flags: Given['flags'],
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<OperatorSettings> => {
   const decoded = decodeOptions(OPERATOR_OPTIONS, {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: OPERATOR_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;
   const options = decoded.settings;
   const tls = decodeTls(options);
   if (tls._tag === 'SettingsProblem') return tls;
-  const lease = leaseSettings(options, surroundings);
+  const lease = leaseSettings(options, processEnvironment);
   if (lease._tag === 'SettingsProblem') return lease;
   return {
     _tag: 'Settled',
@@ -241,7 +243,7 @@ export const operatorSettings = (
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
         evictionsPerBudget: options.evictionsPerBudget,
-        ownPod: ownPod(surroundings),
+        ownPod: ownPod(processEnvironment),
       },
     },
   };
@@ -250,11 +252,11 @@ export const operatorSettings = (
 /** The settings of the stand-in fleet from its flags and the environment. */
 export const fleetSettings = (
   flags: Given['flags'],
-  surroundings: Pick<Surroundings, 'environment'>,
+  processEnvironment: Pick<ProcessEnvironment, 'environment'>,
 ): Settled<FleetSettings> => {
   const decoded = decodeOptions(FLEET_OPTIONS, {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: FLEET_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;

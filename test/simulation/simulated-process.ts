@@ -46,7 +46,7 @@ export interface ProcessFlags {
 }
 
 /** Where a process is started. */
-export interface ProcessSurroundings {
+export interface SimulatedEnvironment {
   readonly time: Time;
   readonly seed: number;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
@@ -140,10 +140,10 @@ const startRoles = (
 
 /** Starts the process of a number. */
 export const startProcess = (
-  surroundings: ProcessSurroundings,
+  environment: SimulatedEnvironment,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, interceptor, weather, witness, seed, flags } = surroundings;
+  const { time, handle, script, interceptor, weather, witness, seed, flags } = environment;
   const { inspection } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));

@@ -103,7 +103,7 @@ const keepPrinting = (what: string, print: Print): () => void => {
 };
 
 /** Where a build talks to, and what it finds. */
-export interface Surroundings {
+export interface BuildEnvironment {
   readonly print: Print;
   readonly env: Environment;
 }
@@ -117,7 +117,11 @@ export interface Build {
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
-const goBuild = async (build: Build, into: string, { print, env }: Surroundings): Promise<void> => {
+const goBuild = async (
+  build: Build,
+  into: string,
+  { print, env }: BuildEnvironment,
+): Promise<void> => {
   print(build.what);
   const done = keepPrinting(build.what, print);
   const complaints: string[] = [];
@@ -145,17 +149,17 @@ const goBuild = async (build: Build, into: string, { print, env }: Surroundings)
 export const builtOnce = async (
   target: string,
   build: Build,
-  surroundings: Surroundings,
+  buildEnvironment: BuildEnvironment,
 ): Promise<string> => {
   if (existsSync(target)) return target;
-  const problem = await goProblem(await readGoModule(), surroundings.env);
+  const problem = await goProblem(await readGoModule(), buildEnvironment.env);
   if (problem !== undefined) throw new TestbedUnavailable(problem);
   await mkdir(dirname(target), { recursive: true });
   return await locked(`${target}.lock`, async () => {
     if (existsSync(target)) return target;
     const unfinished = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
     try {
-      await goBuild(build, unfinished, surroundings);
+      await goBuild(build, unfinished, buildEnvironment);
       await rename(unfinished, target);
     } catch (problem) {
       await rm(unfinished, { recursive: true, force: true });
