@@ -79,14 +79,14 @@ const expected = new Map(
   }),
 );
 
-const shown = (one: JsonRecord): string =>
+const current = (one: JsonRecord): string =>
   `${phaseOf(one)} ${textAt(one, 'status', 'lastError') ?? ''}`;
 
 const untilLastFrames = (cluster: ClusterClient): Promise<readonly JsonRecord[]> =>
   untilAll(cluster, COLLECTIONS.upcomingNodes, {
     what: 'every object to show the last frame of its machine',
     count: expected.size,
-    each: (one) => expected.get(nameOf(one)) === shown(one),
+    each: (one) => expected.get(nameOf(one)) === current(one),
     timeoutMs: 120_000,
   });
 

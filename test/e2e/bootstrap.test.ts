@@ -43,8 +43,8 @@ describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
       flags: { 'bootstrap-template-file': await templateFile('#cloud-config\n  {{if}}\n') },
     });
     expect(await operator.exited).toBe(FAILURE);
-    const said = operator.logs().map(({ msg }) => msg).join('\n');
-    expect(said).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
+    const logged = operator.logs().map(({ msg }) => msg).join('\n');
+    expect(logged).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
   });
 
   it('is read again when it changes, and a bad change keeps the last good one', async () => {

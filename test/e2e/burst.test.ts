@@ -22,7 +22,7 @@ const MACHINES = 5000;
 const WRITES_PER_MACHINE_MAX = 2.5;
 const PATIENCE_MS = 240_000;
 
-const STORIES = [
+const CASES = [
   {
     order: 'state',
     states: ['CONFIGURING', 'CONFIGURED', 'DRAINING'],
@@ -37,7 +37,7 @@ const STORIES = [
   },
 ] as const;
 
-for (const { order, states, phase, title } of STORIES) {
+for (const { order, states, phase, title } of CASES) {
   describeWithTestbed(`operator in a burst (${title})`, { print: () => {} }, (bed) => {
     it(
       'wire 4: 5,000 machines that take 3 steps at once end in the last one, with one write in \

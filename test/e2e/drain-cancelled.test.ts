@@ -26,11 +26,11 @@ const PROBE = 'example.com/probe';
 
 const nodeOf = (cluster: ClusterClient, name: string): Promise<object> =>
   cluster.call('GET', `${COLLECTIONS.nodes}/${name}`).then(({ body }) => body);
-const shownOf = (cluster: ClusterClient, machine: string): Promise<object> =>
+const upcomingNodeOf = (cluster: ClusterClient, machine: string): Promise<object> =>
   cluster.call('GET', `${COLLECTIONS.upcomingNodes}/un-${machine}`).then(({ body }) => body);
 
 const untilPhase = (cluster: ClusterClient, machine: string, phase: string): Promise<unknown> =>
-  eventually(async () => phaseOf(await shownOf(cluster, machine)) === phase, {
+  eventually(async () => phaseOf(await upcomingNodeOf(cluster, machine)) === phase, {
     what: `"${machine}" to be shown ${phase}`,
     everyMs: 100,
   });
@@ -51,7 +51,7 @@ const checkConfigured = async (
   machine: string,
   probe: string,
 ): Promise<void> => {
-  const providerId = textAt(await shownOf(cluster, machine), 'status', 'providerID') ?? '';
+  const providerId = textAt(await upcomingNodeOf(cluster, machine), 'status', 'providerID') ?? '';
   await fleet.script('POST', '/frames', {
     cluster: 'test',
     frame: {
@@ -66,7 +66,7 @@ const checkConfigured = async (
     },
   });
   await eventually(
-    async () => textAt(await shownOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
+    async () => textAt(await upcomingNodeOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
     { what: 'the frame to be heard' },
   );
 };
@@ -104,7 +104,7 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Drained' });
     expect((await evictions()).map(({ code }) => code)).toEqual([201, 201, 201]);
     await checkConfigured(site, machine, 'second');
-    expect(phaseOf(await shownOf(cluster, machine))).toBe('Drained');
+    expect(phaseOf(await upcomingNodeOf(cluster, machine))).toBe('Drained');
     expect(markSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
 
     await cluster.patch(node, UNCORDON);

@@ -100,11 +100,11 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     const left = (await podsOn(cluster, node)).map(({ app }) => app).sort();
     expect(left).toEqual([...Object.keys(REFUSED), 'alone', 'db', 'guarded', 'held'].sort());
-    const shown = await eventually(async () => {
+    const current = await eventually(async () => {
       const reasons = await eventReasons(cluster, node);
       return reasons.includes('DeadlinePassed') && reasons;
     }, { what: 'the Event of the end' });
-    expect(shown).toEqual(expect.arrayContaining([
+    expect(current).toEqual(expect.arrayContaining([
       ...Object.values(REFUSED).map(({ reason }) => reason),
       'BlockedByBudget',
       'BudgetNeverAllows',

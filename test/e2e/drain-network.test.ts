@@ -106,7 +106,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
     await pause(OUTAGE_MS);
     await bed().startApiServer();
     await untilEvicted(site, PODS / 3 + UNAVAILABLE);
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     const { cluster, machines } = site;
     expect(await untilEnded(cluster, machines))
       .toEqual(Object.fromEntries(machines.map((name) => [name, 'Drained'])));

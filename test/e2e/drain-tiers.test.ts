@@ -57,9 +57,9 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
       ...times('').map(() => 201),
       ...times('').map(() => 201),
     ]);
-    const [shown] = await cluster.list(COLLECTIONS.upcomingNodes);
-    expect(phaseOf(shown)).toBe('Failed');
-    expect(textAt(shown, 'status', 'lastError')).toMatch(
+    const [current] = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(phaseOf(current)).toBe('Failed');
+    expect(textAt(current, 'status', 'lastError')).toMatch(
       /4 pods[\s\S]*default\/low-[\s\S]*budget "?default\/low/,
     );
   });
@@ -87,10 +87,12 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
       ...Object.fromEntries(others.map((name) => [name, 'Drained'])),
       [first]: 'Failed',
     });
-    const shown = await cluster.list(COLLECTIONS.upcomingNodes);
-    expect(Object.fromEntries(shown.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)])))
+    const current = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(
+      Object.fromEntries(current.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)])),
+    )
       .toEqual(ends);
-    const failed = shown.find((one) => nameOf(one) === `un-${first}`);
+    const failed = current.find((one) => nameOf(one) === `un-${first}`);
     expect(textAt(failed, 'status', 'lastError')).toMatch(/1 pod[\s\S]*default\/guarded/);
     const left = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod)
       .filter(({ node }) => machines.includes(node));

@@ -26,7 +26,7 @@ const crowded = async (count: number): Promise<ActorCrowd> => {
 
 const PATIENT_MS = 60_000;
 /** What a busy machine shows later than an idle one. */
-const soon = <Shown>(look: () => Promise<Shown>) => expect.poll(look, { timeout: PATIENT_MS });
+const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
 const found = (page: Page) => page.locator('.found');
 const lit = (page: Page) => page.locator('[data-state].lit');
@@ -62,10 +62,10 @@ describeWithBrowser('the live page', (browser) => {
   it('says how many actors are in each state, and lists those of the state that is picked', async () => {
     const { url, move } = await crowded(300);
     const page = await openPage(browser(), `${url}#/podEviction`);
-    const population = page.locator('[data-state="queued"] > text.population');
-    await soon(() => population.textContent()).toBe('300');
+    const count = page.locator('[data-state="queued"] > text.population');
+    await soon(() => count.textContent()).toBe('300');
     move(100);
-    await soon(() => population.textContent()).toBe('200');
+    await soon(() => count.textContent()).toBe('200');
     const [other = ''] = await page.locator('[data-state]:has(> text.population)')
       .evaluateAll((groups) =>
         groups.map((group) => group.getAttribute('data-state') ?? '')
@@ -95,9 +95,9 @@ describeWithBrowser('the live page', (browser) => {
       const { page, close } = await emptyPage(browser(), { scheme });
       onTestFinished(close);
       await page.goto(crowd.url);
-      for (const [view, shown] of VIEWS) {
+      for (const [view, selector] of VIEWS) {
         await page.goto(`${crowd.url}#/${view}`);
-        await page.locator(shown).first().waitFor();
+        await page.locator(selector).first().waitFor();
         await page.locator('details').evaluateAll((all) =>
           all.forEach((one) => one.setAttribute('open', ''))
         );

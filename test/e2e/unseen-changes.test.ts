@@ -48,7 +48,7 @@ describeWithTestbed('operator, when it could not see what happened', { print: ()
     await cluster.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
       status: { phase: 'Failed', lastError: 'somebody else says so' },
     });
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     proxy.release();
 
     const after = await untilAll(cluster, COLLECTIONS.upcomingNodes, {

@@ -1,5 +1,5 @@
 /** The contract suite on the real API server: what the embedded cluster must agree with. */
-import { PLAYED_AREAS, SERVER_AREAS } from '../contract/areas.ts';
+import { CONTROLLER_AREAS, SERVER_AREAS } from '../contract/areas.ts';
 import { contractSuite } from '../contract/suite.ts';
 import { contractBed } from '../support/api/contract-bed.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
@@ -17,4 +17,4 @@ describeWithTestbed('real cluster with all its controllers', {
   controllers: true,
   scheduler: true,
   kwok: true,
-}, (bed) => contractSuite(PLAYED_AREAS, { open: () => contractBed(bed()) }));
+}, (bed) => contractSuite(CONTROLLER_AREAS, { open: () => contractBed(bed()) }));

@@ -38,8 +38,8 @@ const evictor = async (bed: Testbed) => {
   gate.openUntil(Number.POSITIVE_INFINITY);
   const source = fileSource(bed.kubeconfigFor('tidegate'));
   const connection = Layer.orDie(kubeConnection({ source, version: 'test', telemetry }));
-  const doors = Layer.merge(connection, Layer.succeed(WriteGate, gate));
-  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), doors);
+  const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
+  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(evictionsLayer(telemetry), writes).pipe(
       Layer.provideMerge(clockLayer(realTime)),

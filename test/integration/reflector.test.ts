@@ -139,7 +139,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     const other = connect(bed());
     await remove(other, 'entry-2');
     await create(other, 'entry-late', 'late');
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     proxy.mend();
     await eventually(() => named(reflector, 'entry-late') === 'late', { what: 'the late entry' });
     expect(named(reflector, 'entry-2')).toBeUndefined();

@@ -15,7 +15,7 @@ import { supervise, type Supervised } from '../testbed/processes.ts';
 import { startTestbed, type Testbed } from '../testbed/testbed.ts';
 import { eventually } from '../testbed/waiting.ts';
 import { viewCluster } from './cluster-view.ts';
-import { EMPTY_SCENE, isDown, isUp, type Scene, standing, summary, tellChanges } from './story.ts';
+import { changeLines, EMPTY_SCENE, isDown, isUp, type Scene, sceneText, summary } from './scene.ts';
 import { CREATE, DEFAULT_REQUEST, limitRange, REPLICAS, SCALE_TO_ZERO } from './workload.ts';
 
 const CLUSTER = 'demo';
@@ -52,16 +52,16 @@ const tidegate = (name: string, args: readonly string[]): Supervised => {
   return child;
 };
 
-interface Parts {
+interface RunningDemo {
   readonly bed: Testbed;
   readonly children: readonly Supervised[];
   readonly scriptPort: number;
 }
 
 /** How the story went. */
-type Told = { readonly peak: Scene } | { readonly stuck: Scene };
+type Outcome = { readonly peak: Scene } | { readonly stuck: Scene };
 
-const startParts = async (): Promise<Parts> => {
+const startDemo = async (): Promise<RunningDemo> => {
   print('control plane', 'starting Kubernetes without a single Node');
   const bed = await startTestbed({
     controllers: true,
@@ -122,32 +122,32 @@ const type = async (bed: Testbed, args: readonly string[]): Promise<void> => {
 };
 
 /** Tells each change from up to down; gives the scene at the top, or where it got stuck. */
-const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<Told> => {
+const follow = async ({ bed, scriptPort }: RunningDemo, stop: AbortSignal): Promise<Outcome> => {
   const view = viewCluster(bed.kubeconfigFor('admin'));
-  let told = EMPTY_SCENE;
-  const tell = (bound: number): void => {
+  let last = EMPTY_SCENE;
+  const printChanges = (bound: number): void => {
     const now = view.scene(bound);
-    for (const { who, what } of tellChanges(told, now)) print(who, what);
-    told = now;
+    for (const { who, what } of changeLines(last, now)) print(who, what);
+    last = now;
   };
   const until = async (is: (scene: Scene) => boolean): Promise<boolean> =>
     await eventually(async () => {
-      tell(await boundMachines(scriptPort));
-      return is(told);
+      printChanges(await boundMachines(scriptPort));
+      return is(last);
     }, {
       what: 'the end of the story',
       timeoutMs: PATIENCE_MS,
       hopeless: () => stop.aborted ? 'interrupted' : undefined,
     }).catch(() => false);
-  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
+  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => printChanges(last.bound));
   try {
     const { cpu, memory } = DEFAULT_REQUEST;
     print('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
     await type(bed, CREATE);
-    if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: told };
-    const peak = told;
+    if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: last };
+    const peak = last;
     await type(bed, SCALE_TO_ZERO);
-    return await until(isDown) ? { peak } : { stuck: told };
+    return await until(isDown) ? { peak } : { stuck: last };
   } finally {
     changes.unsubscribe();
     await view.close();
@@ -169,24 +169,24 @@ const run = async (): Promise<number> => {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   process.once('SIGTERM', () => interrupted.abort());
-  const parts = await startParts();
+  const running = await startDemo();
   try {
-    const told = await follow(parts, interrupted.signal);
+    const last = await follow(running, interrupted.signal);
     if (interrupted.signal.aborted) return EXIT_INTERRUPTED;
-    if ('stuck' in told) {
-      print('demo', `gave up after ${PATIENCE_MS / 1000} s: ${standing(told.stuck)}`);
+    if ('stuck' in last) {
+      print('demo', `gave up after ${PATIENCE_MS / 1000} s: ${sceneText(last.stuck)}`);
       return EXIT_UNFINISHED;
     }
     process.stdout.write(`\n${styleText('bold', 'What happened')}\n`);
-    for (const line of summary(told.peak, await operatorWrites(parts.bed))) {
+    for (const line of summary(last.peak, await operatorWrites(running.bed))) {
       process.stdout.write(`  ${line}\n`);
     }
     return 0;
   } finally {
     process.stdout.write('\n');
     print('demo', 'stopping everything');
-    for (const child of parts.children) await child.stop();
-    await parts.bed.stop();
+    for (const child of running.children) await child.stop();
+    await running.bed.stop();
     print('demo', 'nothing is left running');
   }
 };

@@ -67,7 +67,7 @@ export interface Testbed extends Kubectl {
    * Makes every older revision 410 Gone: watches and pages from before cannot go on. The API server
    * goes away for some seconds, because it serves old revisions from its own cache as well.
    */
-  readonly forgetRevisions: () => Promise<void>;
+  readonly compactHistory: () => Promise<void>;
   /** Every answered request so far, except what the bed's own programs read. */
   readonly audit: () => Promise<readonly AuditEntry[]>;
   readonly stop: () => Promise<void>;
@@ -178,7 +178,7 @@ const testbedOf = (
     ...commandsOf(layout, found.kubectl),
     stopApiServer: () => apiServer.stop(),
     startApiServer,
-    forgetRevisions: async () => {
+    compactHistory: async () => {
       await apiServer.stop();
       await compactEtcd(layout);
       await startApiServer();

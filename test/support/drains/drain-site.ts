@@ -23,7 +23,7 @@ import { DRAIN_COLLECTIONS } from './workloads.ts';
 
 const PATIENT_MS = 300_000;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
-const OPERATOR_QUIET_FLAGS = { 'log-level': 'info' };
+const OPERATOR_TEST_FLAGS = { 'log-level': 'info' };
 
 /** What is there before the drain. */
 export interface DrainFixture {
@@ -52,7 +52,7 @@ export interface DrainSite {
 }
 
 /** How the parts of a site are started. */
-export interface SiteParts {
+export interface SiteOptions {
   readonly bed: Testbed;
   readonly cluster: ClusterClient;
   readonly fleet: FleetProcess;
@@ -116,7 +116,7 @@ export const untilBudgetsCurrent = async (
 
 /** Makes what is there before the operator comes; gives the machines. */
 export const createFixture = async (
-  { cluster, fleet }: Pick<SiteParts, 'cluster' | 'fleet'>,
+  { cluster, fleet }: Pick<SiteOptions, 'cluster' | 'fleet'>,
   fixture: DrainFixture,
 ): Promise<readonly string[]> => {
   const machines = await joinMachines({ fleet, cluster }, fixture.machines);
@@ -130,7 +130,7 @@ export const createFixture = async (
 };
 
 /** Sets the stage up to the moment before machines are taken back. */
-export const setStage = async (parts: SiteParts, fixture: DrainFixture): Promise<DrainSite> => {
+export const createSite = async (parts: SiteOptions, fixture: DrainFixture): Promise<DrainSite> => {
   const { bed, cluster, fleet, options } = parts;
   const pods = await cluster.history(COLLECTIONS.pods);
   const machines = await createFixture(parts, fixture);
@@ -138,7 +138,7 @@ export const setStage = async (parts: SiteParts, fixture: DrainFixture): Promise
     bed,
     shardAddress: fleet.address,
     ...options,
-    flags: { ...OPERATOR_QUIET_FLAGS, ...options?.flags },
+    flags: { ...OPERATOR_TEST_FLAGS, ...options?.flags },
   });
   await operator.untilReady();
   await untilReadyInCluster(cluster, machines);

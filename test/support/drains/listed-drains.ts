@@ -22,7 +22,7 @@ export const listedDrains = async (
 };
 
 /** `reason pod` of every pod that the plan or the status of a node says to be held up. */
-export const heldUp = (shown: unknown): readonly string[] =>
-  listOrEmptyAt(shown, 'blockers').flatMap((blocker) =>
+export const heldUp = (listed: unknown): readonly string[] =>
+  listOrEmptyAt(listed, 'blockers').flatMap((blocker) =>
     listOrEmptyAt(blocker, 'pods').map((pod) => `${textAt(blocker, 'reason')} ${pod}`)
   ).toSorted();

@@ -84,9 +84,9 @@ export const untilReadyInCluster = async (
   ids: readonly string[],
 ): Promise<void> => {
   await eventually(async () => {
-    const shown = await cluster.list(COLLECTIONS.upcomingNodes);
+    const listed = await cluster.list(COLLECTIONS.upcomingNodes);
     const ready = new Set(
-      shown.filter(isJoined).map(nameOf),
+      listed.filter(isJoined).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
   }, { what: 'every machine to be shown Ready', everyMs: 250, timeoutMs: PATIENT_MS });

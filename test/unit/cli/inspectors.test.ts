@@ -20,24 +20,24 @@ const looked = async (asked: {
     inspectAddress: asked.inspectAddress,
     title: 'test',
   });
-  const said: string[] = [];
-  await inspectors.open({ log: (_level, message) => said.push(message) });
+  const lines: string[] = [];
+  await inspectors.open({ log: (_level, message) => lines.push(message) });
   await inspectors.close();
-  return { inspectors: inspectors.all.length, said };
+  return { inspectors: inspectors.all.length, lines };
 };
 
 test('nobody looks on where neither page nor recording is asked for', async () => {
-  expect(await looked({})).toEqual({ inspectors: 0, said: [] });
+  expect(await looked({})).toEqual({ inspectors: 0, lines: [] });
 });
 
 test('a recording is one onlooker and one file', async () => {
   const folder = await emptyFolder();
-  const { inspectors, said } = await looked({ recordFile: join(folder, 'report.jsonl') });
-  expect([inspectors, said]).toEqual([1, ['Lifecycles are recorded']]);
+  const { inspectors, lines } = await looked({ recordFile: join(folder, 'report.jsonl') });
+  expect([inspectors, lines]).toEqual([1, ['Lifecycles are recorded']]);
   expect(await readdir(folder)).toEqual(['report.jsonl']);
 });
 
 test('a live page is one onlooker and one server', async () => {
-  const { inspectors, said } = await looked({ inspectAddress: { host: '', port: 0 } });
-  expect([inspectors, said]).toEqual([1, ['Live page is served']]);
+  const { inspectors, lines } = await looked({ inspectAddress: { host: '', port: 0 } });
+  expect([inspectors, lines]).toEqual([1, ['Live page is served']]);
 });

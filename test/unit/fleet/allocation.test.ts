@@ -187,9 +187,9 @@ describe('fleet allocation', () => {
   test('tells what more could be had, and tells it again only when it changes', async () => {
     const { want, cluster, time } = await connect();
     await want(cpus(8));
-    const told = cluster.capacity();
-    expect(told.map(({ availableCount }) => availableCount)).toEqual([11]);
-    expect(told.at(-1)).toMatchObject({
+    const lines = cluster.capacity();
+    expect(lines.map(({ availableCount }) => availableCount)).toEqual([11]);
+    expect(lines.at(-1)).toMatchObject({
       supersedesKey: 'available:p=0|ipb=0|rpb=0|reqs=|spr=',
       resources: { resources: { cpu: '8', memory: '32Gi', pods: '110' } },
       confidence: 3,

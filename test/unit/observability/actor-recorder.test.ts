@@ -67,9 +67,9 @@ test('a recording begins with its head and has each event with the state that it
 
 test('a recording that is played again comes to the recorded states', async () => {
   const replay = makeReplay(MACHINES);
-  const played = linesIn(await recorded()).map(replay.play);
-  expect(played.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
-  const last = played.at(-1);
+  const replayed = linesIn(await recorded()).map(replay.play);
+  expect(replayed.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
+  const last = replayed.at(-1);
   expect(last?._tag === 'Moved' && stateOf(last.actor.snapshot)).toBe('leaving.terminating');
 });
 

@@ -4,7 +4,7 @@ import { type AnyActorLogic, createActor, createMachine, fromCallback, fromPromi
 import { type Inspector, inspectWith, isOfAct } from '../../../src/observability/inspector.ts';
 
 /** What is told of the snapshots of an actor that begins and ends. */
-const told = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {
+const lines = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {
   const seen: boolean[] = [];
   const actor = createActor(logic, {
     id: 'one',
@@ -30,7 +30,7 @@ test.each<[what: string, logic: AnyActorLogic, isAct: boolean]>([
     false,
   ],
 ])('%s', async (_what, logic, isAct) => {
-  expect(await told(logic)).toEqual([isAct]);
+  expect(await lines(logic)).toEqual([isAct]);
 });
 
 test('where nobody looks on, actors are inspected by the tap of logs and metrics itself', () => {
@@ -40,24 +40,24 @@ test('where nobody looks on, actors are inspected by the tap of logs and metrics
 
 test('those who look on see what became of each statechart, and the tap what moved', async () => {
   const act = fromPromise(() => Promise.resolve(1));
-  const door = createMachine({
+  const gate = createMachine({
     id: 'door',
     initial: 'shut',
     invoke: { id: 'knock', src: act, onDone: '.open' },
     states: { shut: {}, open: {} },
   });
-  const heard: string[] = [];
+  const received: string[] = [];
   const look = (who: string): Inspector => ({ id, event, snapshot }) => {
-    heard.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
+    received.push([who, id, event.type, 'value' in snapshot ? snapshot.value : 'none'].join(' '));
   };
   const tapped = new Set<string>();
   const inspect = inspectWith(({ type }) => void tapped.add(type), [
     look('board'),
     look('recording'),
   ]);
-  createActor(door, { id: 'door/1', inspect }).start();
+  createActor(gate, { id: 'door/1', inspect }).start();
   await Promise.resolve();
-  expect(heard).toEqual([
+  expect(received).toEqual([
     'board door/1 xstate.init shut',
     'recording door/1 xstate.init shut',
     'board door/1 xstate.done.actor.knock open',

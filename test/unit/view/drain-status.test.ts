@@ -161,14 +161,14 @@ describe('the pods of a drain', () => {
 });
 
 describe('what only the operator was told', () => {
-  const told = (note: string, secondsAgo?: number) =>
+  const reported = (note: string, secondsAgo?: number) =>
     drainStatus(sceneOfNode({
       pods: [podOf({ name: 'web-1' })],
       events: [sceneEvent('PolicyRefused', note, secondsAgo)],
     })).blockers;
 
   test('DR-43: the newest Event that names a pod says why it is there', () => {
-    expect(told('ns/web-1 (refused by guard: no)')).toMatchObject([{
+    expect(reported('ns/web-1 (refused by guard: no)')).toMatchObject([{
       reason: 'PolicyRefused',
       text: 'refused by guard: no',
       pods: ['ns/web-1'],
@@ -213,12 +213,12 @@ describe('what only the operator was told', () => {
   });
 
   test('an Event about a pod with a longer name says nothing', () => {
-    expect(told('ns/web-12 (refused by guard: no)')).toEqual([]);
-    expect(told('other-ns/web-1 (refused by guard: no)')).toEqual([]);
+    expect(reported('ns/web-12 (refused by guard: no)')).toEqual([]);
+    expect(reported('other-ns/web-1 (refused by guard: no)')).toEqual([]);
   });
 
   test('an Event from before the cordon says nothing', () => {
-    expect(told('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
+    expect(reported('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
   });
 
   test('a pod that the cluster explains needs no Event', () => {

@@ -28,7 +28,7 @@ export const request = (name: string, { spec, phase, version = '1' }: Shown = {}
 };
 
 /** The cache that the cluster shows; `show` and `hide` are its watch. */
-export const shownRequests = () => {
+export const fedRequests = () => {
   const objects = new Map<ObjectKey, CapacityRequestProjection>();
   const facts = new Subject<Fact<CapacityRequestProjection>>();
   return {

@@ -85,7 +85,7 @@ const nodeLines = (before: Scene, now: Scene): readonly Line[] => {
 };
 
 /** The lines that tell what changed between two scenes, causes before what follows from them. */
-export const tellChanges = (before: Scene, now: Scene): readonly Line[] => [
+export const changeLines = (before: Scene, now: Scene): readonly Line[] => [
   ...requestLines(before, now),
   ...phaseLines(before, now),
   ...nodeLines(before, now),
@@ -108,7 +108,7 @@ export const isDown = ({ pods, requests, machines, nodes, bound }: Scene): boole
   pods + requests + machines.size + nodes.size + bound === 0;
 
 /** Where it stands, for people who waited in vain. */
-export const standing = (scene: Scene): string => {
+export const sceneText = (scene: Scene): string => {
   const ready = [...scene.machines.values()].filter(({ phase }) => phase === 'Ready');
   return `${scene.running} of ${scene.pods} pods running, ` +
     `${scene.acknowledged} of ${scene.requests} requests acknowledged, ` +

@@ -1,21 +1,21 @@
 /** What the demo tells of a changing cluster. */
 import { describe, expect, test } from 'vitest';
 import {
+  changeLines,
   EMPTY_SCENE,
   isDown,
   isUp,
   type MachineSeen,
   type Scene,
-  standing,
+  sceneText,
   summary,
-  tellChanges,
-} from '../../../tools/demo/story.ts';
+} from '../../../tools/demo/scene.ts';
 
 const machine = (phase: MachineSeen['phase'], nodeName = ''): ReadonlyMap<string, MachineSeen> =>
   new Map([['un-m-1', { name: 'un-m-1', phase, nodeName, kind: 'standard-8', zone: 'zone-a' }]]);
 
 const told = (before: Scene, now: Scene): readonly string[] =>
-  tellChanges(before, now).map(({ who, what }) => `${who}: ${what}`);
+  changeLines(before, now).map(({ who, what }) => `${who}: ${what}`);
 
 describe('the story of the demo', () => {
   const asked: Scene = { ...EMPTY_SCENE, pods: 2, requests: 2 };
@@ -66,7 +66,7 @@ describe('the story of the demo', () => {
     expect(isUp({ ...up, bound: 2 }, 2)).toBe(false);
     expect(isUp({ ...up, nodes: new Map([['m-1', false]]) }, 2)).toBe(false);
     expect(isUp({ ...up, acknowledged: 1 }, 2)).toBe(false);
-    expect(standing(registered)).toBe(
+    expect(sceneText(registered)).toBe(
       '0 of 2 pods running, 2 of 2 requests acknowledged, 0 of 1 machines Ready, 0 Nodes',
     );
   });

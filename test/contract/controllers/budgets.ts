@@ -49,7 +49,7 @@ const TWO_NAMES: readonly Step[] = [
 ];
 
 /** Budgets as the disruption controller keeps them. */
-export const playedBudgets: Area = {
+export const controllerBudgets: Area = {
   title: 'Played budgets',
   cases: {
     'at least 1 of 3': ofThree({ minAvailable: 1 }, [1, 2]),

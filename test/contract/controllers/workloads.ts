@@ -47,7 +47,7 @@ const says = (path: string, type: string, status: string): Step =>
   ));
 
 /** Deployments, StatefulSets and DaemonSets as their controllers keep them. */
-export const playedWorkloads: Area = {
+export const controllerWorkloads: Area = {
   title: 'Played workloads',
   cases: {
     'a Deployment makes a ReplicaSet of its name and template': [

@@ -53,7 +53,7 @@ const affinity = (key: string, operator: string, values: readonly string[]) => (
 });
 
 /** The scheduler, and the life of nodes. */
-export const playedScheduling: Area = {
+export const controllerScheduling: Area = {
   title: 'Played scheduling',
   cases: {
     'a pod goes to a node that it may be on': [joined('a'), homePod('p'), goesTo('p', 'a')],

@@ -62,9 +62,9 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
 
     // The policy is known from the Event that the operator writes after ten seconds.
     const running = await eventually(async () => {
-      const [shown] = listOrEmptyAt(await listedDrains(startTidegate, bed(), 'status'), 'items');
-      const reasons = heldUp(shown);
-      if (reasons.length === HELD.length && textAt(shown, 'state') === 'Draining') return shown;
+      const [current] = listOrEmptyAt(await listedDrains(startTidegate, bed(), 'status'), 'items');
+      const reasons = heldUp(current);
+      if (reasons.length === HELD.length && textAt(current, 'state') === 'Draining') return current;
       throw new Error(`it names ${reasons.join(', ')}`);
     }, { what: 'every blocker to be named', everyMs: 500 });
     expect(heldUp(running)).toEqual(HELD);
