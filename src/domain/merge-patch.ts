@@ -5,15 +5,15 @@ const same = (left: unknown, right: unknown): boolean =>
   left === right || JSON.stringify(left) === JSON.stringify(right);
 
 /**
- * The patch that makes `wanted` of `shown`, `undefined` when they are equal. Fields that are to go
+ * The patch that makes `wanted` of `current`, `undefined` when they are equal. Fields that are to go
  * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their
  * own.
  */
 export const mergePatchOf = (
-  shown: unknown,
+  current: unknown,
   wanted: unknown,
 ): Readonly<Record<string, unknown>> | undefined => {
-  const before = asRecord(shown) ?? {};
+  const before = asRecord(current) ?? {};
   const after = asRecord(wanted) ?? {};
   const changes: [string, unknown][] = [];
   for (const key of Object.keys(before)) {

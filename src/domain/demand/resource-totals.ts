@@ -15,7 +15,7 @@ import type { ResourceMap } from '../resources.ts';
 import type { Amount, Amounts } from './terms.ts';
 
 /** Sums and maxima of the amounts of many requests. */
-export interface Tally {
+export interface ResourceTotals {
   /** How many requests are in it. */
   readonly size: number;
   readonly add: (amounts: Amounts) => void;
@@ -69,7 +69,7 @@ const shift = (column: Column, { quantity }: Amount, by: 1 | -1): void => {
   else column.formats[2] += by;
 };
 
-class ResourceTally implements Tally {
+class ExactTotals implements ResourceTotals {
   readonly #kinds = new Map<string, Kind>();
   /** By resource name; few, so a list is smaller and faster than a map. */
   #columns: readonly Column[] = [];
@@ -156,5 +156,5 @@ class ResourceTally implements Tally {
   }
 }
 
-/** An empty tally. */
-export const makeTally = (): Tally => new ResourceTally();
+/** Totals of no requests. */
+export const makeResourceTotals = (): ResourceTotals => new ExactTotals();
