@@ -5,9 +5,8 @@ const same = (left: unknown, right: unknown): boolean =>
   left === right || JSON.stringify(left) === JSON.stringify(right);
 
 /**
- * The patch that makes `wanted` of `current`, `undefined` when they are equal. Fields that are to go
- * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their
- * own.
+ * The patch from `current` to `wanted`; `undefined` when they are equal. A removed field becomes
+ * null; lists are replaced whole, as merge patches do. Objects must hold no null of their own.
  */
 export const mergePatchOf = (
   current: unknown,

@@ -36,7 +36,7 @@ const litPaths = (page: Page): Promise<readonly string[]> =>
 /** Each view of the page, and what is there when it is drawn. */
 const VIEWS = [
   ['', '.welcome'],
-  ['podEviction', 'text.population'],
+  ['podEviction', 'text.state-count'],
   ['podEviction?state=queued', '.found b'],
   ['podEviction?search=nobody', '.found'],
   ['podEviction/default/db-7', '.lit'],
@@ -62,11 +62,11 @@ describeWithBrowser('the live page', (browser) => {
   it('says how many actors are in each state, and lists those of the state that is picked', async () => {
     const { url, move } = await crowded(300);
     const page = await openPage(browser(), `${url}#/podEviction`);
-    const count = page.locator('[data-state="queued"] > text.population');
+    const count = page.locator('[data-state="queued"] > text.state-count');
     await soon(() => count.textContent()).toBe('300');
     move(100);
     await soon(() => count.textContent()).toBe('200');
-    const [other = ''] = await page.locator('[data-state]:has(> text.population)')
+    const [other = ''] = await page.locator('[data-state]:has(> text.state-count)')
       .evaluateAll((groups) =>
         groups.map((group) => group.getAttribute('data-state') ?? '')
           .filter((path) => path.includes('.'))
@@ -158,7 +158,7 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();
       await soon(() => page.locator('.panel h2').innerText()).toContain('default/db');
       await page.goto(`${String(url)}#/podEviction`);
-      await soon(() => page.locator('[data-state="queued"] > text.population').textContent())
+      await soon(() => page.locator('[data-state="queued"] > text.state-count').textContent())
         .toBe(String(PODS));
       await picture(page, 'page-overview');
 

@@ -70,12 +70,12 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /** The badge of a state, made when it is first needed. */
 const badgeOf = (group: Element): Element => {
-  const there = group.querySelector(':scope > text.population');
+  const there = group.querySelector(':scope > text.state-count');
   if (there !== null) return there;
   const badge = document.createElementNS(SVG, 'text');
   const box = group.querySelector(':scope > rect');
   const number = (name: string): number => Number(box?.getAttribute(name) ?? 0);
-  badge.setAttribute('class', 'population');
+  badge.setAttribute('class', 'state-count');
   badge.setAttribute('x', String(number('x') + number('width') - 8));
   badge.setAttribute('y', String(number('y') + 4));
   group.append(badge);
@@ -90,7 +90,7 @@ const mark = (drawing: Element, { lit, around, passed, counts }: Marks): void =>
     group.classList.toggle('around', around.has(path));
     group.classList.toggle('passed', passed.has(path) && !lit.has(path));
     group.classList.toggle('peopled', count > 0);
-    if (count > 0 || group.querySelector(':scope > text.population') !== null) {
+    if (count > 0 || group.querySelector(':scope > text.state-count') !== null) {
       badgeOf(group).textContent = count === 0 ? '' : count.toLocaleString('en');
     }
   }

@@ -46,10 +46,10 @@ export const recordedPath = (lines: readonly RecordLine[], id: string): readonly
 /** How many actors the drawing says to be in each state; of a machine without any, nothing. */
 export const pageCounts = async (page: Page): Promise<Readonly<Record<string, number>>> => {
   await page.locator('[data-state]').first().waitFor();
-  const badges = await page.locator('[data-state]:has(> text.population)').evaluateAll((groups) =>
+  const badges = await page.locator('[data-state]:has(> text.state-count)').evaluateAll((groups) =>
     groups.map((group): readonly [string, string] => [
       group.getAttribute('data-state') ?? '',
-      group.querySelector(':scope > text.population')?.textContent ?? '',
+      group.querySelector(':scope > text.state-count')?.textContent ?? '',
     ])
   );
   return Object.fromEntries(

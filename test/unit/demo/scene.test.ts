@@ -14,7 +14,7 @@ import {
 const machine = (phase: MachineSeen['phase'], nodeName = ''): ReadonlyMap<string, MachineSeen> =>
   new Map([['un-m-1', { name: 'un-m-1', phase, nodeName, kind: 'standard-8', zone: 'zone-a' }]]);
 
-const told = (before: Scene, now: Scene): readonly string[] =>
+const linesOf = (before: Scene, now: Scene): readonly string[] =>
   changeLines(before, now).map(({ who, what }) => `${who}: ${what}`);
 
 describe('the story of the demo', () => {
@@ -33,25 +33,25 @@ describe('the story of the demo', () => {
   };
 
   test('tells each change once, causes before what follows from them', () => {
-    expect(told(EMPTY_SCENE, asked)).toEqual([
+    expect(linesOf(EMPTY_SCENE, asked)).toEqual([
       'requests: 0 of 2 acknowledged',
       'pods: 0 of 2 running',
     ]);
-    expect(told(asked, registered)).toEqual([
+    expect(linesOf(asked, registered)).toEqual([
       'requests: 2 of 2 acknowledged',
       'machine: un-m-1  Registered  (standard-8, zone-a)',
     ]);
-    expect(told(registered, up)).toEqual([
+    expect(linesOf(registered, up)).toEqual([
       'machine: un-m-1  Registered → Ready  (standard-8, zone-a)',
       'node: m-1  joined, ready',
       'machine: un-m-1  is Node m-1',
       'pods: 2 of 2 running',
     ]);
-    expect(told(up, up)).toEqual([]);
+    expect(linesOf(up, up)).toEqual([]);
   });
 
   test('tells what goes, in the same order', () => {
-    expect(told(up, EMPTY_SCENE)).toEqual([
+    expect(linesOf(up, EMPTY_SCENE)).toEqual([
       'requests: none left',
       'machine: un-m-1  went back',
       'node: m-1  left',
