@@ -55,6 +55,7 @@ export default defineConfig({
         test: { name: 'tidy', include: ['test/*.test.ts'], testTimeout: 60_000 },
       },
       floor('unit', 180_000),
+      floor('packages', 180_000, { include: ['packages/*/test/**/*.test.ts'] }),
       floor('models', 180_000),
       {
         // The same models, to try their own tests on mutants of the machines.

@@ -14,12 +14,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { RunningCluster } from '@tidegate/embedded-kubernetes';
+import type { RunningFleet } from '@tidegate/stand-in-fleet';
+import { definitions } from './api/definitions.ts';
 import type { DemoSite, StartDemoSite } from './cli/demo-site.ts';
+import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import { PAGE_LOG } from './cli/inspectors.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
-import { runCluster, type RunningCluster } from './embedded/cluster/run.ts';
-import { runFleet, type RunningFleet } from './embedded/fleet/run.ts';
 
 const CLUSTER = 'demo';
 const LOOPBACK = '127.0.0.1';
@@ -51,6 +53,7 @@ const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'ask' | 'list'> => 
 });
 
 const fleetOf = async (kubeconfig: string, folder: string) => {
+  const { runFleet } = await loadStandInFleet('demo');
   let port = 0;
   const start = (): Promise<RunningFleet> =>
     runFleet({
@@ -126,8 +129,16 @@ const LOG_LINES_MAX = 5;
 
 /** Sets the stage. */
 export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile }) => {
+  const { runCluster } = await loadEmbeddedKubernetes('demo');
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
-  const cluster = await runCluster({ time: realTime, listen: LISTEN, seed: 1, nodes: 0, rate: 1 });
+  const cluster = await runCluster({
+    time: realTime,
+    listen: LISTEN,
+    seed: 1,
+    nodes: 0,
+    rate: 1,
+    definitions: definitions(),
+  });
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, cluster.kubeconfig, { mode: KUBECONFIG_MODE });
   const { port, fleet } = await fleetOf(kubeconfig, folder);

@@ -10,10 +10,11 @@ import { EXIT } from './cli/exit-codes.ts';
 import { failureSentence } from './cli/failures.ts';
 import type { StartCluster } from './cli/cluster.ts';
 import type { StartFleet } from './cli/fleet.ts';
+import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
 import type { StartOperator } from './cli/operator.ts';
-import type { StartPods } from './cli/pods.ts';
 import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
+import { PackageMissing } from './domain/package-missing.ts';
 import { realTime } from './effects/real-time.ts';
 import { readProcessEnvironment } from './effects/settings.ts';
 
@@ -32,7 +33,7 @@ const logFields = (fields: Readonly<Record<string, unknown>>): LogFields =>
   );
 
 const startFleet: StartFleet = async (settings) => {
-  const { runFleet } = await import('./embedded/fleet/run.ts');
+  const { runFleet } = await loadStandInFleet('fleet');
   const { makeLogs } = await import('./observability/logs.ts');
   const { bindingsFile, kubeconfig, scriptListen, tls } = settings;
   const logs = makeLogs({ level: 'info', time: realTime, target: 1, base: { role: 'fleet' } });
@@ -51,8 +52,9 @@ const startFleet: StartFleet = async (settings) => {
 };
 
 const startCluster: StartCluster = async (settings) => {
-  const { runCluster } = await import('./embedded/cluster/run.ts');
-  return await runCluster({ time: realTime, ...settings });
+  const { runCluster } = await loadEmbeddedKubernetes('cluster');
+  const { definitions } = await import('./api/definitions.ts');
+  return await runCluster({ time: realTime, ...settings, definitions: definitions() });
 };
 
 /** Everything that an operator is made of is read only when its settings are good. */
@@ -61,17 +63,8 @@ const startOperator: StartOperator = async (settings) => {
   return await startOperatorProcess(settings);
 };
 
-/** Every lifecycle that is drawn: the operator's, and the one of the stand-in fleet. */
-const drawnMachines = async () => {
-  const { MACHINES } = await import('./machines/index.ts');
-  const { fleetMachine } = await import('./embedded/fleet/machine.ts');
-  return { ...MACHINES, fleetMachine };
-};
-
-const startPods: StartPods = async (settings) => {
-  const { startPodsProcess } = await import('./cli/pods-process.ts');
-  return await startPodsProcess(settings);
-};
+/** The lifecycles of the operator. */
+const drawnMachines = async () => (await import('./machines/index.ts')).MACHINES;
 
 const roles: Roles = {
   operator: async (flags) => {
@@ -80,7 +73,7 @@ const roles: Roles = {
   },
   pods: async (flags) => {
     const { runPods } = await import('./cli/pods.ts');
-    return await runPods(flags, processEnvironment, { terminal, start: startPods });
+    return await runPods(flags, processEnvironment, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
@@ -132,5 +125,5 @@ try {
   process.exit(await runProgram(process.argv.slice(2), roles, terminal));
 } catch (error) {
   terminal.report(failureSentence(error));
-  process.exit(EXIT.failure);
+  process.exit(error instanceof PackageMissing ? EXIT.usage : EXIT.failure);
 }

@@ -4,19 +4,25 @@
  * Each rule is tried twice: on the project, and on a planted file that breaks it. A message names
  * the file, the line, and the remedy.
  */
-import { readFileSync } from 'node:fs';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { describe, expect, test } from 'vitest';
-import { fleetMachine } from '../src/embedded/fleet/machine.ts';
+import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
-import { chartDrift } from '../src/view/chart/chart-drift.ts';
+import { chartDrift } from '../tools/chart-drift.ts';
 import { blanked } from './tidy/blanking.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
+import {
+  looseVersions,
+  manifests,
+  missingDependencies,
+  productionInstall,
+  unusedDependencies,
+} from './tidy/manifests.ts';
 import { ROOM_RULES } from './tidy/rooms.ts';
 import { SHAPE_RULES } from './tidy/shape.ts';
-import { PROJECT, projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
+import { projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
 import { chartProblems, chartProblemText } from './tidy/statecharts.ts';
 import { WORD_RULES } from './tidy/words.ts';
 
@@ -35,7 +41,7 @@ describe('tidy', () => {
   test.each(RULES)('a planted file is caught: $title', ({ check, planted }) => {
     const caught = check(sourceFile(planted.path, planted.text)).map(violationText);
     expect(caught.length).toBeGreaterThan(0);
-    expect(caught[0]).toMatch(/^(?:src|test|tools)\/\S+:\d+: .+\. \S.+$/);
+    expect(caught[0]).toMatch(/^(?:src|packages|test|tools)\/\S+:\d+: .+\. \S.+$/);
   });
 
   test('a rule about code does not trip over words in comments and literals', () => {
@@ -175,29 +181,25 @@ describe('tidy documentation', () => {
 });
 
 describe('tidy packages', () => {
-  const manifest = JSON.parse(readFileSync(`${PROJECT}package.json`, 'utf8'));
+  const all = manifests().map((manifest) => [manifest.folder || 'the operator', manifest] as const);
 
-  test('every dependency is pinned to one version', () => {
-    const versions = { ...manifest.dependencies, ...manifest.devDependencies };
-    const loose = Object.entries(versions).filter(([, version]) =>
-      !/^\d+\.\d+\.\d+$/.test(String(version))
-    );
-    expect(loose).toEqual([]);
+  test.each(all)('%s pins every dependency to one version', (_, manifest) => {
+    expect(looseVersions(manifest)).toEqual([]);
   });
 
-  test('source files use only what an installation without development packages has', () => {
-    // The page is served as one bundle, which is committed.
-    const shipped = files.filter(({ path }) =>
-      path.startsWith('src/') && !path.startsWith('src/web/page/')
-    );
-    const used = shipped.flatMap(({ imports, path }) =>
-      imports.filter(({ from }) => !/^[.]|^node:/.test(from)).map(({ from }) => ({ from, path }))
-    );
-    const missing = used.filter(({ from }) =>
-      !Object.keys(manifest.dependencies).some((name) =>
-        from === name || from.startsWith(`${name}/`)
-      )
-    );
-    expect(missing).toEqual([]);
+  test.each(all)('%s uses only what an installation for production has', (_, manifest) => {
+    expect(missingDependencies(manifest, files)).toEqual([]);
+  });
+
+  test.each(all)('%s has no dependency that it does not use', (_, manifest) => {
+    expect(unusedDependencies(manifest, files)).toEqual([]);
+  });
+
+  test('an operator is installed without what only packages, tools and drawing need', () => {
+    const held = [...productionInstall()];
+    const unwanted = /^(?:ajv|@marcbachmann\/cel-js|elkjs|vite|vitest|preact)$|redis/;
+    expect(held).toContain('@tidegate/go-template');
+    expect(held.filter((name) => unwanted.test(name))).toEqual([]);
+    expect(held.filter((name) => name.startsWith('@tidegate/'))).toHaveLength(1);
   });
 });

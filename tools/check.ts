@@ -1,6 +1,6 @@
 /**
- * Everything that can be wrong with the project without running it: format, lint, types, and pages
- * and code that are generated.
+ * Everything that can be wrong with the project without running it: format, lint, types, dead code,
+ * and pages and code that are generated.
  *
  * `node tools/check.ts` checks; with `--write` it formats and generates instead. All checks run,
  * also when one fails, so that one run tells all there is to mend.
@@ -23,10 +23,11 @@ const GENERATORS = [
   'tools/reasons-docs.ts',
   'tools/rules-docs.ts',
   'tools/lifecycles.ts',
+  'tools/architecture.ts',
   'tools/page.ts',
 ];
 
-const FOLDERS = ['src', 'test', 'tools'];
+const FOLDERS = ['src', 'packages', 'test', 'tools'];
 
 interface Step {
   readonly title: string;
@@ -49,16 +50,28 @@ const FORMAT: Step = { title: 'format', ...deno('fmt', ...(writing ? [] : ['--ch
 const LINT: Step = { title: 'lint', ...deno('lint', '--quiet') };
 const TYPES: Step = { title: 'types', ...deno('check', '--quiet', ...FOLDERS) };
 
+const knip = (title: string, ...args: readonly string[]): Step => ({
+  title,
+  command: `${BIN}/node`,
+  args: [`${ROOT}node_modules/knip/bin/knip.js`, '--no-config-hints', ...args],
+});
+
+/** What is dead, and what of `src/` only tests import; `knip.jsonc` says what is left out. */
+const UNUSED: readonly Step[] = [
+  knip('unused code and dependencies'),
+  knip('code that only tests use', '--production', '--include', 'files,dependencies'),
+];
+
 const run = ({ title, command, args }: Step): boolean => {
   const ended = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', env: process.env });
   const passed = ended.status === 0;
-  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n`);
-  if (!passed) process.stdout.write(`${ended.stdout}${ended.stderr}${ended.error ?? ''}\n`);
+  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n${ended.stdout}`);
+  if (!passed) process.stdout.write(`${ended.stderr}${ended.error ?? ''}\n`);
   return passed;
 };
 
 const generators = GENERATORS.map(generate);
-const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...generators];
+const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...UNUSED, ...generators];
 const failed = steps.filter((step) => !run(step));
 if (failed.length > 0) {
   const titles = failed.map(({ title }) => title).join(', ');

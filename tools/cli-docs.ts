@@ -3,6 +3,7 @@ import { DRY_RUNS, PLAN_FORMATS, STATUS_FORMATS } from '../src/cli/drain-request
 import { DEMO_SCENARIOS } from '../src/cli/demo-scenarios.ts';
 import { REPLAY_FORMATS } from '../src/cli/replay-request.ts';
 import { EXIT } from '../src/cli/exit-codes.ts';
+import { ROLE_SUMMARIES } from '../src/domain/operator-roles.ts';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../src/effects/cluster-options.ts';
 import { FLEET_OPTIONS } from '../src/effects/fleet-options.ts';
 import { OPERATOR_OPTIONS } from '../src/effects/operator-options.ts';
@@ -13,13 +14,17 @@ import { CHART_FORMATS } from '../src/view/chart/chart-format.ts';
 import { DRAIN_STATES } from '../src/view/drain-status.ts';
 import { settlePages, table } from './pages.ts';
 
+const absenceOf = (option: OptionTable[string]): string => {
+  if (option.requiredWith !== undefined) return `required with ${option.requiredWith}`;
+  if (option.requiredBecause !== undefined) return 'required';
+  return option.default === undefined ? '' : `\`${option.default}\``;
+};
+
 const optionRows = (options: OptionTable, prefix: string): readonly (readonly string[])[] =>
   Object.values(options).map((option) => [
     `\`--${option.name}\``,
     `\`${option.placeholder}\``,
-    option.default === undefined
-      ? option.requiredBecause === undefined ? '' : 'required'
-      : `\`${option.default}\``,
+    absenceOf(option),
     option.help,
     `\`${variableOf(prefix, option.name)}\``,
   ]);
@@ -40,6 +45,8 @@ const exitRows = Object.entries(EXIT_MEANINGS).map(([name, meaning]) => [
   String(Object.entries(EXIT).find(([other]) => other === name)?.[1]),
   meaning,
 ]);
+
+const roleRows = Object.entries(ROLE_SUMMARIES).map(([name, summary]) => [`\`${name}\``, summary]);
 
 /** Flags of commands that have no table of options. */
 const flagTable = (rows: readonly (readonly [flag: string, meaning: string])[]) =>
@@ -64,7 +71,9 @@ const lines = [
   '',
   '## tidegate operator',
   '',
-  'Runs the operator of one cluster.',
+  'Runs the operator of one cluster, in the roles that `--roles` names:',
+  '',
+  ...table(['Role', 'What it does'], roleRows),
   '',
   ...optionTable(OPERATOR_OPTIONS, OPERATOR_VARIABLES),
   '',
@@ -79,9 +88,9 @@ const lines = [
   '',
   '## tidegate pods',
   '',
-  'Makes a CapacityRequest for every pod of the cluster. `tidegate operator --with-pods` does the',
-  'same in the process of the operator; the flags about pods are the same there, their variables',
-  'begin with `TIDEGATE_`.',
+  'Makes a CapacityRequest for every pod of the cluster: the operator with `--roles pods` and a',
+  'Lease of its own. `tidegate operator --with-pods` does the same beside the other roles; the flags',
+  'about pods are the same there, their variables begin with `TIDEGATE_`.',
   '',
   ...optionTable(POD_OPTIONS, POD_VARIABLES),
   '',

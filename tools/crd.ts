@@ -8,7 +8,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { crdName, customResourceDefinition } from '../src/api/crd.ts';
-import { referencePage } from '../src/api/reference.ts';
+import { referencePage } from './crd-reference.ts';
 import { CUSTOM_RESOURCES } from '../src/api/resources.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

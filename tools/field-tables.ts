@@ -1,6 +1,7 @@
 /**
- * The table of src/gen/kubernetes/fields.ts: which fields the built-in kinds of the embedded
- * cluster have, and of which types, made from the OpenAPI documents that an API server publishes.
+ * The table of packages/embedded-kubernetes/src/gen/kubernetes/fields.ts: which fields the built-in
+ * kinds of the embedded cluster have, and of which types, made from the OpenAPI documents that an
+ * API server publishes.
  */
 import {
   asList,
@@ -10,8 +11,8 @@ import {
   recordAt,
   textAt,
 } from '../src/domain/json.ts';
-import { BUILT_IN } from '../src/embedded/cluster/kinds.ts';
-import { apiVersionOf, type Kind } from '../src/embedded/cluster/kinds/kind.ts';
+import { BUILT_IN } from '../packages/embedded-kubernetes/src/kinds.ts';
+import { apiVersionOf, type Kind } from '../packages/embedded-kubernetes/src/kinds/kind.ts';
 import type { Page } from './pages.ts';
 import type { Testbed } from './testbed/testbed.ts';
 
@@ -53,7 +54,9 @@ interface Found {
   readonly types: Map<string, Readonly<Record<string, string>>>;
 }
 
-/** How a field is written down: `s`, `q`, `i`, `n`, `b`, `*`, `.Type`, `[` of items, `{` of values. */
+/**
+ * How a field is written down: `s`, `q`, `i`, `n`, `b`, `*`, `.Type`, `[` of items, `{` of values.
+ */
 const noted = (value: unknown, found: Found): string => {
   const schema = asRecord(value) ?? {};
   const reference = textAt(schema, '$ref') ?? textAt(asList(schema['allOf'])?.[0], '$ref');
@@ -116,6 +119,6 @@ const generated = (documents: ReadonlyMap<string, JsonRecord>): string => {
 
 /** The page that the API server of a test bed leads to. */
 export const fieldsPage = async (bed: Testbed): Promise<Page> => ({
-  path: 'src/gen/kubernetes/fields.ts',
+  path: 'packages/embedded-kubernetes/src/gen/kubernetes/fields.ts',
   text: generated(await publishedBy(bed)),
 });

@@ -5,16 +5,18 @@
  * Promises: with `--check` a file that is not current, or that belongs to no machine, is named.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { fleetMachine } from '../src/embedded/fleet/machine.ts';
+import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../src/machines/index.ts';
 import { type Chart, chartOf, statesOf } from '../src/view/chart/chart.ts';
-import { chartDrift } from '../src/view/chart/chart-drift.ts';
+import { chartDrift } from './chart-drift.ts';
 import { chartFile } from '../src/view/chart/chart-file.ts';
-import { CHART_FORMATS, chartFileName } from '../src/view/chart/chart-format.ts';
+import { CHART_FORMATS, chartFileName, type ChartFormat } from '../src/view/chart/chart-format.ts';
 import { type Page, settlePages } from './pages.ts';
 
 const TOOL = 'tools/lifecycles.ts';
 const FOLDER = 'docs/lifecycles';
+/** A package has the chart of its machine with it. */
+const FLEET_FOLDER = 'packages/stand-in-fleet/docs';
 const ROOT = new URL('..', import.meta.url);
 
 /** `nodeDrain` → `node-drain`. */
@@ -25,14 +27,21 @@ interface Drawn {
   readonly chart: Chart;
   /** The file that the machine is written in. */
   readonly source: string;
+  /** Where its files go. */
+  readonly folder: string;
 }
 
 const drawn: readonly Drawn[] = [
   ...Object.entries(MACHINES).map(([name, machine]) => ({
     chart: chartOf(machine),
     source: `src/machines/${kebabCase(name)}.ts`,
+    folder: FOLDER,
   })),
-  { chart: chartOf(fleetMachine), source: 'src/embedded/fleet/machine.ts' },
+  {
+    chart: chartOf(fleetMachine),
+    source: 'packages/stand-in-fleet/src/machine.ts',
+    folder: FLEET_FOLDER,
+  },
 ];
 
 /** What a file says of itself in its header, as one paragraph. */
@@ -54,8 +63,10 @@ const filled = (text: string): readonly string[] => {
   return lines;
 };
 
-const section = ({ chart, source }: Drawn): readonly string[] => {
+const section = ({ chart, source, folder }: Drawn): readonly string[] => {
   const { name, root, transitions } = chart;
+  const file = (format: ChartFormat): string =>
+    `${folder === FOLDER ? '' : `../../${folder}/`}${chartFileName(name, format)}`;
   const states = statesOf(root).length - 1;
   return [
     `## ${name}`,
@@ -63,9 +74,9 @@ const section = ({ chart, source }: Drawn): readonly string[] => {
     ...filled(headerOf(source)),
     '',
     `${states} states, ${transitions.length} transitions: [${source}](../../${source}),`,
-    `[Mermaid](${chartFileName(name, 'mermaid')}), [JSON](${chartFileName(name, 'json')}).`,
+    `[Mermaid](${file('mermaid')}), [JSON](${file('json')}).`,
     '',
-    `[![The lifecycle ${name}](${chartFileName(name, 'svg')})](${chartFileName(name, 'svg')})`,
+    `[![The lifecycle ${name}](${file('svg')})](${file('svg')})`,
     '',
   ];
 };
@@ -92,10 +103,10 @@ const index = [
 ];
 
 const pages: Page[] = [{ path: `${FOLDER}/README.md`, text: index.join('\n') }];
-for (const { chart } of drawn) {
+for (const { chart, folder } of drawn) {
   for (const format of CHART_FORMATS) {
     pages.push({
-      path: `${FOLDER}/${chartFileName(chart.name, format)}`,
+      path: `${folder}/${chartFileName(chart.name, format)}`,
       text: await chartFile(chart, format),
     });
   }
@@ -109,18 +120,20 @@ const committed = (path: string): string | undefined => {
 };
 
 if (process.argv.includes('--check')) {
-  for (const { chart } of drawn) {
-    const drift = chartDrift(chart, committed(`${FOLDER}/${chartFileName(chart.name, 'json')}`));
+  for (const { chart, folder } of drawn) {
+    const drift = chartDrift(chart, committed(`${folder}/${chartFileName(chart.name, 'json')}`));
     if (drift !== undefined) process.stderr.write(`${drift}\n`);
   }
 }
 settlePages(TOOL, pages);
 
 const known = new Set(pages.map(({ path }) => path));
-const folder = new URL(`${FOLDER}/`, ROOT);
-for (const name of readdirSync(folder).filter((file) => !known.has(`${FOLDER}/${file}`))) {
-  if (process.argv.includes('--check')) {
-    process.stderr.write(`${FOLDER}/${name} belongs to no machine: run "node ${TOOL}"\n`);
-    process.exitCode = 1;
-  } else rmSync(new URL(name, folder));
+for (const folder of [FOLDER, FLEET_FOLDER]) {
+  const files = readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}`);
+  for (const file of files.filter((path) => !known.has(path))) {
+    if (process.argv.includes('--check')) {
+      process.stderr.write(`${file} belongs to no machine: run "node ${TOOL}"\n`);
+      process.exitCode = 1;
+    } else rmSync(new URL(file, ROOT));
+  }
 }

@@ -1,5 +1,6 @@
 /**
- * Generates `src/gen/bigfleet/` from `proto/` with buf; with `--check`, verifies instead of writing.
+ * Generates the messages of `proto/` with buf, for the operator and for the stand-in fleet, which
+ * shares no code with it; with `--check`, verifies instead of writing.
  *
  * `--check` fails when the contract does not lint, when it breaks what `proto/baseline.binpb`
  * promised, or when the committed code is not what buf generates today. `--baseline` records
@@ -14,8 +15,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const BUF = join(ROOT, 'node_modules', '.bin', 'buf');
-/** The package's own folder: other tools generate beside it. */
-const GENERATED = 'src/gen/bigfleet';
+/** The folders of the messages: other tools generate beside them. */
+const GENERATED = ['src/gen/bigfleet', 'packages/stand-in-fleet/src/gen/bigfleet'];
 const BASELINE = 'proto/baseline.binpb';
 
 /** Runs buf in the root of the repository; false, with its output shown, when it fails. */
@@ -38,12 +39,14 @@ const filesOf = (folder: string): ReadonlyMap<string, string> =>
 const stalePaths = (): readonly string[] => {
   const scratch = mkdtempSync(join(tmpdir(), 'tidegate-proto-'));
   try {
-    if (!buf('generate', '--output', scratch)) return [GENERATED];
-    const wanted = filesOf(join(scratch, GENERATED));
-    const committed = filesOf(join(ROOT, GENERATED));
-    return [...new Set([...wanted.keys(), ...committed.keys()])]
-      .filter((path) => wanted.get(path) !== committed.get(path))
-      .map((path) => join(GENERATED, path));
+    if (!buf('generate', '--output', scratch)) return GENERATED;
+    return GENERATED.flatMap((folder) => {
+      const wanted = filesOf(join(scratch, folder));
+      const committed = filesOf(join(ROOT, folder));
+      return [...new Set([...wanted.keys(), ...committed.keys()])]
+        .filter((path) => wanted.get(path) !== committed.get(path))
+        .map((path) => join(folder, path));
+    });
   } finally {
     rmSync(scratch, { recursive: true });
   }

@@ -26,6 +26,7 @@ interface TestTitle {
 const testFiles = (folder: string): readonly string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.test.ts'))
+    .filter(({ parentPath }) => !parentPath.includes('node_modules'))
     .map((entry) => join(entry.parentPath, entry.name))
     .toSorted();
 
@@ -42,10 +43,13 @@ const titlesIn = (file: string): readonly TestTitle[] =>
     file: relative(root, file),
   }));
 
+/** Names a file of tests, not a title. */
+const WHOLE_FILE = /^(?:packages\/[^/]+\/)?test\//;
+
 const render = (chapters: readonly RuleChapter[], titles: readonly TestTitle[]) => {
   const missing: string[] = [];
   const shownBy = (id: string, wanted: string): readonly string[] => {
-    if (wanted.startsWith('test/')) {
+    if (WHOLE_FILE.test(wanted)) {
       const count = titles.filter(({ file }) => file === wanted).length;
       if (count === 0) missing.push(`Rule ${id}: there is no test in ${wanted}`);
       return [`- all of [${wanted}](../${wanted})`];
@@ -80,7 +84,8 @@ const CHAPTERS = [
   ...fleetChapters,
 ];
 
-const titles = testFiles(join(root, 'test')).flatMap(titlesIn);
+const titles = ['packages', 'test'].flatMap((folder) => testFiles(join(root, folder)))
+  .flatMap(titlesIn);
 const { text, missing } = render(CHAPTERS, titles);
 const problems = [...missing];
 if (process.argv.includes('--check')) {

@@ -1,17 +1,13 @@
 /**
- * Writes into the corpus of templates (`test/unit/template/corpus`) what Go's own engine makes of
+ * Writes into the corpus of templates (`packages/go-template/test/corpus`) what Go's own engine makes of
  * each. With `--check` it writes nothing and exits 1 when a file is not what it would write. Needs
  * Go. A new case needs no more than a title and a template; `data` when the file's own will not do.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 import { asRecord, listOrEmptyAt, parseJson, textAt } from '../src/domain/json.ts';
-import {
-  corpusFolder,
-  type CorpusTopic,
-  goAnswers,
-  readCorpus,
-} from '../test/support/templates/template-corpus.ts';
+import { corpusFolder, type CorpusTopic, readCorpus } from '../packages/go-template/test/corpus.ts';
+import { goAnswers } from '../test/support/templates/go-answers.ts';
 import { printOnStderr } from './testbed/go-builds.ts';
 
 /** The file of a topic with Go's answers in it. */

@@ -19,6 +19,8 @@ export interface Passivation<Entry, Snapshot> {
   readonly isOver?: (snapshot: Snapshot) => boolean;
   /** Called for a passive entry that is pending, to have it activated later; default: at once. */
   readonly onPending?: (entry: Entry) => void;
+  /** After an entry was found to have nothing to do, or its actor was stopped. */
+  readonly onPassive?: (entry: Entry) => void;
   /** True when nothing is known of a passive entry any more, so that it is not counted. */
   readonly isForgotten?: (entry: Entry) => boolean;
 }

@@ -23,10 +23,14 @@ export const fromEffect = <Output, Input, Services>(
   fromPromise<Output, Input>(({ input, signal }) => runtime.runPromise(act(input), { signal }));
 
 /** A stream of events as an invoked actor; each event goes to the statechart that invoked it. */
-export const fromStream = <Event extends EventObject, Input>(
-  stream: (input: Input) => Observable<Event>,
-): ObservableActorLogic<Event, Input & Record<string, unknown>> =>
-  fromEventObservable(({ input }) => stream(input as Input)) as ObservableActorLogic<
-    Event,
-    Input & Record<string, unknown>
-  >;
+export const fromStream = <Event extends EventObject>(
+  stream: () => Observable<Event>,
+): ObservableActorLogic<Event, Record<string, unknown>> => fromEventObservable(() => stream());
+
+/** What a write comes to once its registry starts nothing new. */
+export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process stops writing' } as const;
+
+/** The write, counted while it is in flight; `WRITES_STOPPED` when it would start too late. */
+export type WriteInFlight = <Outcome, Services = never>(
+  write: Effect.Effect<Outcome, never, Services>,
+) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;

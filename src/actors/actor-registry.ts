@@ -332,6 +332,7 @@ class KeyedActors<Machine extends AnyStateMachine, Entry, Services>
 
   #rest(slot: Slot<Machine, Entry>): void {
     const { passivation, keyOf } = this.#kind;
+    passivation?.onPassive?.(slot.entry);
     if (passivation === undefined || passivation.isForgotten?.(slot.entry) === true) {
       return this.remove(keyOf(slot.entry));
     }

@@ -1,13 +1,14 @@
 /**
  * At most N actors write at once, each for as long as it is `acting`.
  *
- * Promises: an actor has one turn at a time; those who ask get their turn in the order of asking;
- * a turn starts only when the actor that asked has come to rest. Asking twice is asking once.
+ * Promises: an actor holds one slot at a time; slots are acquired in the order of the requests; a
+ * slot is given only when the transition that requested it is over, because an event that is sent
+ * to an actor in transition is looked at too late. A second request before the slot is free again
+ * changes nothing.
  */
-import { EMPTY, finalize, Observable, Subject } from 'rxjs';
-import { latestPerKey } from '../streams/latest-per-key.ts';
+import { Subscription } from 'rxjs';
 
-/** What a turn needs of an actor: it hears `turn.granted`, and its tag `acting` says how long. */
+/** What a slot needs of an actor: the event that gives it, and the tag that says how long. */
 export interface LimitedActor {
   readonly getSnapshot: () => { readonly hasTag: (tag: 'acting') => boolean };
   readonly subscribe: (
@@ -17,86 +18,111 @@ export interface LimitedActor {
       readonly complete: () => void;
     },
   ) => { readonly unsubscribe: () => void };
-  readonly send: (event: { readonly type: 'turn.granted' }) => void;
+  readonly send: (event: { readonly type: 'slot.acquired' }) => void;
 }
 
-/** Who takes turns, and how many at once. */
-export interface ConcurrencyLimitOptions<Member> {
+/** Which actors share the slots, and how many slots there are. */
+export interface ConcurrencyLimitOptions<Entry> {
   readonly atOnce: number;
-  readonly name: (member: Member) => string;
-  /** The member's actor, woken if it slept; `undefined` when there is nothing to do any more. */
-  readonly wake: (member: Member) => LimitedActor | undefined;
-  /** Told how many turns are being taken. */
-  readonly onTaking?: (turns: number) => void;
+  readonly keyOf: (entry: Entry) => string;
+  /** The actor of an entry, started if it was passive; `undefined`: nothing to do any more. */
+  readonly activate: (entry: Entry) => LimitedActor | undefined;
+  /** Called with the number of slots in use whenever it changes. */
+  readonly onInUse?: (slots: number) => void;
 }
 
-/** The queue for turns. */
-export interface ConcurrencyLimit<Member> {
-  readonly ask: (member: Member) => void;
-  /** Resolves when nobody has or wants a turn. */
+/** The queue for slots. */
+export interface ConcurrencyLimit<Entry> {
+  readonly request: (entry: Entry) => void;
+  /** Resolves when no slot is in use or requested. */
   readonly idle: () => Promise<void>;
-  /** Gives no more turns. Those that are being taken end by themselves. */
+  /** Gives no more slots. Those in use are released by their actors. */
   readonly stop: () => void;
 }
 
-/** Completes when the actor is not acting any more. */
-const turnOf = (actor: LimitedActor): Observable<never> =>
-  new Observable<never>((subscriber) => {
+class Slots<Entry> implements ConcurrencyLimit<Entry> {
+  readonly #options: ConcurrencyLimitOptions<Entry>;
+  /** Keys that requested a slot or hold one. */
+  readonly #keys = new Set<string>();
+  /** In the order of the requests. */
+  readonly #waiting = new Set<Entry>();
+  /** Requested in a transition that may not be over. */
+  #requested: Entry[] = [];
+  #whenIdle: (() => void)[] = [];
+  #inUse = 0;
+  #giving = false;
+  #stopped = false;
+
+  constructor(options: ConcurrencyLimitOptions<Entry>) {
+    this.#options = options;
+  }
+
+  readonly request = (entry: Entry): void => {
+    const key = this.#options.keyOf(entry);
+    if (this.#stopped || this.#keys.has(key)) return;
+    this.#keys.add(key);
+    this.#requested.push(entry);
+    if (this.#requested.length === 1) queueMicrotask(this.#admit);
+  };
+
+  readonly idle = (): Promise<void> =>
+    this.#keys.size === 0
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#whenIdle.push(resolve));
+
+  readonly stop = (): void => {
+    this.#stopped = true;
+  };
+
+  readonly #admit = (): void => {
+    const requested = this.#requested;
+    this.#requested = [];
+    for (const entry of requested) this.#waiting.add(entry);
+    this.#giveSlots();
+  };
+
+  /** A loop and no recursion: a slot may be released in the moment it is given. */
+  #giveSlots(): void {
+    if (this.#giving) return;
+    this.#giving = true;
+    for (const entry of this.#waiting) {
+      if (this.#stopped || this.#inUse >= this.#options.atOnce) break;
+      this.#waiting.delete(entry);
+      this.#give(entry, this.#options.keyOf(entry));
+    }
+    this.#giving = false;
+  }
+
+  #give(entry: Entry, key: string): void {
+    this.#count(1);
+    const actor = this.#options.activate(entry);
+    if (actor === undefined) return this.#release(key);
+    const hold = new Subscription(() => this.#release(key));
+    const release = (): void => hold.unsubscribe();
     const look = (): void => {
-      if (!actor.getSnapshot().hasTag('acting')) subscriber.complete();
+      if (!actor.getSnapshot().hasTag('acting')) release();
     };
-    const end = (): void => subscriber.complete();
-    const subscription = actor.subscribe({ next: look, error: end, complete: end });
-    actor.send({ type: 'turn.granted' });
+    hold.add(actor.subscribe({ next: look, error: release, complete: release }));
+    actor.send({ type: 'slot.acquired' });
     look();
-    return () => subscription.unsubscribe();
-  });
+  }
 
-/** Starts to give turns. */
-export const startConcurrencyLimit = <Member>(
-  options: ConcurrencyLimitOptions<Member>,
-): ConcurrencyLimit<Member> => {
-  const { name, wake, atOnce, onTaking } = options;
-  const asked = new Subject<Member>();
-  const wanting = new Set<string>();
-  let batch: Member[] = [];
-  let whenIdle: (() => void)[] = [];
-  let taking = 0;
+  #release(key: string): void {
+    this.#keys.delete(key);
+    this.#count(-1);
+    this.#giveSlots();
+    if (this.#keys.size > 0) return;
+    for (const resolve of this.#whenIdle) resolve();
+    this.#whenIdle = [];
+  }
 
-  const show = (change: number): void => {
-    taking += change;
-    onTaking?.(taking);
-  };
-  const end = (member: Member): void => {
-    wanting.delete(name(member));
-    show(-1);
-    if (wanting.size > 0) return;
-    for (const resolve of whenIdle) resolve();
-    whenIdle = [];
-  };
-  const work = (member: Member): Observable<never> => {
-    show(1);
-    const actor = wake(member);
-    return (actor === undefined ? EMPTY : turnOf(actor)).pipe(finalize(() => end(member)));
-  };
-  const subscription = asked
-    .pipe(latestPerKey({ key: name, concurrency: atOnce, work }))
-    .subscribe();
-  const flush = (): void => {
-    const members = batch;
-    batch = [];
-    for (const member of members) asked.next(member);
-  };
+  #count(change: number): void {
+    this.#inUse += change;
+    this.#options.onInUse?.(this.#inUse);
+  }
+}
 
-  return {
-    ask: (member) => {
-      if (wanting.has(name(member))) return;
-      wanting.add(name(member));
-      batch.push(member);
-      if (batch.length === 1) queueMicrotask(flush);
-    },
-    idle: () =>
-      wanting.size === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
-    stop: () => subscription.unsubscribe(),
-  };
-};
+/** Starts to give slots. */
+export const startConcurrencyLimit = <Entry>(
+  options: ConcurrencyLimitOptions<Entry>,
+): ConcurrencyLimit<Entry> => new Slots(options);

@@ -1,14 +1,14 @@
 /**
  * This process as a candidate: the `leadership` statechart over the API server, with a watch on the
- * Lease and the gate of all writes in its hand.
+ * Lease and the gate of all writes.
  *
- * Promises: the gate is opened and closed here alone; a standby hears of a release from the watch
- * and starts at once; without the watch it still finds out by its own clock.
+ * Promises: the gate is opened and closed here alone, and closed by a crash; a standby learns of a
+ * release from the watch and starts at once; without the watch its own clock tells it.
  */
 import type { ManagedRuntime } from 'effect';
 import { type Observable, ReplaySubject } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
-import { defectText } from '../api/telemetry.ts';
+import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { Telemetry } from '../api/telemetry.ts';
 import type { Fact, Identity } from '../domain/facts.ts';
 import { type LeaseRecord, leaseRecordOf, type LeaseTimes } from '../domain/lease.ts';
 import { identityOf } from '../domain/object-meta.ts';
@@ -22,9 +22,11 @@ import {
 } from '../effects/leases.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { leadership } from '../machines/leadership.ts';
-import { startInformer } from './informers/informer.ts';
-import { fromEffect } from './actor-logic.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
+import { fromEffect } from './actor-logic.ts';
+import type { ActorKind } from './actor-kind.ts';
+import { type ActorRegistry, actorRegistry } from './actor-registry.ts';
+import { type Informer, startInformer } from './informers/informer.ts';
 
 /** Who wants which lease. `identity` is of this process alone, never of a pod that may restart. */
 export interface LeadershipOptions extends LeaseTimes {
@@ -44,13 +46,13 @@ export interface LeaseRef {
 
 /** A candidacy under way. */
 export interface Leadership {
-  /** The running statechart; another one after a defect. */
-  readonly actor: ActorRefFrom<typeof leadership>;
-  /** Says at once how it is, then every change. Completes with the release. */
+  /** The running statechart; `undefined` while it waits for its restart after a crash. */
+  readonly actor: ActorRefFrom<typeof leadership> | undefined;
+  /** The present state at once, then every change. Completes with the release. */
   readonly leading: Observable<boolean>;
   /** May this process write now? Asks the monotonic clock, not only the state. */
   readonly leads: () => boolean;
-  /** Lets go of the lease and wants it no more; resolves when that is done or given up. */
+  /** Releases the lease for good; resolves when that is done or given up. */
   readonly release: () => Promise<void>;
   /** The Lease, once it was seen. */
   readonly leaseSeen: Promise<LeaseRef>;
@@ -77,8 +79,7 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
   }
 };
 
-/** After a defect of ours: long enough not to be a hot loop. */
-const RESTART_MS = 1000;
+const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
 /** The acts of the statechart on the API server. */
 export const leadershipActs = (
@@ -97,107 +98,153 @@ export const leadershipActs = (
   releaseLease: fromEffect(runtime, (_: undefined) => releaseLease(claim)),
 });
 
-/** What the statechart's actions do to the gate. */
-const gateActions = (gate: () => WriteGate['Service']) => ({
-  openGate: ({ context }: { readonly context: { readonly deadlineMs: number } }) =>
-    gate().openUntil(context.deadlineMs),
-  closeGate: () => gate().close('this process does not hold the lease any more'),
-});
+/** Where a candidacy stands, for logs, metrics and those who follow it. */
+class LeadingStatus {
+  readonly #telemetry: Telemetry;
+  readonly #options: LeadershipOptions;
+  readonly #states = new ReplaySubject<boolean>(1);
+  #current: boolean | undefined;
 
-/** Starts to want the lease at once. */
-export const startLeadership = (
-  environment: ActorEnvironment<KubeApi | WriteGate>,
-  options: LeadershipOptions,
-): Leadership => {
-  const { telemetry } = environment;
-  const { identity, namespace, name, leaseMs, renewMs, retryMs } = options;
-  // The gate is there by the time anything leads: the act that took the lease ran in this runtime.
-  const gate = () => environment.runtime.runSync(WriteGate);
-  const claim = { identity, namespace, name, leaseMs, timeoutMs: renewMs / 2 };
-  const machine = leadership.provide({
-    actors: leadershipActs(environment.runtime, claim),
-    actions: gateActions(gate),
-  });
-  const states = new ReplaySubject<boolean>(1);
-  const ended = Promise.withResolvers<void>();
-  let wanted = true;
-  let shown: boolean | undefined;
-  const show = (leads: boolean, why = ''): void => {
-    if (leads === shown) return;
-    if (leads) telemetry.log('info', 'This process leads', { lease: name, identity });
-    else if (shown && wanted) {
-      telemetry.log('warn', 'This process leads no more', { lease: name, why });
-    } else if (shown) telemetry.log('info', 'This process gives its lease back', { lease: name });
-    shown = leads;
-    telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
-    states.next(leads);
-  };
-  const finish = (): void => {
-    reflector.stop();
-    show(false);
-    states.complete();
-    ended.resolve();
-  };
-  const start = (): ActorRefFrom<typeof leadership> => {
-    const next = environment.actor(machine, `leadership/${namespace}/${name}`, {
-      identity,
-      leaseMs,
-      renewMs,
-      retryMs,
-      seed: environment.seed(),
-    });
-    next.subscribe({
-      next: (snapshot) => show(snapshot.matches('leading'), snapshot.context.problem),
-      error: (cause) => {
-        telemetry.log('error', 'The candidacy failed by a defect and starts again', {
-          problem: defectText(cause),
-        });
-        gate().close('the candidacy failed by a defect');
-        show(false);
-        if (!wanted) return finish();
-        environment.time.schedule(RESTART_MS, () => {
-          if (wanted) actor = start();
-          else finish();
-        });
-      },
-      complete: finish,
-    });
-    next.start();
-    return next;
-  };
-  const reflector = startInformer(environment, {
+  constructor(telemetry: Telemetry, options: LeadershipOptions) {
+    this.#telemetry = telemetry;
+    this.#options = options;
+  }
+
+  readonly states = this.#states.asObservable();
+
+  /** `why` is told when the lease is lost; a lease that is given back is lost to nobody. */
+  show(leads: boolean, why: string | undefined): void {
+    if (leads === this.#current) return;
+    const { name, identity } = this.#options;
+    if (leads) this.#telemetry.log('info', 'Became leader', { lease: name, identity });
+    else if (this.#current === true && why !== undefined) {
+      this.#telemetry.log('warn', 'Lost leadership', { lease: name, why });
+    } else if (this.#current === true) {
+      this.#telemetry.log('info', 'Releases the lease', { lease: name });
+    }
+    this.#current = leads;
+    this.#telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
+    this.#states.next(leads);
+  }
+
+  end(): void {
+    this.show(false, undefined);
+    this.#states.complete();
+  }
+}
+
+/** The Lease in the cluster, followed by its own watch. */
+const leaseInformer = (
+  environment: ActorEnvironment<KubeApi>,
+  { namespace, name }: LeadershipOptions,
+) =>
+  startInformer(environment, {
     id: 'leases',
     path: leasesPath(namespace),
     query: { fieldSelector: `metadata.name=${name}` },
     project,
   });
-  let actor = start();
-  const leaseSeen = Promise.withResolvers<LeaseRef>();
-  reflector.facts.subscribe((fact) => {
-    actor.send({ type: 'lease.observed', lease: leaseIn(fact) });
-    const [seen] = [...reflector.values()];
+
+class Candidacy implements Leadership {
+  readonly #environment: ActorEnvironment<KubeApi | WriteGate>;
+  readonly #options: LeadershipOptions;
+  readonly #status: LeadingStatus;
+  readonly #candidates: ActorRegistry<typeof leadership, LeadershipOptions>;
+  readonly #lease: Informer<ObservedLease>;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #leaseSeen = Promise.withResolvers<LeaseRef>();
+  #releaseRequested = false;
+  readonly leading: Observable<boolean>;
+  readonly leaseSeen = this.#leaseSeen.promise;
+
+  constructor(environment: ActorEnvironment<KubeApi | WriteGate>, options: LeadershipOptions) {
+    this.#environment = environment;
+    this.#options = options;
+    this.#status = new LeadingStatus(environment.telemetry, options);
+    this.leading = this.#status.states;
+    this.#candidates = actorRegistry(environment, this.#kind());
+    this.#lease = leaseInformer(environment, options);
+    this.#candidates.consider(options);
+    this.#lease.facts.subscribe((fact) => this.#onLease(fact));
+  }
+
+  get actor(): ActorRefFrom<typeof leadership> | undefined {
+    return this.#candidates.get(keyOf(this.#options));
+  }
+
+  readonly leads = (): boolean =>
+    this.actor?.getSnapshot().matches('leading') === true && this.#gate().permit()._tag === 'Open';
+
+  readonly release = (): Promise<void> => {
+    this.#releaseRequested = true;
+    // A candidate that crashed has nothing to release: its lease runs out by itself.
+    if (this.actor === undefined) this.#end();
+    this.actor?.send({ type: 'release.requested' });
+    return this.#ended.promise;
+  };
+
+  #kind(): ActorKind<typeof leadership, LeadershipOptions> {
+    const { runtime } = this.#environment;
+    const { identity, namespace, name, leaseMs, renewMs, retryMs } = this.#options;
+    const claim = { identity, namespace, name, leaseMs, timeoutMs: renewMs / 2 };
+    return {
+      name: 'leadership',
+      logic: leadership.provide({
+        actors: leadershipActs(runtime, claim),
+        actions: {
+          openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
+          closeGate: () => this.#gate().close('this process does not hold the lease any more'),
+        },
+      }),
+      keyOf,
+      input: (_, seed) => ({ identity, leaseMs, renewMs, retryMs, seed }),
+      onSnapshot: (_, snapshot) => this.#onSnapshot(snapshot),
+      onCrash: () => this.#onCrash(),
+      logFields: () => ({ lease: name }),
+    };
+  }
+
+  /** It is there by the time anything leads: the act that took the lease ran in this runtime. */
+  #gate(): WriteGate['Service'] {
+    return this.#environment.runtime.runSync(WriteGate);
+  }
+
+  #onSnapshot(snapshot: SnapshotFrom<typeof leadership>): void {
+    const why = this.#releaseRequested ? undefined : snapshot.context.problem;
+    this.#status.show(snapshot.matches('leading'), why);
+    if (snapshot.status === 'done') this.#end();
+  }
+
+  #onCrash(): void {
+    this.#gate().close('the candidacy crashed');
+    this.#status.show(false, 'the candidacy crashed');
+    if (this.#releaseRequested) this.#end();
+  }
+
+  #onLease(fact: Fact<ObservedLease>): void {
+    this.actor?.send({ type: 'lease.observed', lease: leaseIn(fact) });
+    const [seen] = [...this.#lease.values()];
     if (seen === undefined) return;
-    const { uid } = seen;
-    leaseSeen.resolve({
+    const { namespace, name } = this.#options;
+    this.#leaseSeen.resolve({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       namespace,
       name,
-      uid,
+      uid: seen.uid,
     });
-  });
+  }
 
-  return {
-    get actor() {
-      return actor;
-    },
-    leading: states.asObservable(),
-    leads: () => actor.getSnapshot().matches('leading') && gate().permit()._tag === 'Open',
-    release: () => {
-      wanted = false;
-      actor.send({ type: 'release.requested' });
-      return ended.promise;
-    },
-    leaseSeen: leaseSeen.promise,
-  };
-};
+  #end(): void {
+    this.#lease.stop();
+    this.#candidates.close();
+    this.#status.end();
+    this.#ended.resolve();
+  }
+}
+
+/** Starts to want the lease at once. */
+export const startLeadership = (
+  environment: ActorEnvironment<KubeApi | WriteGate>,
+  options: LeadershipOptions,
+): Leadership => new Candidacy(environment, options);

@@ -8,17 +8,32 @@ import { Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import { availableCapacitiesLayer } from '../effects/available-capacities.ts';
-import { capacityRequestsLayer } from '../effects/capacity-requests.ts';
-import { cordonsLayer } from '../effects/cordons.ts';
-import { eventsLayer } from '../effects/events.ts';
-import { evictionsLayer } from '../effects/evictions.ts';
+import {
+  type AvailableCapacities,
+  availableCapacitiesLayer,
+} from '../effects/available-capacities.ts';
+import { type CapacityRequests, capacityRequestsLayer } from '../effects/capacity-requests.ts';
+import { type Cordons, cordonsLayer } from '../effects/cordons.ts';
+import { type Events, eventsLayer } from '../effects/events.ts';
+import { type Evictions, evictionsLayer } from '../effects/evictions.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
-import { podRequestsLayer } from '../effects/pod-requests.ts';
-import { upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
+import { type PodRequests, podRequestsLayer } from '../effects/pod-requests.ts';
+import { type UpcomingNodes, upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
 import { writeBudget } from '../effects/write-budget.ts';
-import { writeGate } from '../effects/write-gate.ts';
+import { type WriteGate, writeGate } from '../effects/write-gate.ts';
 import { clockLayer } from './clocks.ts';
+
+/** What roles do to the cluster. */
+export type ClusterServices =
+  | KubeApi
+  | WriteGate
+  | CapacityRequests
+  | UpcomingNodes
+  | Cordons
+  | AvailableCapacities
+  | Events
+  | Evictions
+  | PodRequests;
 
 /** What the services are made with. */
 export interface OperatorServicesOptions {

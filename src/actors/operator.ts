@@ -1,34 +1,25 @@
 /**
- * The operator put together: caches, leadership, session, roll-ups, machines and Events, under the
- * `operator` statechart.
+ * One operator: leadership, shared informers, Events and a list of roles, under the `operator`
+ * statechart.
  *
- * Promises: a standby keeps its caches warm and writes nothing; only the leader has a session;
- * `stop` leaves in order: session, writes under way, lease.
+ * Promises: a standby keeps its caches complete and writes nothing; only the leader's roles write;
+ * roles learn of leadership in list order; `stop` leaves in order: sessions with peers, writes
+ * under way, lease.
  */
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
+import type { Events } from '../effects/events.ts';
+import type { KubeApi } from '../effects/kube-api.ts';
 import { WriteGate } from '../effects/write-gate.ts';
-import { operator, type OperatorEnding } from '../machines/operator.ts';
-import {
-  type BootstrapTemplate,
-  startBootstrapTemplate,
-} from './fleet-session/bootstrap-template.ts';
-import { preflight } from './preflight.ts';
-import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
-import { type Leadership, startLeadership } from './leadership.ts';
-import {
-  type Caches,
-  type OperatorEnvironment,
-  type OperatorOptions,
-  startCaches,
-  startRoles,
-} from './operator-roles.ts';
-import {
-  type PenaltyDefaultsInUse,
-  startPenaltyDefaults,
-} from './capacity-requests/penalty-defaults.ts';
+import { operator, type OperatorEnding, type PreflightResult } from '../machines/operator.ts';
+import type { ActorEnvironment } from './actor-environment.ts';
 import { fromEffect } from './actor-logic.ts';
+import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
+import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
+import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
+import { preflight } from './preflight.ts';
+import type { Role, RoleContext, RoleStart } from './role.ts';
 
 /** Something that readiness waits for. */
 export interface ReadinessCheck {
@@ -40,191 +31,156 @@ export interface ReadinessCheck {
 /** A running operator. */
 export interface Operator {
   readonly actor: Actor<typeof operator>;
+  /** The names of its roles, in the order in which they lead. */
+  readonly roles: readonly string[];
   readonly checks: readonly ReadinessCheck[];
   /** Asks for a clean end; resolves when it has come. */
   readonly stop: () => Promise<void>;
   readonly done: Promise<OperatorEnding>;
 }
 
-/** Answers that are waited for on the way out; the pod has 30 s (drain rules: DR-15). */
-const SETTLE_MS = 15_000;
-
-/** The parts that come to be on the way, and how they end. */
-interface Parts {
-  readonly recorder: EventRecorder;
-  template: BootstrapTemplate | undefined;
-  penalties: PenaltyDefaultsInUse | undefined;
-  caches: Caches | undefined;
-  roles: ReturnType<typeof startRoles> | undefined;
-  leadership: Leadership | undefined;
+/** What an operator is started with. */
+export interface OperatorOptions {
+  readonly lease: LeadershipOptions;
+  /** Makes its roles, in the order in which they lead. */
+  readonly roles: (context: RoleContext) => readonly Role[];
 }
 
-/** Reads the penalties of classes, when pods become demand here; says why they cannot be used. */
-const usePenaltyDefaults = async (
-  environment: OperatorEnvironment,
-  { pods }: OperatorOptions,
-  parts: Parts,
-): Promise<string | undefined> => {
-  parts.penalties?.stop();
-  if (pods === undefined) return undefined;
-  const started = await startPenaltyDefaults(environment, {
-    file: pods.penaltyDefaultsFile,
-    refused: (note) =>
-      void parts.leadership?.leaseSeen.then((regarding) =>
-        parts.recorder.record({ regarding, reason: 'PenaltyDefaultsRefused', note })
-      ),
-  });
-  if (started._tag === 'Refused') return started.problem;
-  parts.penalties = started.inUse;
-  return undefined;
-};
+/** What every operator does to its environment, whatever its roles do besides. */
+export type OperatorEnvironment = ActorEnvironment<KubeApi | WriteGate | Events>;
 
-const checkFitness = (environment: OperatorEnvironment, options: OperatorOptions, parts: Parts) =>
-  Effect.gen(function* () {
-    parts.template?.stop();
-    const started = yield* Effect.promise(() =>
-      startBootstrapTemplate(environment, options.bootstrapTemplateFile)
-    );
-    if (started._tag === 'Refused') return { _tag: 'Unfit', why: started.problem } as const;
-    parts.template = started.template;
-    const penalties = yield* Effect.promise(() => usePenaltyDefaults(environment, options, parts));
-    if (penalties !== undefined) return { _tag: 'Unfit', why: penalties } as const;
-    const fitness = yield* preflight;
-    if (fitness._tag === 'Unreachable') {
-      environment.telemetry.log('warn', 'Cannot use the cluster yet', { why: fitness.why });
-    }
-    return fitness;
-  });
-
+/** Answers that are waited for on the way out; the pod has 30 s (drain rules: DR-15). */
+const SETTLE_MS = 15_000;
 const STOPS_WRITING = 'this process stops writing';
 
-/** From here on nothing new is sent, to the shard or to the cluster (drain rules: DR-15). */
-const closeSession = (parts: Parts) =>
-  Effect.gen(function* () {
-    const gate = yield* WriteGate;
-    void gate.shut(STOPS_WRITING);
-    parts.roles?.drains.lead(false);
-    yield* Effect.promise(async () => await parts.roles?.session.stop());
-  });
+class RunningOperator implements Operator {
+  readonly #environment: OperatorEnvironment;
+  readonly #lease: LeadershipOptions;
+  readonly #recorder: EventRecorder;
+  readonly #informers: SharedInformers;
+  readonly #roles: readonly Role[];
+  #starts: Promise<readonly RoleStart[]> | undefined;
+  #leadership: Leadership | undefined;
+  readonly actor: Actor<typeof operator>;
+  readonly roles: readonly string[];
+  readonly checks: readonly ReadinessCheck[];
+  readonly done: Promise<OperatorEnding>;
 
-/** Waits for the answers of writes that were sent; those that were not are left to the next. */
-const settleWrites = (parts: Parts) =>
-  Effect.gen(function* () {
-    const gate = yield* WriteGate;
-    yield* Effect.promise(() =>
-      Promise.all([
-        gate.shut(STOPS_WRITING),
-        parts.roles?.drains.stop(),
-        parts.roles?.machines.stop(),
-        parts.roles?.capacities.stop(),
-        parts.roles?.pods?.stop(),
-      ])
-    );
-  }).pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
+  constructor(environment: OperatorEnvironment, { lease, roles }: OperatorOptions) {
+    this.#environment = environment;
+    this.#lease = lease;
+    this.#recorder = startEventRecorder(environment, { instance: lease.identity });
+    this.#informers = sharedInformers(environment);
+    this.#roles = roles({
+      informers: this.#informers,
+      record: this.#recorder.record,
+      recordOnLease: (reason, note) => {
+        void this.#leadership?.leaseSeen.then((regarding) =>
+          this.#recorder.record({ regarding, reason, note })
+        );
+      },
+    });
+    this.roles = this.#roles.map(({ name }) => name);
+    this.actor = environment.actor(this.#provided(), 'operator', { seed: environment.seed() });
+    this.checks = [
+      {
+        name: 'cluster',
+        failing: () => this.actor.getSnapshot().context.problem ?? undefined,
+      },
+      ...this.#roles.map(({ name, ready }) => ({ name, failing: ready })),
+    ];
+    this.done = toPromise(this.actor).finally(() => this.#dispose());
+    this.actor.start();
+  }
 
-const stopParts = async (
-  { recorder, template, penalties, caches, roles }: Parts,
-): Promise<void> => {
-  roles?.rollups.stop();
-  await roles?.session.stop();
-  caches?.stop();
-  template?.stop();
-  penalties?.stop();
-  recorder.stop();
-};
+  readonly stop = async (): Promise<void> => {
+    this.actor.send({ type: 'stop.requested' });
+    await this.done;
+  };
 
-const wired = (environment: OperatorEnvironment, options: OperatorOptions, parts: Parts) => {
-  const { telemetry, runtime } = environment;
-  const act = <A>(run: () => Promise<A>) =>
-    fromEffect(runtime, (_: undefined) => Effect.asVoid(Effect.promise(run)));
-  return operator.provide({
-    actors: {
-      checkFitness: fromEffect(runtime, () => checkFitness(environment, options, parts)),
-      closeSession: fromEffect(runtime, () => closeSession(parts)),
-      settleWrites: fromEffect(runtime, () => settleWrites(parts)),
-      releaseLease: act(async () => await parts.leadership?.release()),
-    },
-    actions: {
-      startCaches: ({ self }) => {
-        const { template, penalties, recorder } = parts;
-        if (template === undefined) return;
-        const caches = startCaches(environment, options);
-        parts.caches = caches;
-        parts.roles = startRoles(environment, options, {
-          caches,
-          template,
-          penalties,
-          recorder,
-          leaseSeen: () => parts.leadership?.leaseSeen,
-        });
-        void Promise.all(caches.all.map(([, reflector]) => reflector.whenSynced)).then(() => {
-          telemetry.log('info', 'Caches are complete');
-          self.send({ type: 'caches.synced' });
-        });
+  #provided(): typeof operator {
+    const { runtime } = this.#environment;
+    const act = <Output, Services extends KubeApi | WriteGate | Events>(
+      effect: () => Effect.Effect<Output, never, Services>,
+    ) => fromEffect(runtime, (_: undefined) => effect());
+    return operator.provide({
+      actors: {
+        runPreflight: act(() => this.#preflight()),
+        closeRoles: act(() => this.#closeRoles()),
+        settleWrites: act(() => this.#settleWrites()),
+        releaseLease: act(() => Effect.promise(async () => await this.#leadership?.release())),
       },
-      seekLease: ({ self }) => {
-        if (parts.leadership !== undefined) return;
-        parts.leadership = startLeadership(environment, options.lease);
-        parts.leadership.leading.pipe(distinctUntilChanged(), skipWhile((leads) => !leads))
-          .subscribe((leads) => self.send({ type: leads ? 'leadership.won' : 'leadership.lost' }));
+      actions: {
+        startInformers: () => this.#startInformers(),
+        seekLease: () => this.#seekLease(),
+        startLeading: () => this.#roles.forEach((role) => role.onLeading()),
+        stopLeading: () => this.#roles.forEach((role) => role.onLeadershipLost()),
       },
-      openSession: () => {
-        parts.roles?.drains.lead(true);
-        parts.roles?.pods?.lead(true);
-        parts.roles?.session.lead(true);
-      },
-      suspendSession: () => {
-        parts.roles?.drains.lead(false);
-        parts.roles?.pods?.lead(false);
-        parts.roles?.session.lead(false);
-        parts.roles?.machines.renounce();
-        parts.roles?.capacities.renounce();
-      },
-    },
-  });
-};
+    });
+  }
 
-const readinessOf = (actor: Operator['actor'], parts: Parts): readonly ReadinessCheck[] => [
-  {
-    name: 'cluster',
-    failing: () => actor.getSnapshot().context.trouble ?? undefined,
-  },
-  {
-    name: 'caches',
-    failing: () => {
-      if (parts.caches === undefined) return 'not started';
-      const waiting = parts.caches.all.filter(([, { synced }]) => !synced).map(([name]) => name);
-      return waiting.length === 0 ? undefined : `no complete list yet of ${waiting.join(', ')}`;
-    },
-  },
-];
+  /** Roles start once; a cluster that does not answer is asked again. */
+  #preflight(): Effect.Effect<PreflightResult, never, KubeApi> {
+    this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
+    const starts = this.#starts;
+    return Effect.gen({ self: this }, function* () {
+      for (const start of yield* Effect.promise(() => starts)) {
+        if (start._tag === 'Refused') return { _tag: 'Unsupported', why: start.problem };
+      }
+      const result = yield* preflight;
+      if (result._tag === 'Unreachable') {
+        this.#environment.telemetry.log('warn', 'Cannot use the cluster yet', { why: result.why });
+      }
+      return result;
+    });
+  }
+
+  #startInformers(): void {
+    this.#informers.start();
+    const awaited = new Set(this.#roles.flatMap(({ informers }) => informers));
+    void Promise.all([...awaited].map(({ whenSynced }) => whenSynced)).then(() => {
+      this.#environment.telemetry.log('info', 'Caches are complete');
+      this.actor.send({ type: 'caches.synced' });
+    });
+  }
+
+  #seekLease(): void {
+    if (this.#leadership !== undefined) return;
+    this.#leadership = startLeadership(this.#environment, this.#lease);
+    this.#leadership.leading
+      .pipe(distinctUntilChanged(), skipWhile((leads) => !leads))
+      .subscribe((leads) =>
+        this.actor.send({ type: leads ? 'leadership.won' : 'leadership.lost' })
+      );
+  }
+
+  /** From here on nothing new is sent, to peers or to the cluster (drain rules: DR-15). */
+  #closeRoles(): Effect.Effect<void, never, WriteGate> {
+    return Effect.gen({ self: this }, function* () {
+      const gate = yield* WriteGate;
+      void gate.shut(STOPS_WRITING);
+      yield* Effect.promise(() => Promise.all(this.#roles.map((role) => role.close?.())));
+    });
+  }
+
+  /** Waits for the answers of writes that were sent; those that were not are left to the next. */
+  #settleWrites(): Effect.Effect<void, never, WriteGate> {
+    return Effect.gen({ self: this }, function* () {
+      const gate = yield* WriteGate;
+      const stopped = this.#roles.map((role) => role.stop());
+      yield* Effect.promise(() => Promise.all([gate.shut(STOPS_WRITING), ...stopped]));
+    }).pipe(Effect.timeoutOption(SETTLE_MS), Effect.asVoid);
+  }
+
+  async #dispose(): Promise<void> {
+    await Promise.all(this.#roles.map((role) => role.dispose?.()));
+    this.#informers.stop();
+    this.#recorder.stop();
+  }
+}
 
 /** Starts it. It runs until `stop`, or until it finds that it cannot work here. */
 export const startOperator = (
   environment: OperatorEnvironment,
   options: OperatorOptions,
-): Operator => {
-  const parts: Parts = {
-    recorder: startEventRecorder(environment, { instance: options.lease.identity }),
-    template: undefined,
-    penalties: undefined,
-    caches: undefined,
-    roles: undefined,
-    leadership: undefined,
-  };
-  const actor = environment.actor(wired(environment, options, parts), 'operator', {
-    seed: environment.seed(),
-  });
-  const ended = toPromise(actor);
-  const done = ended.finally(() => stopParts(parts));
-  actor.start();
-  return {
-    actor,
-    checks: readinessOf(actor, parts),
-    done,
-    stop: async () => {
-      actor.send({ type: 'stop.requested' });
-      await done;
-    },
-  };
-};
+): Operator => new RunningOperator(environment, options);

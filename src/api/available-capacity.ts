@@ -4,7 +4,7 @@ import { ageColumn, type CustomResource } from './crd.ts';
 import { int32Field, QuantityField, RequirementsField, ResourceMapField } from './fields.ts';
 
 /** What could be had. */
-export const AvailableCapacitySpec = Schema.Struct({
+const AvailableCapacitySpec = Schema.Struct({
   requirements: Schema.optionalKey(RequirementsField.annotate({
     description: 'Conditions that the machines meet; all hold.',
   })),
@@ -16,10 +16,10 @@ export const AvailableCapacitySpec = Schema.Struct({
   cost: QuantityField.annotate({ description: 'Dollars an hour for one machine.' }),
 });
 /** What could be had. */
-export type AvailableCapacitySpec = typeof AvailableCapacitySpec.Type;
+type AvailableCapacitySpec = typeof AvailableCapacitySpec.Type;
 
 /** Nothing yet: everything that is known stands in the spec. */
-export const AvailableCapacityStatus = Schema.Struct({});
+const AvailableCapacityStatus = Schema.Struct({});
 
 /** The custom resource. */
 export const availableCapacity: CustomResource = {

@@ -72,7 +72,7 @@ export const CapacityRequestSpec = Schema.Struct({
 export type CapacityRequestSpec = typeof CapacityRequestSpec.Type;
 
 /** How far the request is. */
-export const CapacityRequestStatus = Schema.Struct({
+const CapacityRequestStatus = Schema.Struct({
   phase: Schema.Literals(['Pending', 'Acknowledged']).annotate({
     description: '`Acknowledged` once the fleet has confirmed a roll-up that contains the request.',
   }),
@@ -81,7 +81,7 @@ export const CapacityRequestStatus = Schema.Struct({
   ),
 });
 /** How far the request is. */
-export type CapacityRequestStatus = typeof CapacityRequestStatus.Type;
+type CapacityRequestStatus = typeof CapacityRequestStatus.Type;
 
 /** The custom resource. */
 export const capacityRequest: CustomResource = {

@@ -5,8 +5,8 @@
  * nothing is left open by accident), and says nothing that the Effect schemas do not say.
  */
 import { Schema } from 'effect';
+import { API_GROUP, API_VERSION, GROUP_VERSION } from '../domain/api-group.ts';
 import { asList, asRecord, asText, type JsonRecord } from '../domain/json.ts';
-import { API_GROUP, API_VERSION } from './fields.ts';
 
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
@@ -122,7 +122,7 @@ const openApiSchema = (resource: CustomResource): JsonRecord => ({
   type: 'object',
   required: ['spec'],
   properties: {
-    apiVersion: { type: 'string', description: `\`${API_GROUP}/${API_VERSION}\`.` },
+    apiVersion: { type: 'string', description: `\`${GROUP_VERSION}\`.` },
     kind: { type: 'string', description: `\`${resource.kind}\`.` },
     metadata: { type: 'object' },
     spec: structuralSchema(resource.spec),

@@ -4,11 +4,6 @@
  */
 import { Schema } from 'effect';
 
-/** The API group of all resources. */
-export const API_GROUP = 'bigfleet.lucy.sh';
-/** Its only version. */
-export const API_VERSION = 'v1alpha1';
-
 const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
 
 /**
@@ -16,7 +11,7 @@ const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
  * (it lets a fraction in the exponent through), so nobody may take a value that passed it for one
  * that can be read. The `u` flag matters: Effect keeps patterns without it out of JSON Schema.
  */
-export const QUANTITY_PATTERN = new RegExp(
+const QUANTITY_PATTERN = new RegExp(
   `^(\\+|-)?${UNSIGNED}(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?${UNSIGNED}))?$`,
   'u',
 );
@@ -65,7 +60,7 @@ const operatorRules = [
 ] as const;
 
 /** One condition on the labels of a machine. */
-export const RequirementField = Schema.Struct({
+const RequirementField = Schema.Struct({
   key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
   operator: Schema.String.annotate({
     description: `How the label relates to the values: ${LABEL_OPERATORS}.`,
@@ -93,7 +88,7 @@ export const LabelSelectorField = Schema.Struct({
 }).annotate({ 'x-kubernetes-map-type': 'atomic' });
 
 /** A taint that a Node will have. */
-export const TaintField = Schema.Struct({
+const TaintField = Schema.Struct({
   key: NonEmptyText.annotate({ description: 'Name of the taint.' }),
   value: Schema.optionalKey(Schema.String.annotate({ description: 'Value of the taint.' })),
   effect: NonEmptyText.annotate({

@@ -2,6 +2,7 @@
  * The registry of reasons: every one-word cause that a condition, an Event or `explain` may show,
  * with its sentence, who can act on it, and its runbook. Nothing shows a reason that is not here.
  */
+import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
 
 /** Who can do something about it. */
 export type CanAct = 'application' | 'platform' | 'storage' | 'provider' | 'nobody';
@@ -81,7 +82,7 @@ export const REASONS = registry({
   WriteQueued: {
     type: 'Normal',
     action: 'WriteObject',
-    sentence: 'A write is owed and waits for its turn',
+    sentence: 'A write is pending and waits for a slot',
     canAct: 'nobody',
   },
   CollectionRefused: {
@@ -350,41 +351,7 @@ export const REASONS = registry({
     sentence: 'The namespace of the pod is being deleted, and the pod with it',
     canAct: 'nobody',
   },
-  DemandLeftOut: {
-    type: 'Warning',
-    action: 'ReadPod',
-    sentence: 'The pod asks for something that a CapacityRequest cannot say, so it is left out',
-    canAct: 'application',
-    runbook: 'demand-left-out',
-  },
-  PenaltyUnreadable: {
-    type: 'Warning',
-    action: 'ReadPod',
-    sentence: 'A penalty annotation of the pod is no amount of dollars, so it does not count',
-    canAct: 'application',
-    runbook: 'penalty-unreadable',
-  },
-  PenaltyDefaultsRefused: {
-    type: 'Warning',
-    action: 'ReadPenaltyDefaults',
-    sentence: 'The file of penalties by PriorityClass cannot be used; the last good one stays',
-    canAct: 'platform',
-    runbook: 'penalty-defaults-refused',
-  },
-  PodRequestRefused: {
-    type: 'Warning',
-    action: 'WriteCapacityRequest',
-    sentence: 'The API server refuses the CapacityRequest of the pod',
-    canAct: 'platform',
-    runbook: 'pod-request-refused',
-  },
-  PodRequestFailing: {
-    type: 'Warning',
-    action: 'WriteCapacityRequest',
-    sentence: 'Writes of the CapacityRequest of the pod keep failing; they are tried again',
-    canAct: 'platform',
-    runbook: 'pod-request-failing',
-  },
+  ...POD_DEMAND_REASONS,
 });
 
 /** The name of a reason. */

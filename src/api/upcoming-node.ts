@@ -1,10 +1,11 @@
 /** UpcomingNode: a machine that is on its way to becoming a Node of this cluster. */
 import { Schema } from 'effect';
+import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { ageColumn, type CustomResource } from './crd.ts';
 import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
 
 /** What the Node will look like. */
-export const UpcomingNodeSpec = Schema.Struct({
+const UpcomingNodeSpec = Schema.Struct({
   labels: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String)
       .annotate({ description: 'Labels that the Node will have.' }),
@@ -15,10 +16,10 @@ export const UpcomingNodeSpec = Schema.Struct({
   ),
 });
 /** What the Node will look like. */
-export type UpcomingNodeSpec = typeof UpcomingNodeSpec.Type;
+type UpcomingNodeSpec = typeof UpcomingNodeSpec.Type;
 
 /** Where the machine is on its way. */
-export const UpcomingNodeStatus = Schema.Struct({
+const UpcomingNodeStatus = Schema.Struct({
   phase: Schema.Literals([
     'Provisioning',
     'Launched',
@@ -42,7 +43,7 @@ export const UpcomingNodeStatus = Schema.Struct({
   ),
 });
 /** Where the machine is on its way. */
-export type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
+type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
 
 /** The custom resource. */
 export const upcomingNode: CustomResource = {
@@ -52,7 +53,7 @@ export const upcomingNode: CustomResource = {
   scope: 'Cluster',
   description: 'A machine that the fleet has bound to this cluster, from the first word about it ' +
     'until it goes back. Written by Tidegate and nobody else; the annotation ' +
-    '`bigfleet.lucy.sh/machine-id` holds the id that the fleet knows it by.',
+    `\`${MACHINE_ID_KEY}\` holds the id that the fleet knows it by.`,
   spec: UpcomingNodeSpec,
   status: UpcomingNodeStatus,
   columns: [
@@ -64,7 +65,7 @@ export const upcomingNode: CustomResource = {
   example: {
     metadata: {
       name: 'un-m-0042',
-      annotations: { 'bigfleet.lucy.sh/machine-id': 'm-0042' },
+      annotations: { [MACHINE_ID_KEY]: 'm-0042' },
     },
     spec: {
       labels: { 'node.kubernetes.io/instance-type': 'a3-highgpu-8g' },

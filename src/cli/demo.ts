@@ -6,6 +6,7 @@
  * that is unknown; nothing is left running.
  */
 import { styleText } from 'node:util';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import type { Time } from '../domain/time.ts';
 import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';
@@ -23,14 +24,13 @@ const PATIENCE_MS = 120_000;
 const WHO_COLUMNS = 16;
 /** Cursor to the top, and nothing below it. */
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
-const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 
 const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
   demoScene({
     nodes: list('/api/v1/nodes'),
     pods: list('/api/v1/namespaces/default/pods'),
-    requests: list(`${GROUP}/capacityrequests`),
-    machines: list(`${GROUP}/upcomingnodes`),
+    requests: list(`${GROUP_PATH}/capacityrequests`),
+    machines: list(`${GROUP_PATH}/upcomingnodes`),
     budgets: list('/apis/policy/v1/poddisruptionbudgets'),
     events: list('/apis/events.k8s.io/v1/events').filter(isOurs),
   }, nowMs);

@@ -30,7 +30,7 @@ export const sceneOf = (reading: DrainReading, nowMs: number): DrainScene => ({
 });
 
 /** Drains as they are printed once. */
-export const printedDrains = (
+const printedDrains = (
   drains: readonly DrainStatus[],
   format: StatusFormat,
   nowMs: number,

@@ -1,11 +1,12 @@
 /**
- * The composition root of `tidegate operator`: settings become layers, an environment, servers and
- * a running operator.
+ * The composition root of every operator: settings become layers, an environment, servers and an
+ * operator with the roles that they choose.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
-import type { OperatorOptions } from '../actors/operator-roles.ts';
 import { operatorServices } from '../actors/operator-services.ts';
+import { makeRoles, type RolesOptions } from '../actors/roles.ts';
+import type { LeadershipOptions } from '../actors/leadership.ts';
 import { sayStreamDefects } from '../actors/fleet-session/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -13,7 +14,7 @@ import { type Intern, textPool } from '../domain/text-pool.ts';
 import { credentialsLayer } from '../effects/credentials.ts';
 import { kubeConnection } from '../effects/kube-connection.ts';
 import { realTime } from '../effects/real-time.ts';
-import type { OperatorSettings } from '../effects/settings.ts';
+import type { LeaseSettings, OperatorSettings } from '../effects/settings.ts';
 import { shardCallsLayer } from '../effects/shard-call.ts';
 import type { Check } from '../observability/health.ts';
 import { makeObservability } from '../observability/observability.ts';
@@ -24,8 +25,8 @@ import { startInspectors } from './inspectors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
-/** Specs of machines that are kept once; a fleet has fewer kinds than this. */
-const SHARED_TEXTS_MAX = 10_000;
+/** Specs of machines and requests that are kept once; above the number of kinds of either. */
+const SHARED_TEXTS_MAX = 20_000;
 
 /** What layers and actors share. */
 interface Shared {
@@ -50,31 +51,37 @@ const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
   failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
 });
 
-/** What the operator is started with, in its own words. */
-const operatorOptions = (settings: OperatorSettings, intern: Intern): OperatorOptions => {
-  const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings.lease;
-  return {
-    clusterId: settings.clusterId,
-    shardAddress: settings.shardAddress,
-    rollupIntervalMs: settings.rollupIntervalMs,
-    ackConcurrency: settings.acknowledgeConcurrency,
-    bootstrapTemplateFile: settings.bootstrapTemplateFile,
-    credentialFiles: settings.tls && {
-      certificate: settings.tls.certFile,
-      key: settings.tls.keyFile,
-      authority: settings.tls.caFile,
+/** What each chosen role is made with. */
+const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesOptions => ({
+  fleet: fleet && {
+    clusterId: fleet.clusterId,
+    shardAddress: fleet.shardAddress,
+    rollupIntervalMs: fleet.rollupIntervalMs,
+    ackConcurrency: fleet.acknowledgeConcurrency,
+    bootstrapTemplateFile: fleet.bootstrapTemplateFile,
+    credentialFiles: fleet.tls && {
+      certificate: fleet.tls.certFile,
+      key: fleet.tls.keyFile,
+      authority: fleet.tls.caFile,
     },
-    lease: { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs },
     drains: {
-      own: settings.drains.ownPod,
-      tierWaitMs: settings.drains.tierWaitMs,
-      paused: settings.drains.isPaused,
-      callsPerBudget: settings.drains.evictionsPerBudget,
+      own: fleet.drains.ownPod,
+      tierWaitMs: fleet.drains.tierWaitMs,
+      paused: fleet.drains.isPaused,
+      callsPerBudget: fleet.drains.evictionsPerBudget,
     },
-    pods: settings.pods,
     intern,
-  };
+  },
+  pods,
+});
+
+const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {
+  const { durationMs, renewDeadlineMs, retryPeriodMs, ...lease } = settings;
+  return { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs };
 };
+
+/** How the process is told from others: its cluster, or what it does without a fleet. */
+const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.clusterId ?? 'pods'}`;
 
 /** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
 export const startOperatorProcess = async (
@@ -83,12 +90,12 @@ export const startOperatorProcess = async (
   const inspectors = await startInspectors({
     inspectAddress: settings.inspectAddress,
     recordFile: settings.recordFile,
-    title: `Tidegate · ${settings.clusterId}`,
+    title: titleOf(settings),
   });
   const observability = makeObservability({
     level: settings.logLevel,
     target: STDOUT,
-    cluster: settings.clusterId,
+    ...(settings.fleet === undefined ? {} : { cluster: settings.fleet.clusterId }),
     time: realTime,
     machineLevels: MACHINE_LEVELS,
     inspectors: inspectors.all,
@@ -106,14 +113,21 @@ export const startOperatorProcess = async (
     inspect,
     firstSeed: firstSeed(),
   });
-  const operator = startOperator(environment, operatorOptions(settings, intern));
+  const operator = startOperator(environment, {
+    lease: leaseOptions(settings.lease),
+    roles: makeRoles(environment, rolesOptions(settings, intern)),
+  });
   const servers = await observability.serve({
     metricsAddress: settings.metricsAddress,
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(operator)], ready: operator.checks },
   });
   await inspectors.open(telemetry);
-  telemetry.log('info', 'Operator started', { version: VERSION, shard: settings.shardAddress });
+  telemetry.log('info', 'Operator started', {
+    version: VERSION,
+    roles: operator.roles.join(','),
+    ...(settings.fleet === undefined ? {} : { shard: settings.fleet.shardAddress }),
+  });
   const closed = operator.done.finally(async () => {
     await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();

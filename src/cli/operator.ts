@@ -9,6 +9,7 @@ import {
   operatorSettings,
   type ProcessEnvironment,
 } from '../effects/settings.ts';
+import type { Settled } from '../effects/options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { isKubeconfigFailure, kubeconfigSentence } from './failures.ts';
 import type { GivenFlags } from './program.ts';
@@ -18,7 +19,7 @@ import type { Terminal } from './terminal.ts';
 /** Why an operator is no longer running. */
 export type OperatorEnding =
   | { readonly _tag: 'Stopped' }
-  | { readonly _tag: 'Unfit'; readonly why: string };
+  | { readonly _tag: 'Unsupported'; readonly why: string };
 
 /** An operator that runs. */
 export interface RunningOperator {
@@ -29,9 +30,15 @@ export interface RunningOperator {
 /** What starts one. */
 export type StartOperator = (settings: OperatorSettings) => Promise<RunningOperator>;
 
-const untilItEnds = async <Settings>(
-  settings: Settings,
-  start: (settings: Settings) => Promise<RunningOperator>,
+/** How an operator is started, and where its ending is reported. */
+export interface OperatorContext {
+  readonly terminal: Terminal;
+  readonly start: StartOperator;
+}
+
+const untilItEnds = async (
+  settings: OperatorSettings,
+  start: StartOperator,
 ): Promise<OperatorEnding> => {
   const signal = endingSignal();
   const operator = await start(settings);
@@ -40,16 +47,16 @@ const untilItEnds = async <Settings>(
   return await Promise.race([operator.done, stopped.then(() => operator.done)]);
 };
 
-/** Runs a role with a cluster until it ends, and says what its ending means. */
-export const runUntilItEnds = async <
-  Settings extends { readonly kubeconfig: string | undefined },
->(
-  settings: Settings,
-  { terminal, start }: {
-    readonly terminal: Terminal;
-    readonly start: (settings: Settings) => Promise<RunningOperator>;
-  },
+/** Runs an operator with its settings until it ends; the exit code says how. */
+export const runSettled = async (
+  settled: Settled<OperatorSettings>,
+  { terminal, start }: OperatorContext,
 ): Promise<ExitCode> => {
+  if (settled._tag === 'SettingsProblem') {
+    terminal.report(settled.message);
+    return EXIT.usage;
+  }
+  const { settings } = settled;
   try {
     const ending = await untilItEnds(settings, start);
     if (ending._tag === 'Stopped') return EXIT.ok;
@@ -66,12 +73,5 @@ export const runUntilItEnds = async <
 export const runOperator = async (
   flags: GivenFlags,
   processEnvironment: ProcessEnvironment,
-  { terminal, start }: { readonly terminal: Terminal; readonly start: StartOperator },
-): Promise<ExitCode> => {
-  const settled = operatorSettings(flags, processEnvironment);
-  if (settled._tag === 'SettingsProblem') {
-    terminal.report(settled.message);
-    return EXIT.usage;
-  }
-  return await runUntilItEnds(settled.settings, { terminal, start });
-};
+  context: OperatorContext,
+): Promise<ExitCode> => await runSettled(operatorSettings(flags, processEnvironment), context);

@@ -7,12 +7,14 @@ import { type OptionTable, variableOf } from '../effects/options.ts';
 type DocumentedOption = OptionTable[string];
 
 const aboutAbsence = (option: DocumentedOption): string => {
-  if (option.requiredBecause !== undefined) return ' (required)';
+  const { requiredBecause, requiredWith } = option;
+  if (requiredWith !== undefined) return ` (required with ${requiredWith})`;
+  if (requiredBecause !== undefined) return ' (required)';
   return option.default === undefined ? '' : ` (default ${option.default})`;
 };
 
 /** What help says about an option, with its default and its variable. */
-export const descriptionOf = (option: DocumentedOption, prefix: string): string =>
+const descriptionOf = (option: DocumentedOption, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
 const flagOf = (option: DocumentedOption): Flag.Flag<string> =>

@@ -4,7 +4,11 @@
  * Promises: a command line that cannot be used ends with exit code 2 and one line on stderr; help
  * and version go to stdout; a command that crashes ends with 1 and its reason, never with a stack.
  */
-import { layer as nodeServices } from '@effect/platform-node/NodeServices';
+import { layer as nodeChildProcesses } from '@effect/platform-node-shared/NodeChildProcessSpawner';
+import { layer as nodeFileSystem } from '@effect/platform-node-shared/NodeFileSystem';
+import { layer as nodePath } from '@effect/platform-node-shared/NodePath';
+import { layer as nodeStdio } from '@effect/platform-node-shared/NodeStdio';
+import { layer as nodeTerminal } from '@effect/platform-node-shared/NodeTerminal';
 import { Effect, Layer } from 'effect';
 import { Argument, CliConfig, CliOutput, Command, GlobalFlag } from 'effect/cli';
 import { CLUSTER_OPTIONS, CLUSTER_VARIABLES } from '../effects/cluster-options.ts';
@@ -196,6 +200,14 @@ const presenter = (terminal: Terminal): CliOutput.Presenter => ({
       }
     }),
 });
+
+/**
+ * What `effect/cli` asks of the runtime. The package `@effect/platform-node` bundles the same, and
+ * brings an HTTP stack and a Redis client along.
+ */
+const nodeServices = nodeChildProcesses.pipe(
+  Layer.provideMerge(Layer.mergeAll(nodeFileSystem, nodePath, nodeStdio, nodeTerminal)),
+);
 
 /** Runs one command line to its end. */
 export const runProgram = async (

@@ -5,6 +5,7 @@
  * would push the one line that matters off the screen.
  */
 import type { CliError } from 'effect/cli';
+import { quoted } from '../domain/text.ts';
 
 const perhaps = (suggestions: readonly string[]): string =>
   suggestions.length === 0 ? '' : `did you mean ${suggestions[0]}? `;
@@ -21,13 +22,13 @@ const sentence = (error: CliError.CliError): string => {
       return `Cannot start without <${error.argument}>: it is required; `;
     case 'UnexpectedArgument':
       return `Cannot use ${
-        error.arguments.map((argument) => JSON.stringify(argument)).join(' and ')
+        error.arguments.map((argument) => quoted(argument)).join(' and ')
       }: no argument is expected there; `;
     case 'InvalidValue': {
       const name = error.kind === 'flag' ? `--${error.option}` : `<${error.option}>`;
       return error.value === ''
         ? `Cannot use ${name}: it has no value; `
-        : `Cannot use ${name} ${JSON.stringify(error.value)}: ${lowerFirst(error.expected)}; `;
+        : `Cannot use ${name} ${quoted(error.value)}: ${lowerFirst(error.expected)}; `;
     }
     default:
       return `Cannot read the command line: ${lowerFirst(error.message)}; `;

@@ -1,9 +1,10 @@
 /**
  * What an AvailableCapacity is to look like and which write brings it there.
  *
- * Promises: nothing is owed when nothing changed; `cost` is the exact decimal of the wire's double;
- * the object goes when the fleet says that there is none and is sure of it.
+ * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's
+ * double; the object is deleted when the fleet reports with certainty that there is none.
  */
+import { GROUP_VERSION } from './api-group.ts';
 import { decimalText } from './decimal.ts';
 import type { Identity } from './facts.ts';
 import type { CapacityObservation } from './frames.ts';
@@ -32,6 +33,9 @@ export interface AvailableCapacityFacts {
   readonly said: CapacitySaid | null;
   readonly shown: AvailableCapacityProjection | null;
 }
+
+/** A write of the object, as metrics call it. */
+export type CapacityWrite = 'create' | 'spec_update' | 'delete';
 
 interface SpecFields {
   readonly requirements: readonly {
@@ -103,7 +107,7 @@ export const projectAvailableCapacity = (
 
 /** The object to create. */
 export const newAvailableCapacity = (name: string, spec: CapacitySpecText): object => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'AvailableCapacity',
   metadata: { name },
   spec: parseJson(spec),
@@ -116,10 +120,10 @@ export const capacityPatch = ({ said, shown }: AvailableCapacityFacts): object |
   return spec === undefined ? undefined : { spec };
 };
 
-/** The write that is owed next; `undefined` when the object shows what the fleet said. */
-export const owedCapacityWrite = (
+/** The write that is pending; `undefined` when the object shows what the fleet reported. */
+export const pendingCapacityWrite = (
   { said, shown }: AvailableCapacityFacts,
-): 'create' | 'spec_update' | 'delete' | undefined => {
+): CapacityWrite | undefined => {
   if (said === null) return undefined;
   if (said.exhausted) return shown === null ? undefined : 'delete';
   if (shown === null) return 'create';

@@ -5,19 +5,21 @@
  * template that is none is refused when it is read, with line and column; one that cannot be
  * rendered is an answer that says why, never a throw. Source: seed: operator, section "Bootstrap".
  */
-import type { BootstrapPull } from './frames.ts';
-import type { BootstrapAnswer } from './session.ts';
-import { toBytes } from './template/byte-strings.ts';
-import { parseTemplate, type Place, renderValue } from './template/template.ts';
 import {
   type GoType,
+  parseTemplate,
+  type Place,
+  renderValue,
   sliceValue,
   STRING,
   stringValue,
   type StructType,
   structValue,
+  toBytes,
   type Value,
-} from './template/values.ts';
+} from '@tidegate/go-template';
+import type { BootstrapPull } from './frames.ts';
+import type { BootstrapAnswer } from './session.ts';
 
 /** The part of a pull that a template sees. */
 export type BootstrapContext = Pick<BootstrapPull, 'clusterId' | 'requirements'>;
@@ -52,7 +54,7 @@ const INPUT: StructType = {
 const text = (value: string): Value => stringValue(toBytes(value));
 
 /** A pull as the struct that a template looks into. */
-export const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
+const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
   structValue(INPUT, [
     text(clusterId),
     sliceValue(

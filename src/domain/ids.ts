@@ -1,4 +1,5 @@
 /** Branded names, so that a machine id can never be passed where a node name is wanted. */
+import { API_GROUP } from './api-group.ts';
 
 declare const brand: unique symbol;
 
@@ -22,7 +23,7 @@ export type Revision = Branded<'Revision'>;
  * Holds the machine's id on its UpcomingNode, whose hashed name cannot be read back, and may be a
  * label of its Node.
  */
-export const MACHINE_ID_KEY = 'bigfleet.lucy.sh/machine-id';
+export const MACHINE_ID_KEY = `${API_GROUP}/machine-id`;
 
 /** Each takes a text for what it is; nothing is checked. */
 export const machineId = (id: string): MachineId => id as MachineId;

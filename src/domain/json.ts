@@ -29,7 +29,7 @@ export const asNumber = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 
 /** The value as a boolean. */
-export const asBoolean = (value: unknown): boolean | undefined =>
+const asBoolean = (value: unknown): boolean | undefined =>
   typeof value === 'boolean' ? value : undefined;
 
 /** The field that `path` leads to; only own fields of objects are followed. */

@@ -52,18 +52,18 @@ export interface LeaseTimes {
   readonly retryMs: number;
 }
 
-/** 15, 10 and 2 seconds, as controller-runtime's. */
-export const LEASE_TIMES: LeaseTimes = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 };
+/** Why times do not fit each other. */
+export type LeaseTimesProblem = 'RenewDeadlineTooLong' | 'RetryPeriodTooLong';
 
-/** What is wrong with `times`, in one sentence; `undefined` when they fit each other. */
+/**
+ * What is wrong with these times; `undefined` when they fit each other. A leader must have stopped
+ * before a standby may start, and must get more than one attempt.
+ */
 export const leaseTimesProblem = (
   { leaseMs, renewMs, retryMs }: LeaseTimes,
-): string | undefined => {
-  if (leaseMs < 1000) return 'the lease must last at least 1 s';
-  if (retryMs <= 0) return 'the retry period must be positive';
-  if (renewMs >= leaseMs) return 'the renew deadline must be shorter than the lease';
-  if (retryMs * 1.2 >= renewMs) return 'the retry period must be shorter than the renew deadline';
-  return undefined;
+): LeaseTimesProblem | undefined => {
+  if (renewMs >= leaseMs) return 'RenewDeadlineTooLong';
+  return retryMs * 2 > renewMs ? 'RetryPeriodTooLong' : undefined;
 };
 
 /** Reads a Lease; what it does not say reads as released. */
@@ -76,15 +76,17 @@ export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
 });
 
 /**
- * May `identity` take a lease that says `found`? Yes when nobody holds it, when it is ours already,
- * or when it is word for word the one that our own clock has seen unchanged for its whole time.
+ * May `identity` take the lease that is `found`? Yes when there is none, when it was released, when
+ * it is ours already, or when our own clock has seen this very revision unchanged for its whole
+ * time (`expiredRevision`).
  */
-export const mayTake = (
-  found: LeaseRecord,
+export const mayTakeLease = (
+  found: LeaseRecord | null,
   identity: string,
   expiredRevision: string | null,
 ): boolean =>
-  found.holder === '' || found.holder === identity || found.revision === expiredRevision;
+  found === null || found.holder === '' || found.holder === identity ||
+  found.revision === expiredRevision;
 
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');
@@ -92,11 +94,11 @@ const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '0
 /** What the lease should say while `identity` holds it. */
 export const heldSpec = (
   identity: string,
-  found: LeaseRecord | undefined,
+  found: LeaseRecord | null,
   at: { readonly leaseMs: number; readonly nowMs: number },
 ): Readonly<Record<string, unknown>> => {
   const kept = found?.holder === identity && found.acquireTime !== '';
-  const changedHands = found !== undefined && found.holder !== identity;
+  const changedHands = found !== null && found.holder !== identity;
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(at.leaseMs / 1000),

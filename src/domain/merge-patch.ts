@@ -1,8 +1,6 @@
 /** JSON merge patches (RFC 7396): the smallest one that turns one object into another. */
 import { asRecord } from './json.ts';
-
-const same = (left: unknown, right: unknown): boolean =>
-  left === right || JSON.stringify(left) === JSON.stringify(right);
+import { sameJson } from './json-equality.ts';
 
 /**
  * The patch from `current` to `wanted`; `undefined` when they are equal. A removed field becomes
@@ -23,7 +21,7 @@ export const mergePatchOf = (
     if (asRecord(value) !== undefined && asRecord(old) !== undefined) {
       const inner = mergePatchOf(old, value);
       if (inner !== undefined) changes.push([key, inner]);
-    } else if (!same(old, value)) changes.push([key, value]);
+    } else if (!sameJson(old, value)) changes.push([key, value]);
   }
   return changes.length === 0 ? undefined : Object.fromEntries(changes);
 };

@@ -12,6 +12,20 @@ export type WriteOutcome<Shown> =
   /** It may work later. */
   | { readonly _tag: 'Fault'; readonly why: string };
 
+/** A field that another field manager set to another value. */
+export interface FieldConflict {
+  /** The manager, as `managedFields` names it. */
+  readonly manager: string;
+  /** `.spec.replicas`. */
+  readonly field: string;
+}
+
+/** What became of a server-side apply. */
+export type ApplyOutcome<Shown> =
+  | WriteOutcome<Shown>
+  /** Nothing was written: other managers own these fields, and it was not forced. */
+  | { readonly _tag: 'Conflict'; readonly conflicts: readonly FieldConflict[] };
+
 /** How the last write of a series ended; `Untried` before the first answer. */
 export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
 

@@ -31,7 +31,7 @@ export type QuantityReading =
   | { readonly _tag: 'Malformed'; readonly problem: string };
 
 /** Longest text that is read. */
-export const QUANTITY_LENGTH_MAX = 256;
+const QUANTITY_LENGTH_MAX = 256;
 /** Largest exponent, up or down, that is read. */
 export const QUANTITY_EXPONENT_MAX = 999;
 

@@ -15,7 +15,7 @@ const OPERATOR_NUMBERS: Readonly<Record<RequirementOperator, number>> = {
 };
 
 /** The operator's number on the wire. */
-export const operatorNumber = (operator: RequirementOperator): number => OPERATOR_NUMBERS[operator];
+const operatorNumber = (operator: RequirementOperator): number => OPERATOR_NUMBERS[operator];
 
 /** −1, 0 or 1: the order that canonical lists of texts have. */
 export const compareText = (left: string, right: string): -1 | 0 | 1 => {

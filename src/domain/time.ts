@@ -3,7 +3,7 @@
  * a `Time` (`src/actors/clocks.ts`), so a test that holds a simulated one holds every timer.
  */
 
-/** A source of time. Real in `src/effects/real-time.ts`, simulated in `simulated-time.ts`. */
+/** A source of time. Real in `src/effects/real-time.ts`, simulated in tests. */
 export interface Time {
   /** Wall-clock milliseconds since 1970; may jump. Written to the cluster, never subtracted. */
   readonly now: () => number;

@@ -6,6 +6,7 @@
  * Promises: nothing is owed when nothing changed; patches are JSON merge patches of what changed
  * and no more; everything here is small plain data, because a hundred thousand of them are kept.
  */
+import { GROUP_VERSION } from './api-group.ts';
 import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
 import { MACHINE_ID_KEY } from './ids.ts';
@@ -22,6 +23,7 @@ import {
   type PhaseFacts,
   phaseToShow,
 } from './shown-phase.ts';
+import { cutText } from './text.ts';
 import { rfc3339Seconds } from './time.ts';
 
 /** Longer explanations of a failure are cut: an object of the API has its limits too. */
@@ -66,7 +68,7 @@ export interface UpcomingNodeFacts {
 /** A write of the object itself, as metrics call it. */
 export type ObjectWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
 /** The one write that is owed next; `node_release` takes the `reclaim` key off the Node. */
-export type OwedWrite = ObjectWrite | 'node_release';
+export type PendingWrite = ObjectWrite | 'node_release';
 
 /** Reads an UpcomingNode as the API server gives it. Total. */
 export const projectUpcomingNode = (
@@ -89,9 +91,6 @@ export const projectUpcomingNode = (
   };
 };
 
-/** A cut may split a character: what is left of it would come back as another one, and differ. */
-const cut = (text: string): string => text.slice(0, LAST_ERROR_CHARS_MAX).toWellFormed();
-
 /** A frame on top of what was said before; `nowMs` is the wall clock when it came. */
 export const sight = (
   previous: Sighting | undefined,
@@ -105,7 +104,7 @@ export const sight = (
     state: frame.state,
     spec: specText(frame),
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,
-    lastError: frame.state === 'Failed' ? cut(frame.lastError) : '',
+    lastError: frame.state === 'Failed' ? cutText(frame.lastError, LAST_ERROR_CHARS_MAX) : '',
     nodeName: frame.nodeName,
     servesAgain: frame.state === 'Configured' && previous?.servesAgain === true,
     since: reborn ? rfc3339Seconds(nowMs) : previous.since,
@@ -178,7 +177,7 @@ const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
     phase,
     ...nodeRefOf(node?.name ?? shown?.nodeName ?? '', node?.uid ?? shown?.nodeUid ?? ''),
     ...present('providerID', said?.providerId ? said.providerId : shown?.providerId ?? ''),
-    ...present('lastError', lastError.slice(0, LAST_ERROR_CHARS_MAX)),
+    ...present('lastError', cutText(lastError, LAST_ERROR_CHARS_MAX)),
     ...present('provisioningStartTime', shown?.startedAt ? shown.startedAt : said?.since ?? ''),
   };
 };
@@ -209,7 +208,7 @@ export const specPatch = (machineId: string, facts: UpcomingNodeFacts): object |
 
 /** The object to create. Its status follows in a write of its own: creation cannot set it. */
 export const newUpcomingNode = (machineId: string, name: string, spec: SpecText): object => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'UpcomingNode',
   metadata: { name, annotations: { [MACHINE_ID_KEY]: machineId } },
   spec: parseJson(spec),
@@ -222,7 +221,10 @@ const owedAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): Obje
 };
 
 /** The next write that is owed; `undefined` when the object shows what shard and drain said. */
-export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrite | undefined => {
+export const pendingWrite = (
+  machineId: string,
+  facts: UpcomingNodeFacts,
+): PendingWrite | undefined => {
   const { said, shown, node } = facts;
   const standing = standingOf(facts);
   if (standing !== null && endsObject(standing)) {
@@ -236,10 +238,10 @@ export const owedWrite = (machineId: string, facts: UpcomingNodeFacts): OwedWrit
 
 /** True when the object shows the drain's last word, or there is none that could. */
 export const drainShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
-  const owed = owedWrite(machineId, facts);
+  const owed = pendingWrite(machineId, facts);
   return owed !== 'create' && owed !== 'status_update';
 };
 
 /** True when the Node of an object is Ready and nobody was told; `told` is the last Node's UID. */
-export const readinessUntold = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
+export const readinessUnrecorded = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
   shown !== null && node !== null && node.ready && node.uid !== told;

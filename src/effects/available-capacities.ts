@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import {
   type AvailableCapacityFacts,
   type AvailableCapacityProjection,
@@ -17,7 +18,7 @@ import { type CountedOutcome, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
 /** Where AvailableCapacities are served. */
-export const AVAILABLE_CAPACITIES_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/availablecapacities';
+export const AVAILABLE_CAPACITIES_PATH = `${GROUP_PATH}/availablecapacities`;
 
 /** The name of the object, and all that decides about it. */
 export interface AvailableCapacityWrite {

@@ -6,6 +6,7 @@
  * again at once, with the same bytes, so that a repetition changes nothing; nothing fails.
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import { type ObjectKey, type Revision, revision } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
@@ -13,7 +14,7 @@ import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
 /** Where CapacityRequests are served, in all namespaces. */
-export const CAPACITY_REQUESTS_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/capacityrequests';
+export const CAPACITY_REQUESTS_PATH = `${GROUP_PATH}/capacityrequests`;
 
 /** What became of an acknowledgement. */
 export type AcknowledgeOutcome =
@@ -41,7 +42,7 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 405, 409, 413, 415
 const statusPath = (key: ObjectKey): string => {
   const slash = key.indexOf('/');
   const [namespace, name] = [key.slice(0, slash), key.slice(slash + 1)].map(encodeURIComponent);
-  return `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${namespace}/capacityrequests/${name}/status`;
+  return `${GROUP_PATH}/namespaces/${namespace}/capacityrequests/${name}/status`;
 };
 
 const patchOf = (key: ObjectKey, nowMs: number): KubeCall => ({

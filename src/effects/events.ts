@@ -5,24 +5,23 @@
 import { Context, Effect, Layer, Schedule } from 'effect';
 import type { EventNote, Regarding } from '../api/event-note.ts';
 import { REASONS } from '../api/reasons.ts';
+import { cutText, cutTextToBytes } from '../domain/text.ts';
 import { rfc3339 } from '../domain/time.ts';
 import type { KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
 /** Who reports, in every Event of Tidegate. */
-export const REPORTING_CONTROLLER = 'tidegate.dev/operator';
+const REPORTING_CONTROLLER = 'tidegate.dev/operator';
 
 /** The API server takes no longer note, and it counts bytes. */
 const NOTE_BYTES_MAX = 1024;
 /** Leaves room for the suffix within the 253 characters of a name. */
 const OBJECT_NAME_CHARS_MAX = 200;
+/** The API server takes no longer `reportingInstance`. */
+const INSTANCE_CHARS_MAX = 128;
 const TRIES = 3;
 const FIRST_RETRY_MS = 500;
 const WRITE_TIMEOUT_MS = 10_000;
-
-/** Whole characters, as many as there is room for. */
-const fitting = (note: string): string =>
-  note.slice(0, new TextEncoder().encodeInto(note, new Uint8Array(NOTE_BYTES_MAX)).read);
 
 /** One writing of an Event: the first, or one more of its series. */
 export interface EventWriting extends EventNote {
@@ -68,12 +67,12 @@ const eventOf = (writing: EventWriting): object => ({
   metadata: { name: nameOf(writing), namespace: namespaceOf(writing.regarding) },
   eventTime: microTime(writing.firstMs),
   reportingController: REPORTING_CONTROLLER,
-  reportingInstance: writing.instance.slice(0, 128),
+  reportingInstance: cutText(writing.instance, INSTANCE_CHARS_MAX),
   action: REASONS[writing.reason].action,
   reason: writing.reason,
   type: REASONS[writing.reason].type,
   regarding: regardingOf(writing.regarding),
-  note: fitting(writing.note),
+  note: cutTextToBytes(writing.note, NOTE_BYTES_MAX),
   ...seriesOf(writing),
 });
 

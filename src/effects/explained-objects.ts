@@ -5,12 +5,11 @@
  * Node) may be missing, for want of permission or because it is not there.
  */
 import { Effect } from 'effect';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import { textAt } from '../domain/json.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
-
-const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 
 /** A CapacityRequest with what surrounds it. */
 export interface ExplainedRequest {
@@ -42,7 +41,7 @@ export const readExplainedRequest = (
   leaseName: string,
 ): Effect.Effect<ExplainedRequest, KubeFault, KubeApi> =>
   Effect.all({
-    request: readObject(`${GROUP}/namespaces/${at(namespace)}/capacityrequests/${at(name)}`),
+    request: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests/${at(name)}`),
     events: readEvents({ kind: 'CapacityRequest', name, namespace }).pipe(Effect.map((l) => [l])),
     leases: leasesNamed(leaseName),
   }, { concurrency: 'unbounded' });
@@ -65,7 +64,7 @@ export const readExplainedPod = (
     const pod = yield* readObject(`/api/v1/namespaces/${at(namespace)}/pods/${at(name)}`);
     const uid = textAt(objectOf(pod), 'metadata', 'uid') ?? '';
     const { requests, events, leases } = yield* Effect.all({
-      requests: readObject(`${GROUP}/namespaces/${at(namespace)}/capacityrequests`, {
+      requests: readObject(`${GROUP_PATH}/namespaces/${at(namespace)}/capacityrequests`, {
         labelSelector: `${OWNED_BY_POD}=${uid}`,
       }).pipe(Effect.map(objectOf)),
       events: readEvents({ kind: 'Pod', name, namespace }).pipe(Effect.map((list) => [list])),
@@ -79,7 +78,7 @@ export const readExplainedMachine = (
   name: string,
 ): Effect.Effect<ExplainedMachine, KubeFault, KubeApi> =>
   Effect.gen(function* () {
-    const upcomingNode = yield* readObject(`${GROUP}/upcomingnodes/${at(name)}`);
+    const upcomingNode = yield* readObject(`${GROUP_PATH}/upcomingnodes/${at(name)}`);
     const nodeName = textAt(objectOf(upcomingNode), 'status', 'nodeRef', 'name');
     const subjects = [
       { kind: 'UpcomingNode', name, namespace: 'default' },

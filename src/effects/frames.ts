@@ -15,6 +15,7 @@ import {
 } from '../domain/frames.ts';
 import { instructionId, machineId } from '../domain/ids.ts';
 import type { Requirement, RequirementOperator, ResourceMap, Taint } from '../domain/resources.ts';
+import { cutText, quoted } from '../domain/text.ts';
 import type { NodeSelectorRequirement } from '../gen/bigfleet/v1alpha1/capacity_pb.ts';
 import type { Resources } from '../gen/bigfleet/v1alpha1/provider_pb.ts';
 import {
@@ -32,8 +33,8 @@ import {
  */
 export const OBSERVATION_BYTES_MAX = 1024 * 1024;
 
-/** How much of a peer's text an error sentence repeats. */
-const QUOTED_MAX = 80;
+/** How much of a peer's text names what a frame is about. */
+const SUBJECT_MAX = 80;
 
 const OPERATORS: readonly (RequirementOperator | undefined)[] = [
   undefined,
@@ -45,9 +46,6 @@ const OPERATORS: readonly (RequirementOperator | undefined)[] = [
 ];
 /** Unspecified is read as the least promise. */
 const CONFIDENCES: readonly Confidence[] = ['None', 'None', 'Low', 'Medium', 'High'];
-
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > QUOTED_MAX ? `${text.slice(0, QUOTED_MAX)}…` : text);
 
 /** Why a frame says nothing usable; caught where the frame is read. */
 class Misread extends Error {}
@@ -187,7 +185,7 @@ const unusable = (message: ShardMessage, why: string): ShardFrame => {
   return {
     _tag: 'Unreadable',
     problem: `Cannot use a ${name}: ${why}`,
-    subject: subjectOf(message).slice(0, QUOTED_MAX),
+    subject: cutText(subjectOf(message), SUBJECT_MAX),
     isHole: false,
     ...(about === '' ? {} : { machineId: machineId(about) }),
   };

@@ -9,6 +9,7 @@ import { Data, Effect, Layer } from 'effect';
 import type { Dispatcher } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
 import { asText, parseJson, textAt } from '../domain/json.ts';
+import { cutText } from '../domain/text.ts';
 import { exchange, type RawAnswer } from './http-exchange.ts';
 import {
   AnswerLost,
@@ -127,7 +128,7 @@ const refusalOf = ({ status, body }: OpenedWatch): Effect.Effect<never, WatchRef
     Effect.flatMap((text) => {
       const message = textAt(parseJson(text), 'message') ?? asText(text) ?? '';
       return Effect.fail(
-        new WatchRefused({ status, message: message.slice(0, REFUSAL_CHARACTERS_MAX) }),
+        new WatchRefused({ status, message: cutText(message, REFUSAL_CHARACTERS_MAX) }),
       );
     }),
   );

@@ -8,6 +8,7 @@
 import { Clock, Effect, type Scope } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { Telemetry } from '../api/telemetry.ts';
+import { sameJson } from '../domain/json-equality.ts';
 import { NotSent } from './kube-api.ts';
 import {
   type Credentials,
@@ -74,7 +75,7 @@ const notSent = (problem: KubeconfigUnusable): NotSent =>
   new NotSent({ why: `Cannot read credentials: ${problem.why}` });
 
 const sameProof = (one: Door, other: Door): boolean =>
-  JSON.stringify(one.credentials.headers) === JSON.stringify(other.credentials.headers) &&
+  sameJson(one.credentials.headers, other.credentials.headers) &&
   one.fingerprint === other.fingerprint;
 
 /** Opens the door that `source` names; leaving the scope closes every socket. */

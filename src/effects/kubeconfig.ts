@@ -92,10 +92,6 @@ export const readKubeconfig = (
     }
   });
 
-/** The namespace of the current context: in a pod, the pod's own. */
-export const contextNamespace = (config: KubeConfig): string | undefined =>
-  config.getContextObject(config.getCurrentContext())?.namespace;
-
 /** What an error says, in one line. */
 export const sentenceOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause);

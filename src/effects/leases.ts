@@ -14,7 +14,7 @@ import {
   heldSpec,
   type LeaseRecord,
   leaseRecordOf,
-  mayTake,
+  mayTakeLease,
   releasedSpec,
   type ReleaseOutcome,
   type RenewOutcome,
@@ -49,12 +49,12 @@ const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseFault, KubeApi> =>
 
 const pathOf = ({ namespace, name }: LeaseClaim): string => `${leasesPath(namespace)}/${name}`;
 
-/** The Lease as it is; `undefined` when there is none. */
-const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | undefined, LeaseFault, KubeApi> =>
+/** The Lease as it is; null when there is none. */
+const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | null, LeaseFault, KubeApi> =>
   Effect.flatMap(
     ask({ method: 'GET', path: pathOf(claim), timeoutMs: claim.timeoutMs }),
     (answer) => {
-      if (answer.status === 404) return Effect.succeed(undefined);
+      if (answer.status === 404) return Effect.succeed(null);
       if (answer.status !== 200) return Effect.fail(refused(answer));
       return Effect.succeed(leaseRecordOf(answer.body));
     },
@@ -65,13 +65,13 @@ type Write = { readonly _tag: 'Written' } & HeldLease | { readonly _tag: 'Confli
 /** Creates the Lease, or patches the one that was `found`. */
 const write = (
   claim: LeaseClaim,
-  found: LeaseRecord | undefined,
+  found: LeaseRecord | null,
   spec: Readonly<Record<string, unknown>>,
 ): Effect.Effect<Write, LeaseFault, KubeApi> =>
   Effect.gen(function* () {
     const sentAtMs = yield* monotonicMs;
     const answer = yield* ask(
-      found === undefined
+      found === null
         ? {
           method: 'POST',
           path: leasesPath(claim.namespace),
@@ -92,7 +92,7 @@ const write = (
         },
     );
     // A patch of a Lease that was deleted meanwhile finds nothing: as good as a conflict.
-    if (answer.status === 409 || (answer.status === 404 && found !== undefined)) {
+    if (answer.status === 409 || (answer.status === 404 && found !== null)) {
       return { _tag: 'Conflict' };
     }
     if (answer.status !== 200 && answer.status !== 201) return yield* Effect.fail(refused(answer));
@@ -103,7 +103,7 @@ const write = (
     return { _tag: 'Written', lease: leaseRecordOf(answer.body), sentAtMs, answeredAtMs };
   });
 
-const hold = (claim: LeaseClaim, found: LeaseRecord | undefined) =>
+const hold = (claim: LeaseClaim, found: LeaseRecord | null) =>
   Effect.flatMap(
     Clock.currentTimeMillis,
     (nowMs) =>
@@ -123,7 +123,7 @@ export const acquireLease = (
 ): Effect.Effect<AcquireOutcome, never, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<AcquireOutcome, LeaseFault, KubeApi> {
     const found = yield* look(claim);
-    if (found !== undefined && !mayTake(found, claim.identity, expiredRevision)) {
+    if (found !== null && !mayTakeLease(found, claim.identity, expiredRevision)) {
       return { _tag: 'HeldByOther', lease: found };
     }
     const written = yield* hold(claim, found);
@@ -136,10 +136,10 @@ export const renewLease = (
   held: LeaseRecord | null,
 ): Effect.Effect<RenewOutcome, never, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<RenewOutcome, LeaseFault, KubeApi> {
-    const written = yield* hold(claim, held ?? undefined);
+    const written = yield* hold(claim, held);
     if (written._tag === 'Written') return { ...written, _tag: 'Renewed' };
     const found = yield* look(claim);
-    if (found !== undefined && !mayTake(found, claim.identity, null)) {
+    if (found !== null && !mayTakeLease(found, claim.identity, null)) {
       return { _tag: 'Taken', lease: found };
     }
     const again = yield* hold(claim, found);
@@ -154,7 +154,7 @@ export const releaseLease = (
 ): Effect.Effect<ReleaseOutcome, never, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<ReleaseOutcome, LeaseFault, KubeApi> {
     const found = yield* look(claim);
-    if (found === undefined || found.holder !== claim.identity) return { _tag: 'NotOurs' };
+    if (found === null || found.holder !== claim.identity) return { _tag: 'NotOurs' };
     const nowMs = yield* Clock.currentTimeMillis;
     const written = yield* write(claim, found, releasedSpec(found, nowMs));
     return written._tag === 'Written'

@@ -3,12 +3,13 @@
  *
  * Promises: nothing fails and nothing is retried here; an object that already exists is looked at
  * instead of created, so an answer that was lost on the way does no harm; a deletion names the UID
- * that it means.
+ * that it means; a server-side apply that meets another manager's fields says whose they are.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
-import type { WriteOutcome } from '../domain/object-write.ts';
+import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
 import type { KubeAnswer, KubeApi, KubeCall } from './kube-api.ts';
+import { applyCall, type ApplyOptions, fieldConflictsIn } from './server-side-apply.ts';
 import type { WriteClass, WriteFault, Writes } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
@@ -37,10 +38,25 @@ export interface CountedOutcome<Shown> {
 
 type Act<Shown> = Effect.Effect<CountedOutcome<Shown>>;
 
+/** One server-side apply with the word that counts it. */
+export interface CountedApply<Shown> {
+  readonly outcome: ApplyOutcome<Shown>;
+  readonly result: WriteResult;
+}
+
+type Apply<Shown> = (
+  name: string,
+  object: object,
+  options: ApplyOptions,
+) => Effect.Effect<CountedApply<Shown>>;
+
 export interface ObjectWrites<Shown> {
   readonly create: (object: object, name: string) => Act<Shown>;
   readonly patch: (name: string, patch: object) => Act<Shown>;
   readonly patchStatus: (name: string, patch: object) => Act<Shown>;
+  /** Creates the object where there is none. */
+  readonly apply: Apply<Shown>;
+  readonly applyStatus: Apply<Shown>;
   readonly remove: (name: string, uid: string) => Act<Shown>;
   /** Looks at the object instead of writing, after a write that came too late. */
   readonly look: (name: string) => Act<Shown>;
@@ -59,11 +75,10 @@ const fault = <Shown>(why: string, result: WriteResult = 'error'): CountedOutcom
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-/** The writes of one kind of object. */
-export const objectWrites = <Shown>(
-  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Shown>,
-): ObjectWrites<Shown> => {
-  const judge = (answer: KubeAnswer): CountedOutcome<Shown> => {
+type Judge<Shown> = (answer: KubeAnswer) => CountedOutcome<Shown>;
+
+const judgeBy =
+  <Shown>(project: ObjectWritesOptions<Shown>['project']): Judge<Shown> => (answer) => {
     if (isGood(answer.status)) {
       const shown = project(answer.body);
       return shown === undefined
@@ -77,11 +92,36 @@ export const objectWrites = <Shown>(
     return fault(reasonIn(answer), answer.status === 409 ? 'conflict' : 'error');
   };
 
+/** Where there need be no object, 404 means that its kind or its namespace is missing. */
+const judgeMaking = <Shown>(judge: Judge<Shown>): Judge<Shown> => (answer) =>
+  answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
+
+const judgeApply = <Shown>(judge: Judge<Shown>) => (answer: KubeAnswer): CountedApply<Shown> => {
+  const conflicts = fieldConflictsIn(answer);
+  return conflicts.length === 0
+    ? judge(answer)
+    : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
+};
+
+const judgeRemoval = <Shown>(judge: Judge<Shown>): Judge<Shown> => (answer) => {
+  const done = isGood(answer.status);
+  if (!done && answer.status !== 404) return judge(answer);
+  return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
+};
+
+const folded = <Counted>(
+  act: Effect.Effect<Counted, WriteFault>,
+): Effect.Effect<Counted | CountedOutcome<never>> =>
+  Effect.catch(act, (failure) => Effect.succeed(fault<never>(failure.why)));
+
+/** The writes of one kind of object. */
+export const objectWrites = <Shown>(
+  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Shown>,
+): ObjectWrites<Shown> => {
+  const judge = judgeBy(project);
+
   const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
     writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
-
-  const folded = (act: Effect.Effect<CountedOutcome<Shown>, WriteFault>): Act<Shown> =>
-    Effect.catch(act, (failure) => Effect.succeed(fault<Shown>(failure.why)));
 
   const look = (name: string): Effect.Effect<CountedOutcome<Shown>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
@@ -94,32 +134,38 @@ export const objectWrites = <Shown>(
         .pipe(Effect.map(judge)),
     );
 
+  const made = (answer: KubeAnswer, name: string) =>
+    answer.status === 409 ? look(name) : Effect.succeed(judgeMaking(judge)(answer));
+
   return {
     create: (object, name) =>
       folded(
         send({ method: 'POST', path, body: object }).pipe(
-          Effect.flatMap((answer) => {
-            if (answer.status === 409) return look(name);
-            // The path itself is missing: the CRD is not installed.
-            if (answer.status !== 404) return Effect.succeed(judge(answer));
-            return Effect.succeed(fault<Shown>(reasonIn(answer)));
-          }),
+          Effect.flatMap((answer) => made(answer, name)),
         ),
       ),
     look: (name) => folded(look(name)),
     patch: (name, patch) => patchAt(`${path}/${name}`, patch),
     patchStatus: (name, patch) => patchAt(`${path}/${name}/status`, patch),
+    apply: (name, object, options) =>
+      folded(
+        send(applyCall(`${path}/${name}`, object, options)).pipe(
+          Effect.map(judgeApply(judgeMaking(judge))),
+        ),
+      ),
+    applyStatus: (name, object, options) =>
+      folded(
+        send(applyCall(`${path}/${name}/status`, object, options)).pipe(
+          Effect.map(judgeApply(judge)),
+        ),
+      ),
     remove: (name, uid) =>
       folded(
         send({
           method: 'DELETE',
           path: `${path}/${name}`,
           body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-        }).pipe(Effect.map((answer): CountedOutcome<Shown> => {
-          const done = isGood(answer.status);
-          if (!done && answer.status !== 404) return judge(answer);
-          return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
-        })),
+        }).pipe(Effect.map(judgeRemoval(judge))),
       ),
   };
 };

@@ -5,11 +5,13 @@
  * Go operator keep their names and defaults (wire: The Go operator's command line), except that
  * `--qps` and `--burst` are one budget for all writes (DR-36).
  */
+import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import {
   choice,
   defaulted,
   duration,
   file,
+  type Kind,
   listen,
   optional,
   rate,
@@ -21,18 +23,53 @@ import {
 } from './option-kinds.ts';
 import { POD_DEMAND_OPTIONS } from './pod-demand-options.ts';
 
-/** Every option of `tidegate operator`, by the name of its setting. */
-export const OPERATOR_OPTIONS = {
+const FLEET = 'the role fleet';
+
+/** A list of roles, such as `fleet,pods`. */
+const roleList: Kind<readonly RoleName[]> = {
+  placeholder: 'ROLE,…',
+  read: (given) => {
+    const reading = rolesIn(given);
+    return reading._tag === 'Roles'
+      ? { _tag: 'Read', value: reading.roles }
+      : { _tag: 'Unreadable', why: reading.why, remedy: reading.remedy };
+  },
+};
+
+/** Which roles the operator has. */
+export const ROLE_OPTIONS = {
+  roles: defaulted(roleList, {
+    name: 'roles',
+    help: `Roles of this operator, with commas between them: ${ROLE_NAMES.join(', ')}`,
+    default: 'fleet',
+  }),
+  withPods: defaulted(yesOrNo, {
+    name: 'with-pods',
+    help: 'Add the role pods: make a CapacityRequest for every pod, as `tidegate pods` does',
+    default: 'false',
+  }),
+} as const;
+
+/** What only an operator with a fleet must be told. */
+export const FLEET_ROLE_OPTIONS = {
   clusterId: required(text('ID'), {
     name: 'cluster-id',
     help: 'Name of this cluster in the fleet',
     requiredBecause: 'the fleet must know which cluster speaks',
+    requiredWith: FLEET,
   }),
   shardAddress: required(target, {
     name: 'shard-addr',
     help: "Address of the fleet's shard",
     requiredBecause: 'the operator must know which shard to dial',
+    requiredWith: FLEET,
   }),
+} as const;
+
+/** Every option of `tidegate operator`, by the name of its setting. */
+export const OPERATOR_OPTIONS = {
+  ...FLEET_ROLE_OPTIONS,
+  ...ROLE_OPTIONS,
   kubeconfig: optional(file, {
     name: 'kubeconfig',
     help: 'Kubeconfig of the cluster; without it, $KUBECONFIG or the pod it runs in',
@@ -94,11 +131,6 @@ export const OPERATOR_OPTIONS = {
     name: 'evictions-per-budget',
     help: 'Evictions under one disruption budget that wait for an answer at the same time',
     default: '1',
-  }),
-  withPods: defaulted(yesOrNo, {
-    name: 'with-pods',
-    help: 'Make a CapacityRequest for every pod, as `tidegate pods` does',
-    default: 'false',
   }),
   ...POD_DEMAND_OPTIONS,
   tlsCert: optional(file, {

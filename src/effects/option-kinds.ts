@@ -32,6 +32,8 @@ export interface Option<Value> extends OptionFacts, Kind<Value> {
   readonly default?: string;
   /** Why it cannot be left out. */
   readonly requiredBecause?: string;
+  /** With what it cannot be left out, such as `the role fleet`; always when there is none. */
+  readonly requiredWith?: string;
   readonly absent: () => Reading<Value>;
 }
 
@@ -57,7 +59,7 @@ export const defaulted = <Value>(
 /** An option without which the program does not start. */
 export const required = <Value>(
   kind: Kind<Value>,
-  facts: OptionFacts & { readonly requiredBecause: string },
+  facts: OptionFacts & { readonly requiredBecause: string; readonly requiredWith?: string },
 ): Option<Value> => ({
   ...facts,
   ...kind,

@@ -6,6 +6,7 @@
  * Go operator have `--tls-cert=`); a problem is one line that names the option, the text and the
  * remedy.
  */
+import { quoted } from '../domain/text.ts';
 import type { Option } from './option-kinds.ts';
 
 /** A table of options by the name of their setting. */
@@ -44,12 +45,6 @@ export const settingsProblem = (message: string): SettingsProblem => ({
 /** The variable of an option: `TIDEGATE` and `rollup-interval` → `TIDEGATE_ROLLUP_INTERVAL`. */
 export const variableOf = (prefix: string, name: string): string =>
   `${prefix}_${name.toUpperCase().replaceAll('-', '_')}`;
-
-/** Long texts are shown by their beginning: a pasted file must not fill the terminal. */
-const SHOWN_CHARACTERS = 80;
-
-const quoted = (text: string): string =>
-  JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text);
 
 const decodeOne = (option: Option<unknown>, given: Given): Settled<unknown> => {
   const isOptional = option.default === undefined && option.requiredBecause === undefined;

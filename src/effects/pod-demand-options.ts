@@ -12,7 +12,7 @@ import type { Decoded } from './options.ts';
 export type Selects = (labels: Labels) => boolean;
 
 /** A label selector, as `kubectl -l` has it. */
-export const selector: Kind<Selects> = {
+const selector: Kind<Selects> = {
   placeholder: 'SELECTOR',
   read: (given) => {
     const reading = readSelector(given);

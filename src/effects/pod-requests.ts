@@ -5,6 +5,7 @@
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import type { RequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import {
@@ -54,7 +55,7 @@ const NOTHING_TO_SAY: CountedOutcome<OwnedRequest> = {
 };
 
 const pathIn = (namespace: string): string =>
-  `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${encodeURIComponent(namespace)}/capacityrequests`;
+  `${GROUP_PATH}/namespaces/${encodeURIComponent(namespace)}/capacityrequests`;
 
 /** `metadata.name` of a request that the cluster shows. */
 const nameOf = ({ key }: OwnedRequest): string => key.slice(key.indexOf('/') + 1);

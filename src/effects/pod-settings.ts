@@ -1,20 +1,14 @@
 /**
- * What `tidegate pods` can be set to, and its settings from flags and environment.
+ * What `tidegate pods` can be set to: an operator with the role pods alone.
  *
- * Promises: flags that the operator has, too, mean the same here; its Lease is its own, so that
- * pods and sessions may be led by different processes.
+ * Promises: flags of `tidegate operator` mean the same here; its Lease is its own, so that pods and
+ * sessions may be led by different processes.
  */
 import { OPERATOR_OPTIONS } from './operator-options.ts';
-import { defaulted, type ListenAddress, text } from './option-kinds.ts';
+import { defaulted, text } from './option-kinds.ts';
 import { decodeOptions, type Given, type Settled } from './options.ts';
 import { POD_DEMAND_OPTIONS, podPolicyOf, type PodSettings } from './pod-demand-options.ts';
-import {
-  type LeaseSettings,
-  leaseSettings,
-  type OperatorSettings,
-  type ProcessEnvironment,
-  unlessOff,
-} from './settings.ts';
+import { type OperatorSettings, type ProcessEnvironment, processSettings } from './settings.ts';
 
 /** What the variables of the pods role begin with. */
 export const POD_VARIABLES = 'TIDEGATE_PODS';
@@ -42,47 +36,21 @@ export const POD_OPTIONS = {
   identity: OPERATOR_OPTIONS.identity,
 } as const;
 
-/** What `tidegate pods` runs with. */
-export interface PodRoleSettings {
-  readonly kubeconfig: string | undefined;
-  readonly metricsAddress: ListenAddress | undefined;
-  readonly healthAddress: ListenAddress | undefined;
-  readonly inspectAddress: ListenAddress | undefined;
-  readonly recordFile: string | undefined;
-  readonly writesPerSecond: number;
-  readonly writeBurst: number;
-  readonly logLevel: OperatorSettings['logLevel'];
-  readonly lease: LeaseSettings;
-  readonly pods: PodSettings;
-}
-
-/** The settings of the pods role from its flags and its environment. */
-export const podRoleSettings = (
+/** The settings of an operator with the role pods alone, from its flags and its surroundings. */
+export const podsOperatorSettings = (
   flags: Given['flags'],
   processEnvironment: ProcessEnvironment,
-): Settled<PodRoleSettings> => {
+): Settled<OperatorSettings & { readonly pods: PodSettings }> => {
   const decoded = decodeOptions(POD_OPTIONS, {
     flags,
     environment: processEnvironment.environment,
     prefix: POD_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;
-  const options = decoded.settings;
-  const lease = leaseSettings(options, processEnvironment);
-  if (lease._tag === 'SettingsProblem') return lease;
+  const settled = processSettings(decoded.settings, processEnvironment);
+  if (settled._tag === 'SettingsProblem') return settled;
   return {
     _tag: 'Settled',
-    settings: {
-      kubeconfig: options.kubeconfig,
-      metricsAddress: unlessOff(options.metricsAddress),
-      healthAddress: unlessOff(options.healthAddress),
-      inspectAddress: unlessOff(options.inspectAddress),
-      recordFile: options.recordFile,
-      writesPerSecond: options.writesPerSecond,
-      writeBurst: options.writeBurst,
-      logLevel: options.logLevel,
-      lease: lease.settings,
-      pods: podPolicyOf(options),
-    },
+    settings: { ...settled.settings, fleet: undefined, pods: podPolicyOf(decoded.settings) },
   };
 };

@@ -12,6 +12,7 @@ import type { Need } from '../domain/demand/need.ts';
 import type { ClusterId } from '../domain/ids.ts';
 import type { RequirementOperator } from '../domain/resources.ts';
 import type { Rollup } from '../domain/session.ts';
+import { cutText } from '../domain/text.ts';
 import {
   CapacityNeedSchema,
   ClusterCapacityNeedsSchema,
@@ -111,7 +112,7 @@ const largestOf = (needs: readonly EncodedNeed[]): readonly LargeNeed[] =>
   needs.toSorted((left, right) => right.bytes.length - left.bytes.length)
     .slice(0, LARGEST_NAMED)
     .map(({ need, bytes }) => ({
-      need: need.key.slice(0, NEED_TEXT_MAX),
+      need: cutText(need.key, NEED_TEXT_MAX),
       bytes: bytes.length,
       requests: need.requests,
     }));

@@ -4,7 +4,7 @@ import { textAt } from '../domain/json.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 
 /** The oldest minor version of Kubernetes 1 with selectable fields of custom resources. */
-export const OLDEST_MINOR = 31;
+const OLDEST_MINOR = 31;
 
 /** What the server said about itself. */
 export type ServerVersion =

@@ -8,9 +8,10 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { goDuration } from '../domain/go-duration.ts';
 import { type ClusterId, clusterId } from '../domain/ids.ts';
+import { leaseTimesProblem } from '../domain/lease.ts';
 import { FLEET_OPTIONS } from './fleet-options.ts';
 import type { ListenAddress } from './option-kinds.ts';
-import { OPERATOR_OPTIONS } from './operator-options.ts';
+import { FLEET_ROLE_OPTIONS, OPERATOR_OPTIONS, ROLE_OPTIONS } from './operator-options.ts';
 import { podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import {
   type Decoded,
@@ -59,10 +60,20 @@ export interface DrainSettings {
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
 
-/** What `tidegate operator` runs with. */
-export interface OperatorSettings {
+/** What an operator with a fleet runs with. */
+export interface FleetRoleSettings {
   readonly clusterId: ClusterId;
   readonly shardAddress: string;
+  readonly acknowledgeConcurrency: number;
+  readonly rollupIntervalMs: number;
+  readonly bootstrapTemplateFile: string | undefined;
+  /** Undefined: plaintext. */
+  readonly tls: TlsFiles | undefined;
+  readonly drains: DrainSettings;
+}
+
+/** What an operator runs with, whatever its roles. */
+export interface ProcessSettings {
   readonly kubeconfig: string | undefined;
   readonly metricsAddress: ListenAddress | undefined;
   readonly healthAddress: ListenAddress | undefined;
@@ -72,17 +83,30 @@ export interface OperatorSettings {
   readonly recordFile: string | undefined;
   readonly writesPerSecond: number;
   readonly writeBurst: number;
-  readonly acknowledgeConcurrency: number;
-  readonly rollupIntervalMs: number;
-  readonly bootstrapTemplateFile: string | undefined;
-  /** Undefined: plaintext. */
-  readonly tls: TlsFiles | undefined;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly lease: LeaseSettings;
-  readonly drains: DrainSettings;
-  /** Undefined: somebody else makes CapacityRequests. */
+}
+
+/** What an operator runs with; a role without settings is not one of its roles. */
+export interface OperatorSettings extends ProcessSettings {
+  readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
 }
+
+/** The options that settings of the process are settled from. */
+export type ProcessOptions =
+  & LeaseOptions
+  & Pick<
+    Decoded<typeof OPERATOR_OPTIONS>,
+    | 'kubeconfig'
+    | 'metricsAddress'
+    | 'healthAddress'
+    | 'inspectAddress'
+    | 'recordFile'
+    | 'writesPerSecond'
+    | 'writeBurst'
+    | 'logLevel'
+  >;
 
 /** What `tidegate fleet` runs with. */
 export interface FleetSettings {
@@ -129,7 +153,7 @@ const ownNamespace = (): string | undefined => {
   }
 };
 
-/** The environment of this process. */
+/** The surroundings of this process. */
 export const readProcessEnvironment = (): ProcessEnvironment => ({
   environment: process.env,
   hostname: hostname(),
@@ -150,24 +174,36 @@ const DNS_SUBDOMAIN =
   /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** A leader must have stopped before a standby may start, and must get more than one attempt. */
+const leaseTimesProblemOf = (lease: LeaseSettings): SettingsProblem | undefined => {
+  const [duration, deadline, period] = [
+    goDuration(lease.durationMs),
+    goDuration(lease.renewDeadlineMs),
+    goDuration(lease.retryPeriodMs),
+  ];
+  const problem = leaseTimesProblem({
+    leaseMs: lease.durationMs,
+    renewMs: lease.renewDeadlineMs,
+    retryMs: lease.retryPeriodMs,
+  });
+  switch (problem) {
+    case undefined:
+      return undefined;
+    case 'RenewDeadlineTooLong':
+      return settingsProblem(
+        `Cannot use --lease-renew-deadline "${deadline}": two leaders could write at once; make ` +
+          `it shorter than --lease-duration (${duration})`,
+      );
+    case 'RetryPeriodTooLong':
+      return settingsProblem(
+        `Cannot use --lease-retry-period "${period}": one lost call would end the leadership; ` +
+          `make it at most half of --lease-renew-deadline (${deadline})`,
+      );
+  }
+};
+
 const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
-  if (lease.renewDeadlineMs >= lease.durationMs) {
-    return settingsProblem(
-      `Cannot use --lease-renew-deadline "${
-        goDuration(lease.renewDeadlineMs)
-      }": two leaders could ` +
-        `write at once; make it shorter than --lease-duration (${goDuration(lease.durationMs)})`,
-    );
-  }
-  if (lease.retryPeriodMs * 2 > lease.renewDeadlineMs) {
-    return settingsProblem(
-      `Cannot use --lease-retry-period "${goDuration(lease.retryPeriodMs)}": one lost call would ` +
-        `end the leadership; make it at most half of --lease-renew-deadline (${
-          goDuration(lease.renewDeadlineMs)
-        })`,
-    );
-  }
+  const ofTimes = leaseTimesProblemOf(lease);
+  if (ofTimes !== undefined) return ofTimes;
   if (!DNS_SUBDOMAIN.test(lease.name)) {
     return settingsProblem(
       `Cannot use --lease-name "${lease.name}": it cannot name an object; write lower-case ` +
@@ -180,8 +216,8 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
   );
 };
 
-/** Who leads in this cluster, from the options that every role with a Lease has. */
-export const leaseSettings = (
+/** Who leads in this cluster. */
+const leaseSettings = (
   options: LeaseOptions,
   processEnvironment: ProcessEnvironment,
 ): Settled<LeaseSettings> => {
@@ -201,44 +237,53 @@ export const leaseSettings = (
 };
 
 /** Where to listen; undefined when it was turned off. */
-export const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
+const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
-/** The settings of the operator from its flags and its environment. */
-export const operatorSettings = (
-  flags: Given['flags'],
+/** What an operator runs with, from the options that every operator has. */
+export const processSettings = (
+  options: ProcessOptions,
   processEnvironment: ProcessEnvironment,
-): Settled<OperatorSettings> => {
-  const decoded = decodeOptions(OPERATOR_OPTIONS, {
-    flags,
-    environment: processEnvironment.environment,
-    prefix: OPERATOR_VARIABLES,
-  });
-  if (decoded._tag === 'SettingsProblem') return decoded;
-  const options = decoded.settings;
-  const tls = decodeTls(options);
-  if (tls._tag === 'SettingsProblem') return tls;
+): Settled<ProcessSettings> => {
   const lease = leaseSettings(options, processEnvironment);
   if (lease._tag === 'SettingsProblem') return lease;
+  const { kubeconfig, recordFile, writesPerSecond, writeBurst, logLevel } = options;
   return {
     _tag: 'Settled',
     settings: {
-      clusterId: clusterId(options.clusterId),
-      shardAddress: options.shardAddress,
-      kubeconfig: options.kubeconfig,
+      kubeconfig,
       metricsAddress: unlessOff(options.metricsAddress),
       healthAddress: unlessOff(options.healthAddress),
       inspectAddress: unlessOff(options.inspectAddress),
-      recordFile: options.recordFile,
-      writesPerSecond: options.writesPerSecond,
-      writeBurst: options.writeBurst,
+      recordFile,
+      writesPerSecond,
+      writeBurst,
+      logLevel,
+      lease: lease.settings,
+    },
+  };
+};
+
+type FleetRoleTable = typeof FLEET_ROLE_OPTIONS;
+/** The options without those that only an operator with a fleet must be told. */
+type OtherOptions = Omit<Decoded<typeof OPERATOR_OPTIONS>, keyof FleetRoleTable>;
+
+const fleetRoleSettings = (
+  { clusterId: id, shardAddress }: Decoded<FleetRoleTable>,
+  options: OtherOptions,
+  processEnvironment: ProcessEnvironment,
+): Settled<FleetRoleSettings> => {
+  const tls = decodeTls(options);
+  if (tls._tag === 'SettingsProblem') return tls;
+  return {
+    _tag: 'Settled',
+    settings: {
+      clusterId: clusterId(id),
+      shardAddress,
       acknowledgeConcurrency: options.acknowledgeConcurrency,
       rollupIntervalMs: options.rollupIntervalMs,
       bootstrapTemplateFile: options.bootstrapTemplateFile,
       tls: tls.settings,
-      logLevel: options.logLevel,
-      lease: lease.settings,
-      pods: options.withPods ? podPolicyOf(options) : undefined,
       drains: {
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
@@ -246,6 +291,39 @@ export const operatorSettings = (
         ownPod: ownPod(processEnvironment),
       },
     },
+  };
+};
+
+/** The settings of the operator from its flags and its surroundings. */
+export const operatorSettings = (
+  flags: Given['flags'],
+  processEnvironment: ProcessEnvironment,
+): Settled<OperatorSettings> => {
+  const given: Given = {
+    flags,
+    environment: processEnvironment.environment,
+    prefix: OPERATOR_VARIABLES,
+  };
+  const chosen = decodeOptions(ROLE_OPTIONS, given);
+  if (chosen._tag === 'SettingsProblem') return chosen;
+  const { roles, withPods } = chosen.settings;
+  const fleetOptions = roles.includes('fleet')
+    ? decodeOptions(FLEET_ROLE_OPTIONS, given)
+    : undefined;
+  if (fleetOptions?._tag === 'SettingsProblem') return fleetOptions;
+  const { clusterId: _id, shardAddress: _address, ...others } = OPERATOR_OPTIONS;
+  const decoded = decodeOptions(others, given);
+  if (decoded._tag === 'SettingsProblem') return decoded;
+  const options = decoded.settings;
+  const fleet = fleetOptions &&
+    fleetRoleSettings(fleetOptions.settings, options, processEnvironment);
+  if (fleet?._tag === 'SettingsProblem') return fleet;
+  const settled = processSettings(options, processEnvironment);
+  if (settled._tag === 'SettingsProblem') return settled;
+  const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
+  return {
+    _tag: 'Settled',
+    settings: { ...settled.settings, fleet: fleet?.settings, pods },
   };
 };
 

@@ -4,6 +4,7 @@
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { GROUP_PATH } from '../domain/api-group.ts';
 import type { SpecText } from '../domain/machine-spec.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import {
@@ -20,7 +21,7 @@ import { type CountedOutcome, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
 /** Where UpcomingNodes are served. */
-export const UPCOMING_NODES_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
+export const UPCOMING_NODES_PATH = `${GROUP_PATH}/upcomingnodes`;
 
 /** The machine whose object it is, and all that decides about it. */
 export interface UpcomingNodeWrite {

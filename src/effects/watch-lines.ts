@@ -8,7 +8,7 @@ import { asRecord, parseJson, textAt } from '../domain/json.ts';
 import type { WatchLine } from './kube-api.ts';
 
 /** etcd refuses objects far smaller than this; what is longer is no watch. */
-export const WATCH_LINE_BYTES_MAX = 32 * 1024 * 1024;
+const WATCH_LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const lineOf = (text: string): WatchLine => {
   const line = asRecord(parseJson(text));

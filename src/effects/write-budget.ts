@@ -24,9 +24,6 @@ export interface WriteBudgetOptions {
   readonly telemetry: Telemetry;
 }
 
-/** What `--qps` and `--burst` are when nobody says otherwise. */
-export const WRITE_BUDGET_DEFAULTS = { qps: 200, burst: 400 } as const;
-
 /** Callers bound themselves far below it. */
 const WAITING_WRITES_MAX = 20_000;
 

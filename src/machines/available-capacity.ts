@@ -2,7 +2,7 @@
  * One profile of free capacity and its AvailableCapacity object, of which this is the only writer.
  *
  * Promises: the object ends as the fleet last said, or is gone when it said that nothing is left;
- * one write is in flight at a time and only in a turn; a write that fails is tried again until it
+ * one write is in flight at a time and only in a slot; a write that fails is tried again until it
  * lands or is not owed any more; nothing is written when nothing changed.
  */
 import { assign, setup } from 'xstate';
@@ -11,27 +11,29 @@ import {
   type AvailableCapacityFacts,
   type AvailableCapacityProjection,
   type CapacitySaid,
-  owedCapacityWrite,
+  type CapacityWrite,
+  pendingCapacityWrite,
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Revision } from '../domain/ids.ts';
 import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
-import { required } from './required.ts';
 import {
   afterAnswer,
   afterTry,
-  REFUSAL_BACKOFF_MS,
+  objectWriter,
+  type ObjectWriterContext,
   shownGuards,
   type ShownObject,
   UNTRIED,
-  verdictGuards,
-  writes,
-  type WriteTries,
-} from './writing-in-turns.ts';
+  writerDelays,
+  writerGuards,
+  writing,
+} from './object-writer.ts';
+import { required } from './required.ts';
 
-/** Between turns: a profile that cannot be written makes room for others at once. */
+/** A profile that cannot be written gives its slot to others at once. */
 const BACKOFF = { firstMs: 500, lastMs: 30_000 };
 
 /** The name of the object, and what it is to show. */
@@ -45,7 +47,10 @@ export interface AvailableCapacityInput extends AvailableCapacityAct {
 }
 
 export interface AvailableCapacityContext
-  extends AvailableCapacityInput, ShownObject<AvailableCapacityFacts>, WriteTries {
+  extends
+    AvailableCapacityInput,
+    ShownObject<AvailableCapacityFacts>,
+    ObjectWriterContext<{ readonly write: CapacityWrite }> {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }
@@ -56,16 +61,24 @@ export type AvailableCapacityEvent =
   | { readonly type: 'capacity.observed'; readonly said: CapacitySaid }
   | { readonly type: 'object.observed'; readonly shown: Shown }
   | { readonly type: 'object.vanished'; readonly uid: string }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };
 
 const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapacityContext }) => ({
   name,
   facts,
 });
 
-const writing = writes(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'takeAnswer'));
+const writes = writing(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'setAnswer'));
 
-/** The statechart of a profile's object; `src/actors/machines` provides its acts. */
+/** The facts, and what is pending because of them. */
+const known = (facts: AvailableCapacityFacts) => {
+  const write = pendingCapacityWrite(facts);
+  return { facts, pendingWrite: write === undefined ? null : { write } };
+};
+
+const saidIn = ({ event }: { readonly event: { readonly said: CapacitySaid } }) => event.said;
+
+/** The statechart of a profile's object; `src/actors/upcoming-nodes` provides its writes. */
 export const availableCapacity = setup({
   types: {
     context: {} as AvailableCapacityContext,
@@ -80,129 +93,96 @@ export const availableCapacity = setup({
     deleteObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('deleteObject'),
   },
   actions: {
-    askForTurn: () => {},
-    tellRefused: () => {},
-    tellFailing: () => {},
-    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
-      ...afterTry(context, outcome, verdictOf(outcome, context.base)),
-      ...afterAnswer(context, outcome),
+    requestSlot: () => {},
+    recordRefused: () => {},
+    recordFailing: () => {},
+    setSaid: assign(({ context }, said: CapacitySaid) => known({ ...context.facts, said })),
+    setShown: assign(({ context }, shown: Shown) => ({
+      ...known({ ...context.facts, shown }),
+      newest: shown.revision,
     })),
-    noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
-    tryAgain: assign({ verdict: 'Untried' }),
+    setVanished: assign(({ context }) => known({ ...context.facts, shown: null })),
+    setAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+      const { facts, newest } = afterAnswer(context, outcome);
+      const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
+      return { ...tries, ...known(facts), newest };
+    }),
+    setBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
+    resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
-    anythingOwed: ({ context }) => owedCapacityWrite(context.facts) !== undefined,
-    nothingOwed: ({ context }) => owedCapacityWrite(context.facts) === undefined,
-    creationOwed: ({ context }) => owedCapacityWrite(context.facts) === 'create',
-    patchOwed: ({ context }) => owedCapacityWrite(context.facts) === 'spec_update',
-    deletionOwed: ({ context }) => owedCapacityWrite(context.facts) === 'delete',
+    ...writerGuards,
+    ...shownGuards,
     nothingThere: ({ context }) => context.facts.shown === null,
     objectThere: ({ context }) => context.facts.shown !== null,
-    ...verdictGuards,
     saysOtherwise: ({ context }, said: CapacitySaid) => said.spec !== context.facts.said?.spec,
-    ...shownGuards,
   },
   delays: {
-    writeBackoff: ({ context }) => backoffMs(BACKOFF, context.attempt, context.seed),
-    refusalBackoff: REFUSAL_BACKOFF_MS,
+    ...writerDelays,
+    slotBackoff: ({ context }) => backoffMs(BACKOFF, context.attempt, context.seed),
   },
 }).createMachine({
   id: 'availableCapacity',
   description: 'One profile of free capacity and its AvailableCapacity object.',
   context: ({ input }) => ({
     ...input,
+    ...known(input.facts),
     newest: input.facts.shown?.revision ?? null,
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'capacity.observed': {
-      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, said: event.said }) }),
-    },
+    'capacity.observed': { actions: { type: 'setSaid', params: saidIn } },
     'object.observed': {
       guard: { type: 'isNews', params: ({ event }) => event.shown },
-      actions: assign(({ context, event }) => ({
-        facts: { ...context.facts, shown: event.shown },
-        newest: event.shown.revision,
-      })),
+      actions: { type: 'setShown', params: ({ event }) => event.shown },
     },
     'object.vanished': {
       guard: { type: 'isShown', params: ({ event }) => event.uid },
-      actions: assign({ facts: ({ context }) => ({ ...context.facts, shown: null }) }),
+      actions: 'setVanished',
     },
   },
-  states: {
+  states: objectWriter({
+    id: 'availableCapacity',
     settled: {
-      description: 'The object shows what the fleet last said.',
-      tags: 'settled',
+      description: 'The object shows what the fleet last reported.',
       always: [
-        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'writePending', target: 'waiting' },
         { guard: 'nothingThere', target: 'gone' },
       ],
     },
-    gone: {
-      description: 'Nothing is left of this profile, and there is no object.',
-      tags: 'settled',
-      always: [
-        { guard: 'anythingOwed', target: 'waiting' },
-        { guard: 'objectThere', target: 'settled' },
-      ],
-    },
-    waiting: {
-      description: 'A write is owed; waits until it is its turn.',
-      meta: { reason: 'WriteQueued' },
-      tags: 'waiting',
-      entry: 'askForTurn',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
-    },
-    acting: {
-      description: 'Has a turn: writes until nothing is owed or a write fails.',
-      tags: 'acting',
-      entry: 'tryAgain',
-      initial: 'deciding',
-      states: {
-        deciding: {
-          description: 'Looks at the last answer and at what is owed now.',
-          always: [
-            { guard: 'refused', target: '#availableCapacity.refused' },
-            { guard: 'failed', target: '#availableCapacity.backingOff' },
-            { guard: 'creationOwed', target: 'creating' },
-            { guard: 'patchOwed', target: 'patching' },
-            { guard: 'deletionOwed', target: 'deleting' },
-            { target: '#availableCapacity.settled' },
-          ],
-        },
-        creating: writing('createObject', 'Creates the object.'),
-        patching: writing('patchObject', 'Writes what changed.'),
-        deleting: writing('deleteObject', 'Deletes the object: nothing is left, for certain.'),
+    further: {
+      gone: {
+        description: 'Nothing is left of this profile, and there is no object.',
+        tags: 'settled',
+        always: [
+          { guard: 'writePending', target: 'waiting' },
+          { guard: 'objectThere', target: 'settled' },
+        ],
       },
     },
-    backingOff: {
-      description: 'The last write failed; asks for another turn after a while.',
-      meta: { reason: 'WriteFailing' },
-      tags: 'waiting',
-      entry: 'tellFailing',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      after: { writeBackoff: 'waiting' },
+    writes: {
+      creating: writes('createObject', 'Creates the object.'),
+      patching: writes('patchObject', 'Writes what changed.'),
+      deleting: writes('deleteObject', 'Deletes the object: the fleet has none left, for certain.'),
     },
+    branches: [
+      { write: 'create', state: 'creating' },
+      { write: 'spec_update', state: 'patching' },
+      { write: 'delete', state: 'deleting' },
+    ],
+    retries: 'WithoutSlot',
+    setAside: { reason: 'WriteFailing', on: {} },
     refused: {
-      description: 'The API server will not take the object as it is; a person must look.',
-      meta: { reason: 'WriteRefused' },
-      tags: 'waiting',
-      entry: 'tellRefused',
-      always: { guard: 'nothingOwed', target: 'settled' },
+      reason: 'WriteRefused',
       on: {
         'capacity.observed': {
-          guard: { type: 'saysOtherwise', params: ({ event }) => event.said },
+          guard: { type: 'saysOtherwise', params: saidIn },
           target: 'waiting',
-          actions: assign({
-            facts: ({ context, event }) => ({ ...context.facts, said: event.said }),
-          }),
+          actions: { type: 'setSaid', params: saidIn },
         },
       },
-      after: { refusalBackoff: 'waiting' },
     },
-  },
+  }),
 });

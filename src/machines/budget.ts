@@ -12,11 +12,11 @@ import type { Budget } from '../domain/drain/budget.ts';
 import {
   answerReservation,
   beginReservation,
+  departReservation,
   freeSlots,
   nextReservationEndMs,
+  openReservations,
   type Reservation,
-  sightReservation,
-  standingReservations,
 } from '../domain/drain/slots.ts';
 import type { Revision, Uid } from '../domain/ids.ts';
 import { isOlder } from '../domain/revisions.ts';
@@ -34,13 +34,21 @@ export type SlotAnswer =
   | 'Declined'
   | 'Unknown';
 
+/** A pod that takes a slot. */
+export interface SlotTaker {
+  readonly uid: Uid;
+  readonly name: string;
+}
+
 export interface BudgetInput {
   readonly budget: Budget;
   readonly callsAtOnce: number;
+  /** Pods whose evictions are in flight already. */
+  readonly inFlight: readonly SlotTaker[];
   readonly nowMs: number;
 }
 
-export interface BudgetContext extends BudgetInput {
+export interface BudgetContext extends Omit<BudgetInput, 'inFlight'> {
   /** How far the watch of budgets has come. */
   readonly watched: Revision;
   /** The pods that queue for a slot. */
@@ -63,7 +71,7 @@ export type BudgetEvent =
   /** An offer was taken: the pod has the slot in hand. */
   | {
     readonly type: 'slot.taken';
-    readonly pod: { readonly uid: Uid; readonly name: string };
+    readonly pod: SlotTaker;
     readonly nowMs: number;
   }
   /** An offer found nobody. */
@@ -76,7 +84,7 @@ export type BudgetEvent =
   }
   /** A pod that has a reservation was seen terminating or gone. */
   | {
-    readonly type: 'pod.sighted';
+    readonly type: 'pod.departed';
     readonly pod: Uid;
     readonly revision: Revision;
     readonly nowMs: number;
@@ -97,7 +105,7 @@ export const eligiblePods = (context: BudgetContext, isProbe: boolean): readonly
 
 /** What of the context a newer view leaves. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
-  reservations: standingReservations(context.reservations, context),
+  reservations: openReservations(context.reservations, context),
 });
 
 const newer = (left: Revision, right: Revision): Revision => (isOlder(left, right) ? right : left);
@@ -138,12 +146,12 @@ type Offer = Pick<Extract<BudgetEvent, { readonly type: 'slot.taken' }>, 'pod' |
 
 const taken = {
   target: 'counting',
-  actions: { type: 'takeOffer', params: ({ event }: { readonly event: Offer }) => event },
+  actions: { type: 'addCall', params: ({ event }: { readonly event: Offer }) => event },
 } as const;
 
-const declined = { target: 'counting', actions: 'forgetQueue' } as const;
+const declined = { target: 'counting', actions: 'clearQueue' } as const;
 
-/** The statechart of a budget's slots; `src/actors/evictions` provides its acts. */
+/** The statechart of a budget's slots; `src/actors/pod-evictions` provides its action. */
 export const budget = setup({
   types: {
     context: {} as BudgetContext,
@@ -155,14 +163,14 @@ export const budget = setup({
   actions: {
     /** To one of `eligiblePods`; answered by `slot.taken` or `offer.declined`. */
     offerSlot: () => {},
-    takeOffer: assign(({ context }, { pod, nowMs }: Offer) => ({
+    addCall: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
       queue: context.queue.filter((uid) => uid !== pod.uid),
       calls: [...context.calls, { pod: pod.uid, on: context.budget.revision }],
       reservations: beginReservation(context.reservations, pod, context.budget),
     })),
-    /** Whoever is said to wait does not. */
-    forgetQueue: assign({ queue: [] }),
+    /** No queued pod waits any more. */
+    clearQueue: assign({ queue: [] }),
     endReservations: assign(({ context }) => {
       const nowMs = nextReservationEndMs(context.reservations) ?? context.nowMs;
       return { nowMs, ...settled({ ...context, nowMs }) };
@@ -170,7 +178,7 @@ export const budget = setup({
   },
   guards: {
     callsFull: ({ context }) => context.calls.length >= context.callsAtOnce,
-    nobodyWaits: ({ context }) => context.queue.length === 0 || context.vanished,
+    queueEmpty: ({ context }) => context.queue.length === 0 || context.vanished,
     slotFree: ({ context }) => free(context) > 0 || inheritors(context).length > 0,
     probeDue: ({ context }) => context.silent,
   },
@@ -183,12 +191,15 @@ export const budget = setup({
 }).createMachine({
   id: 'budget',
   description: 'The slots of one PodDisruptionBudget.',
-  context: ({ input }) => ({
+  context: ({ input: { inFlight, ...input } }) => ({
     ...input,
     watched: input.budget.revision,
     queue: [],
-    calls: [],
-    reservations: [],
+    calls: inFlight.map(({ uid }) => ({ pod: uid, on: input.budget.revision })),
+    reservations: inFlight.reduce<readonly Reservation[]>(
+      (reservations, pod) => beginReservation(reservations, pod, input.budget),
+      [],
+    ),
     refusedAt: null,
     silent: false,
     vanished: false,
@@ -220,11 +231,11 @@ export const budget = setup({
       target: '.counting',
       actions: assign(({ context, event }) => afterAnswer(context, event)),
     },
-    'pod.sighted': {
+    'pod.departed': {
       target: '.counting',
       actions: assign(({ context, event: { pod, revision, nowMs } }) => {
-        const sighting = { revision, nowMs };
-        const reservations = sightReservation(context.reservations, pod, sighting);
+        const departure = { revision, nowMs };
+        const reservations = departReservation(context.reservations, pod, departure);
         const next = { ...context, nowMs, reservations };
         return { nowMs, ...settled(next) };
       }),
@@ -243,10 +254,10 @@ export const budget = setup({
   },
   states: {
     counting: {
-      description: 'Counts what is free, what is reserved and who waits.',
+      description: 'Counts free slots, reservations and queued pods.',
       always: [
         { guard: 'callsFull', target: 'occupied' },
-        { guard: 'nobodyWaits', target: 'idle' },
+        { guard: 'queueEmpty', target: 'idle' },
         { guard: 'slotFree', target: 'offering' },
         { guard: 'probeDue', target: 'probing' },
         { target: 'exhausted' },
@@ -258,24 +269,24 @@ export const budget = setup({
       after: { reservationEnd: { target: 'counting', actions: 'endReservations' } },
     },
     offering: {
-      description: 'A slot is free: it goes to the pod that comes first.',
+      description: 'A slot is free; waiting for the dispatcher to give it to the first pod.',
       tags: ['acting', 'offering'],
       entry: 'offerSlot',
       on: { 'slot.taken': taken, 'offer.declined': declined },
     },
     occupied: {
-      description: 'As many calls are in flight as may be; their answers are awaited.',
+      description: 'The maximum of evictions is in flight; waiting for their answers.',
       tags: 'acting',
       after: { reservationEnd: { target: 'counting', actions: 'endReservations' } },
     },
     exhausted: {
-      description: 'Pods wait, and the budget has no slot until its status changes.',
+      description: 'No slot is free; waiting for the status of the budget to change.',
       meta: { reason: 'BlockedByBudget' },
       tags: 'waiting',
       after: { reservationEnd: { target: 'counting', actions: 'endReservations' } },
     },
     probing: {
-      description: 'The watch has been silent for long: one call asks in spite of the status.',
+      description: 'Watch stale: one eviction probes the API server.',
       tags: ['acting', 'offering'],
       entry: ['offerSlot', assign({ silent: false })],
       on: { 'slot.taken': taken, 'offer.declined': declined },

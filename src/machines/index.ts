@@ -2,8 +2,9 @@
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
-import { evictionPermit } from './eviction-permit.ts';
+import { evictionCircuit } from './eviction-circuit.ts';
 import { fleetSession } from './fleet-session.ts';
+import { initialRequests } from './initial-requests.ts';
 import { leadership } from './leadership.ts';
 import { listWatch } from './list-watch.ts';
 import { nodeDrain } from './node-drain.ts';
@@ -18,8 +19,9 @@ export const MACHINES = {
   actorRestart,
   availableCapacity,
   budget,
-  evictionPermit,
+  evictionCircuit,
   fleetSession,
+  initialRequests,
   leadership,
   listWatch,
   nodeDrain,

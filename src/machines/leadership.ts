@@ -8,12 +8,13 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
-import type {
-  AcquireOutcome,
-  LeaseRecord,
-  LeaseTimes,
-  ReleaseOutcome,
-  RenewOutcome,
+import {
+  type AcquireOutcome,
+  type LeaseRecord,
+  type LeaseTimes,
+  mayTakeLease,
+  type ReleaseOutcome,
+  type RenewOutcome,
 } from '../domain/lease.ts';
 import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import { required } from './required.ts';
@@ -98,7 +99,7 @@ export const leadership = setup({
   },
   guards: {
     claimable: ({ context }, lease: LeaseRecord | null) =>
-      lease === null || lease.holder === '' || lease.holder === context.identity,
+      mayTakeLease(lease, context.identity, null),
     changed: ({ context }, lease: LeaseRecord | null) =>
       lease?.revision !== context.lease?.revision,
     observedMeanwhile: ({ context }, outcome: AcquireOutcome) =>

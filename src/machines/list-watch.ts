@@ -21,11 +21,12 @@ const IDLE_DEADLINE_MS = 150_000;
 const WATCH_SECONDS = { least: 300, most: 600 };
 
 export interface ListWatchInput {
+  /** Which collection, as logs and metrics name it. */
+  readonly resource: string;
   readonly seed: Seed;
 }
 
-export interface ListWatchContext {
-  readonly seed: Seed;
+export interface ListWatchContext extends ListWatchInput {
   /** Failures since a watch last said something. */
   readonly attempt: number;
   /** From where to follow; null when only a list can tell. */
@@ -59,7 +60,7 @@ const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
 const failing = ({ event }: { event: { output: ListOutcome | WatchEnding } }): Failure =>
   failureOf(event.output);
 
-/** The statechart of a cache's source; `src/actors/caches` provides its acts. */
+/** The statechart of a cache's source; `src/actors/informers` provides its acts. */
 export const listWatch = setup({
   types: {
     context: {} as ListWatchContext,
@@ -69,10 +70,12 @@ export const listWatch = setup({
     meta: {} as { readonly reason: ReasonName },
   },
   actors: {
-    listPages: required<ListOutcome, { readonly paged: boolean }>('listPages'),
+    listPages: required<ListOutcome, { readonly resource: string; readonly paged: boolean }>(
+      'listPages',
+    ),
     followChanges: required<
       WatchEnding,
-      { readonly revision: string; readonly timeoutSeconds: number }
+      { readonly resource: string; readonly revision: string; readonly timeoutSeconds: number }
     >('followChanges'),
   },
   actions: {
@@ -116,7 +119,7 @@ export const listWatch = setup({
   id: 'listWatch',
   description: 'One collection of the API server, listed once and then followed.',
   context: ({ input }) => ({
-    seed: input.seed,
+    ...input,
     attempt: 0,
     revision: null,
     heard: false,
@@ -132,7 +135,7 @@ export const listWatch = setup({
       invoke: {
         id: 'listPages',
         src: 'listPages',
-        input: ({ context }) => ({ paged: context.paged }),
+        input: ({ context }) => ({ resource: context.resource, paged: context.paged }),
         onDone: [
           {
             guard: { type: 'listed', params: ({ event }) => event.output },
@@ -163,6 +166,7 @@ export const listWatch = setup({
         id: 'followChanges',
         src: 'followChanges',
         input: ({ context }) => ({
+          resource: context.resource,
           revision: context.revision ?? '',
           timeoutSeconds: watchSeconds(context.seed),
         }),

@@ -40,7 +40,7 @@ export type NodeDrainEvent =
   | { readonly type: 'order.joined'; readonly order: CordonOrder }
   | ({ readonly type: 'deadline.moved' } & DrainTime)
   | { readonly type: 'evictions.released' }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };
 
 /** A patch of the Node. */
 export interface NodeDrainAct {

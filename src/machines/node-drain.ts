@@ -65,7 +65,7 @@ export const nodeDrain = setup({
     markEnded: required<NodeWriteOutcome, NodeDrainAct>('markEnded'),
   },
   actions: {
-    askForTurn: () => {},
+    requestSlot: () => {},
     tellStarted: () => {},
     tellDraining: () => {},
     tellCordonFailing: () => {},
@@ -183,7 +183,7 @@ export const nodeDrain = setup({
                 ended,
                 { guard: 'orderDone', actions: 'takeOrder' },
                 { guard: 'keyForeign', target: 'leftAlone' },
-                { guard: 'cordonOwed', target: 'waitingForTurn' },
+                { guard: 'cordonOwed', target: 'waitingForSlot' },
                 { guard: 'neverStarted', target: '#nodeDrain.work.alreadyEnded' },
                 { target: 'holding' },
               ],
@@ -195,15 +195,15 @@ export const nodeDrain = setup({
               entry: 'tellLeftAlone',
               on: { 'node.observed': { target: 'orienting', actions: sighted } },
             },
-            waitingForTurn: {
-              description: 'Waits until it is its turn to write.',
+            waitingForSlot: {
+              description: 'Waiting for a slot to write.',
               meta: { reason: 'WriteQueued' },
               tags: 'waiting',
-              entry: 'askForTurn',
-              on: { 'turn.granted': 'acting' },
+              entry: 'requestSlot',
+              on: { 'slot.acquired': 'acting' },
             },
             acting: {
-              description: 'Has a turn.',
+              description: 'Has a slot.',
               tags: 'acting',
               initial: 'deciding',
               states: {

@@ -1,10 +1,10 @@
 /**
  * The life of one operator process: from its first look at the cluster to a clean end.
  *
- * Promises: it seeks the lease only when its caches are complete, so that whoever wins it can act
- * at once; losing the lease makes it a candidate again without an exit; on the way out it closes
- * the session, lets writes under way finish, and releases the lease, in this order (drain rules:
- * DR-15), each within a bound.
+ * Promises: it asks for the lease only when its caches are complete, so that the winner can act at
+ * once; a lost lease makes it a candidate again without an exit; before the end it closes its
+ * roles, lets writes under way finish, and releases the lease, in this order (drain rules: DR-15),
+ * each within a bound. It names no role: what they do is theirs.
  */
 import { assign, setup } from 'xstate';
 import { backoffMs } from '../domain/backoff.ts';
@@ -13,17 +13,17 @@ import { required } from './required.ts';
 
 const CLUSTER_BACKOFF = { firstMs: 500, lastMs: 10_000 };
 
-/** What a first look at settings and cluster tells. */
-export type Fitness =
-  | { readonly _tag: 'Fit'; readonly version: string }
-  /** A person must act: too old, or our credentials are not accepted. */
-  | { readonly _tag: 'Unfit'; readonly why: string }
+/** What a first look at settings, files and cluster shows. */
+export type PreflightResult =
+  | { readonly _tag: 'Supported'; readonly version: string }
+  /** A person must act: too old, a bad file, or our credentials are not accepted. */
+  | { readonly _tag: 'Unsupported'; readonly why: string }
   | { readonly _tag: 'Unreachable'; readonly why: string };
 
 /** Why the process ended. */
 export type OperatorEnding =
   | { readonly _tag: 'Stopped' }
-  | { readonly _tag: 'Unfit'; readonly why: string };
+  | { readonly _tag: 'Unsupported'; readonly why: string };
 
 export interface OperatorInput {
   readonly seed: Seed;
@@ -33,7 +33,7 @@ export interface OperatorContext {
   readonly attempt: number;
   readonly seed: Seed;
   /** Why the cluster cannot be used, as of the last look. */
-  readonly trouble: string | null;
+  readonly problem: string | null;
 }
 
 export type OperatorEvent =
@@ -42,7 +42,7 @@ export type OperatorEvent =
   | { readonly type: 'leadership.lost' }
   | { readonly type: 'stop.requested' };
 
-/** The statechart of the process; `src/actors/operator.ts` provides its acts and actions. */
+/** The statechart of the process; `src/actors/operator.ts` provides its actors and actions. */
 export const operator = setup({
   types: {
     context: {} as OperatorContext,
@@ -51,25 +51,26 @@ export const operator = setup({
     output: {} as OperatorEnding,
   },
   actors: {
-    checkFitness: required<Fitness, undefined>('checkFitness'),
-    closeSession: required<void, undefined>('closeSession'),
+    runPreflight: required<PreflightResult, undefined>('runPreflight'),
+    closeRoles: required<void, undefined>('closeRoles'),
     settleWrites: required<void, undefined>('settleWrites'),
     releaseLease: required<void, undefined>('releaseLease'),
   },
   actions: {
-    startCaches: () => {},
+    startInformers: () => {},
     seekLease: () => {},
-    openSession: () => {},
-    suspendSession: () => {},
-    noteTrouble: assign(({ context }, why: string) => ({
+    startLeading: () => {},
+    stopLeading: () => {},
+    setProblem: assign(({ context }, problem: string) => ({
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
-      trouble: why,
+      problem,
     })),
+    clearProblem: assign({ problem: null }),
   },
   guards: {
-    fit: (_, fitness: Fitness) => fitness._tag === 'Fit',
-    unfit: (_, fitness: Fitness) => fitness._tag === 'Unfit',
+    supported: (_, result: PreflightResult) => result._tag === 'Supported',
+    unsupported: (_, result: PreflightResult) => result._tag === 'Unsupported',
   },
   delays: {
     clusterBackoff: ({ context }) => backoffMs(CLUSTER_BACKOFF, context.attempt, context.seed),
@@ -77,36 +78,35 @@ export const operator = setup({
 }).createMachine({
   id: 'operator',
   description: 'One operator process.',
-  context: ({ input }) => ({ attempt: 0, seed: input.seed, trouble: null }),
+  context: ({ input }) => ({ attempt: 0, seed: input.seed, problem: null }),
   initial: 'checking',
   output: ({ context }) =>
-    context.trouble === null ? { _tag: 'Stopped' } : { _tag: 'Unfit', why: context.trouble },
+    context.problem === null ? { _tag: 'Stopped' } : { _tag: 'Unsupported', why: context.problem },
   states: {
     checking: {
-      description:
-        'Reads the bootstrap template and asks the API server who it is: unfit ones are refused.',
-      on: { 'stop.requested': { target: 'stopped', actions: assign({ trouble: null }) } },
+      description: 'Reading the files of the roles and asking the API server for its version.',
+      on: { 'stop.requested': { target: 'stopped', actions: 'clearProblem' } },
       invoke: {
-        id: 'checkFitness',
-        src: 'checkFitness',
+        id: 'runPreflight',
+        src: 'runPreflight',
         onDone: [
           {
-            guard: { type: 'fit', params: ({ event }) => event.output },
+            guard: { type: 'supported', params: ({ event }) => event.output },
             target: 'syncing',
-            actions: assign({ trouble: null }),
+            actions: 'clearProblem',
           },
           {
-            guard: { type: 'unfit', params: ({ event }) => event.output },
-            target: 'unfit',
+            guard: { type: 'unsupported', params: ({ event }) => event.output },
+            target: 'unsupported',
             actions: {
-              type: 'noteTrouble',
-              params: ({ event }) => event.output._tag === 'Unfit' ? event.output.why : '',
+              type: 'setProblem',
+              params: ({ event }) => event.output._tag === 'Unsupported' ? event.output.why : '',
             },
           },
           {
             target: 'waitingForCluster',
             actions: {
-              type: 'noteTrouble',
+              type: 'setProblem',
               params: ({ event }) => event.output._tag === 'Unreachable' ? event.output.why : '',
             },
           },
@@ -114,41 +114,41 @@ export const operator = setup({
       },
     },
     waitingForCluster: {
-      description: 'The API server did not answer; looks again after a backoff.',
-      on: { 'stop.requested': { target: 'stopped', actions: assign({ trouble: null }) } },
+      description: 'The API server did not answer; asks again after a backoff.',
+      on: { 'stop.requested': { target: 'stopped', actions: 'clearProblem' } },
       after: { clusterBackoff: 'checking' },
     },
     syncing: {
-      description: 'Lists are read; nothing is known to be complete yet.',
-      entry: 'startCaches',
+      description: 'Informers read their first lists; none is known to be complete yet.',
+      entry: 'startInformers',
       on: { 'caches.synced': 'standby', 'stop.requested': 'stopped' },
     },
     standby: {
-      description: 'Caches are warm; somebody else holds the lease, or nobody yet.',
+      description: 'Caches are complete; another process holds the lease, or none does yet.',
       entry: 'seekLease',
       on: { 'leadership.won': 'leading', 'stop.requested': 'releasingLease' },
     },
     leading: {
-      description: 'Holds the lease: has the session, and writes.',
-      entry: 'openSession',
+      description: 'Holds the lease: every role leads and may write.',
+      entry: 'startLeading',
       on: {
-        'leadership.lost': { target: 'standby', actions: 'suspendSession' },
-        'stop.requested': 'closingSession',
+        'leadership.lost': { target: 'standby', actions: 'stopLeading' },
+        'stop.requested': 'closingRoles',
       },
     },
-    closingSession: {
-      description: 'Told to stop: the stream is closed cleanly, nothing new is begun.',
-      invoke: { id: 'closeSession', src: 'closeSession', onDone: 'settlingWrites' },
+    closingRoles: {
+      description: 'Stop requested: roles start nothing new and close what has a peer.',
+      invoke: { id: 'closeRoles', src: 'closeRoles', onDone: 'settlingWrites' },
     },
     settlingWrites: {
-      description: 'Writes that were sent are waited for, within a bound.',
+      description: 'Waiting for the answers of writes under way, within a bound.',
       invoke: { id: 'settleWrites', src: 'settleWrites', onDone: 'releasingLease' },
     },
     releasingLease: {
-      description: 'Gives the lease back, so that a standby starts at once.',
+      description: 'Releasing the lease, so that a standby starts at once.',
       invoke: { id: 'releaseLease', src: 'releaseLease', onDone: 'stopped' },
     },
-    stopped: { description: 'Ended as asked.', type: 'final' },
-    unfit: { description: 'This cluster cannot be used; a person must act.', type: 'final' },
+    stopped: { description: 'Ended as requested.', type: 'final' },
+    unsupported: { description: 'This cluster cannot be used; a person must act.', type: 'final' },
   },
 });

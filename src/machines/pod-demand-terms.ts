@@ -1,10 +1,10 @@
-/** What the `podDemand` statechart is given, knows and hears. */
+/** What the `podDemand` statechart is given, knows and observes. */
 import type { Revision, Uid } from '../domain/ids.ts';
-import type { DemandFacts } from '../domain/pod-demand/demand-facts.ts';
+import type { DemandFacts, PendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Seed } from '../domain/random.ts';
-import type { WriteTries } from './writing-in-turns.ts';
+import type { ObjectWriterContext } from './object-writer.ts';
 
 /** A write: for which pod, to say what, and which request it is about. */
 export interface PodRequestAct {
@@ -20,7 +20,7 @@ export interface PodDemandInput {
   readonly seed: Seed;
 }
 
-export interface PodDemandContext extends PodDemandInput, WriteTries {
+export interface PodDemandContext extends PodDemandInput, ObjectWriterContext<PendingRequestWrite> {
   /** UIDs of requests that are known to be gone: what still shows them is an echo. */
   readonly gone: readonly Uid[];
   /** The request that the write under way is about, as it was then. */
@@ -31,9 +31,10 @@ export type PodDemandEvent =
   /** What is to become of the pod's requests, and what they are to say. */
   | {
     readonly type: 'pod.observed';
-    readonly standing: DemandFacts['standing'];
+    /** Whether a pod that is gone is overdue is decided by the statechart. */
+    readonly standing: Exclude<DemandFacts['standing'], 'Overdue'>;
     readonly text: RequestText;
   }
   | { readonly type: 'request.observed'; readonly request: OwnedRequest }
   | { readonly type: 'request.vanished'; readonly uid: Uid }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };

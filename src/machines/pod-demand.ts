@@ -3,19 +3,28 @@
  *
  * Promises: whatever comes when, a pod that is demand ends with exactly one request that says what
  * the pod asks for, and a pod that is none with no request; one write is in flight at a time and
- * only in a turn; facts replace what is wanted and never restart a write that is under way; what a
+ * only in a slot; facts replace what is wanted and never restart a write that is under way; what a
  * cache shows that lags behind an answer changes nothing; a write that fails is tried again until
- * it lands or is not owed any more. All that a restart must know is in the pod and its requests.
+ * it lands or is no longer pending. All that a restart must know is in the pod and its
+ * requests; after one the garbage collector has its whole grace again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import type { Uid } from '../domain/ids.ts';
 import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
-import { type OwedRequest, owedRequest } from '../domain/pod-demand/demand-facts.ts';
-import type { OwnedRequest } from '../domain/pod-demand/owned-request.ts';
+import { type DemandFacts, pendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
+import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
 import { isOlder } from '../domain/revisions.ts';
 import { answersOf } from './act-answers.ts';
+import {
+  afterTry,
+  objectWriter,
+  UNTRIED,
+  writerDelays,
+  writerGuards,
+  writing,
+} from './object-writer.ts';
 import type {
   PodDemandContext,
   PodDemandEvent,
@@ -23,17 +32,26 @@ import type {
   PodRequestAct,
 } from './pod-demand-terms.ts';
 import { required } from './required.ts';
-import { afterTry, turnDelays, turnGuards, UNTRIED, writes } from './writing-in-turns.ts';
+
+/**
+ * How long the garbage collector may take for the requests of a pod that is gone. It is behind by
+ * minutes at worst, and what it deletes need not be deleted by us.
+ */
+export const GC_GRACE_MS = 120_000;
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;
 
-const owed = ({ pod, facts }: PodDemandContext): OwedRequest | undefined => owedRequest(pod, facts);
+/** The facts, and what is pending because of them. */
+const known = (pod: RequestedPod, facts: DemandFacts) => ({
+  facts,
+  pendingWrite: pendingRequestWrite(pod, facts) ?? null,
+});
 
 const actOf = ({ context }: { readonly context: PodDemandContext }): PodRequestAct => ({
   pod: context.pod,
   text: context.facts.text,
-  request: owed(context)?.request ?? null,
+  request: context.pendingWrite?.request ?? null,
 });
 
 const without = (requests: readonly OwnedRequest[], uid: Uid): readonly OwnedRequest[] =>
@@ -68,19 +86,19 @@ const afterAnswer = (
   };
 };
 
-const writing = writes(actOf, answersOf<Outcome>()('deciding', 'takeAnswer'));
+const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
 
-/** What a pod that waits for better times does when it asks for something else. */
-const another = {
+/** What makes a pod request a slot at once: it asks for something else. */
+const reconsidering = {
   guard: { type: 'asksOtherwise', params: ({ event }: { readonly event: PodObserved }) => event },
   target: 'waiting',
   actions: {
-    type: 'takePod',
+    type: 'setPod',
     params: ({ event }: { readonly event: PodObserved }) => event,
   },
 } as const;
 
-/** The statechart of a pod's request; `src/actors/pods` provides its acts. */
+/** The statechart of a pod's request; `src/actors/capacity-requests` provides its writes. */
 export const podDemand = setup({
   types: {
     context: {} as PodDemandContext,
@@ -96,165 +114,116 @@ export const podDemand = setup({
     deleteRequest: required<Outcome, PodRequestAct>('deleteRequest'),
   },
   actions: {
-    askForTurn: () => {},
-    tellRefused: () => {},
-    tellFailing: () => {},
-    takePod: assign(({ context }, { standing, text }: PodObserved) => ({
-      facts: { ...context.facts, standing, text },
-    })),
-    takeAnswer: assign(({ context }, outcome: Outcome) => {
-      const verdict = verdictOf(outcome, context.base?.revision ?? null);
-      return {
-        ...afterTry(context, outcome, verdict),
-        ...afterAnswer(context, outcome),
-      };
+    requestSlot: () => {},
+    recordRefused: () => {},
+    recordFailing: () => {},
+    setPod: assign(({ context: { pod, facts } }, { standing, text }: PodObserved) => {
+      const isOverdue = standing === 'Gone' && facts.standing === 'Overdue';
+      return known(pod, { ...facts, standing: isOverdue ? 'Overdue' : standing, text });
     }),
-    noteBase: assign({
+    setOverdue: assign(({ context: { pod, facts } }) =>
+      known(pod, { ...facts, standing: 'Overdue' })
+    ),
+    setRequest: assign(({ context }, request: OwnedRequest) =>
+      known(context.pod, { ...context.facts, requests: withRequest(context, request) })
+    ),
+    setVanished: assign(({ context: { pod, facts, gone } }, uid: Uid) => ({
+      ...known(pod, { ...facts, requests: without(facts.requests, uid) }),
+      gone: gone.includes(uid) ? gone : [...gone, uid],
+    })),
+    setAnswer: assign(({ context }, outcome: Outcome) => {
+      const verdict = verdictOf(outcome, context.base?.revision ?? null);
+      const { facts, gone } = afterAnswer(context, outcome);
+      return { ...afterTry(context, outcome, verdict), ...known(context.pod, facts), gone };
+    }),
+    setBase: assign({
       base: ({ context }) => {
-        const request = owed(context)?.request;
+        const request = context.pendingWrite?.request;
         return request ? { uid: request.uid, revision: request.revision } : null;
       },
     }),
-    tryAgain: assign({ verdict: 'Untried' }),
+    resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
-    anythingOwed: ({ context }) => owed(context) !== undefined,
-    nothingOwed: ({ context }) => owed(context) === undefined,
-    creationOwed: ({ context }) => owed(context)?.write === 'create',
-    updateOwed: ({ context }) => owed(context)?.write === 'update',
-    stampOwed: ({ context }) => owed(context)?.write === 'stamp',
-    deletionOwed: ({ context }) => owed(context)?.write === 'delete',
+    ...writerGuards,
     requestLess: ({ context }) => context.facts.requests.length === 0,
     requestThere: ({ context }) => context.facts.requests.length > 0,
     podGone: ({ context }) => context.facts.standing === 'Gone',
     podThere: ({ context }) => context.facts.standing !== 'Gone',
-    ...turnGuards,
     asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
       standing !== facts.standing || text !== facts.text,
   },
-  delays: turnDelays,
+  delays: { ...writerDelays, gcGrace: GC_GRACE_MS },
 }).createMachine({
   id: 'podDemand',
   description: 'One pod and its CapacityRequest.',
   context: ({ input }) => ({
     ...input,
+    ...known(input.pod, input.facts),
     gone: [],
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'pod.observed': { actions: { type: 'takePod', params: ({ event }) => event } },
-    'request.observed': {
-      actions: assign({
-        facts: ({ context, event }) => ({
-          ...context.facts,
-          requests: withRequest(context, event.request),
-        }),
-      }),
-    },
-    'request.vanished': {
-      actions: assign({
-        facts: ({ context, event }) => ({
-          ...context.facts,
-          requests: without(context.facts.requests, event.uid),
-        }),
-        gone: ({ context, event }) =>
-          context.gone.includes(event.uid) ? context.gone : [...context.gone, event.uid],
-      }),
-    },
+    'pod.observed': { actions: { type: 'setPod', params: ({ event }) => event } },
+    'request.observed': { actions: { type: 'setRequest', params: ({ event }) => event.request } },
+    'request.vanished': { actions: { type: 'setVanished', params: ({ event }) => event.uid } },
   },
-  states: {
+  states: objectWriter({
+    id: 'podDemand',
     settled: {
       description: 'The request says what the pod asks for.',
-      tags: 'settled',
       always: [
-        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'writePending', target: 'waiting' },
         { guard: 'requestLess', target: 'absent' },
         { guard: 'podGone', target: 'leaving' },
       ],
     },
-    leaving: {
-      description: 'The pod is gone; the garbage collector is to take its request along.',
-      tags: 'settled',
-      always: [
-        { guard: 'anythingOwed', target: 'waiting' },
-        { guard: 'requestLess', target: 'absent' },
-        { guard: 'podThere', target: 'settled' },
-      ],
-    },
-    absent: {
-      description: 'The pod asks for nothing, or is gone, and there is no request.',
-      tags: 'settled',
-      always: [
-        { guard: 'anythingOwed', target: 'waiting' },
-        { guard: 'requestThere', target: 'settled' },
-      ],
-    },
-    waiting: {
-      description: 'A write is owed; waits until it is its turn.',
-      meta: { reason: 'WriteQueued' },
-      tags: 'waiting',
-      entry: 'askForTurn',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
-    },
-    acting: {
-      description: 'Has a turn: writes until nothing is owed or it has to make room.',
-      tags: 'acting',
-      entry: 'tryAgain',
-      initial: 'deciding',
-      states: {
-        deciding: {
-          description: 'Looks at the last answer and at what is owed now.',
-          always: [
-            { guard: 'refused', target: '#podDemand.refused' },
-            { guard: 'turnSpent', target: '#podDemand.setAside' },
-            { guard: 'failed', target: 'backingOff' },
-            { guard: 'creationOwed', target: 'creating' },
-            { guard: 'updateOwed', target: 'updating' },
-            { guard: 'stampOwed', target: 'stamping' },
-            { guard: 'deletionOwed', target: 'deleting' },
-            { target: '#podDemand.settled' },
-          ],
-        },
-        creating: writing('createRequest', 'Creates the request; its status follows.'),
-        updating: writing(
-          'updateRequest',
-          'Makes the request say what the pod asks for now, and marks it as its own.',
-        ),
-        stamping: writing(
-          'stampRequest',
-          'Writes the first phase, Pending, unless the fleet was faster.',
-        ),
-        deleting: writing(
-          'deleteRequest',
-          'Deletes a request that nobody needs: a finished pod, or one too many.',
-        ),
-        backingOff: {
-          description: 'The last write failed; tries again shortly, in the same turn.',
-          always: { guard: 'nothingOwed', target: '#podDemand.settled' },
-          after: { writeBackoff: { target: 'deciding', actions: 'tryAgain' } },
-        },
+    further: {
+      leaving: {
+        description: 'The pod is gone; waiting for the garbage collector to delete its request.',
+        meta: { reason: 'AwaitingGarbageCollection' },
+        tags: 'waiting',
+        always: [
+          { guard: 'writePending', target: 'waiting' },
+          { guard: 'requestLess', target: 'absent' },
+          { guard: 'podThere', target: 'settled' },
+        ],
+        after: { gcGrace: { target: 'settled', actions: 'setOverdue' } },
+      },
+      absent: {
+        description: 'The pod asks for nothing, or is gone, and there is no request.',
+        tags: 'settled',
+        always: [
+          { guard: 'writePending', target: 'waiting' },
+          { guard: 'requestThere', target: 'settled' },
+        ],
       },
     },
-    setAside: {
-      description: 'Its writes keep failing: made room for other pods, comes back later.',
-      meta: { reason: 'PodRequestFailing' },
-      tags: 'waiting',
-      entry: 'tellFailing',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'pod.observed': another },
-      after: { turnBackoff: 'waiting' },
+    writes: {
+      creating: writes('createRequest', 'Creates the request; its status follows.'),
+      updating: writes(
+        'updateRequest',
+        'Makes the request say what the pod asks for now, and marks it as its own.',
+      ),
+      stamping: writes(
+        'stampRequest',
+        'Writes the first phase, Pending, unless the fleet was faster.',
+      ),
+      deleting: writes(
+        'deleteRequest',
+        'Deletes a request that nobody needs: a finished pod, or one too many.',
+      ),
     },
-    refused: {
-      description: 'The API server will not take the request; a person must look.',
-      meta: { reason: 'PodRequestRefused' },
-      tags: 'waiting',
-      entry: 'tellRefused',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'pod.observed': another },
-      after: { refusalBackoff: 'waiting' },
-    },
-  },
+    branches: [
+      { write: 'create', state: 'creating' },
+      { write: 'update', state: 'updating' },
+      { write: 'stamp', state: 'stamping' },
+      { write: 'delete', state: 'deleting' },
+    ],
+    retries: 'WithSlot',
+    setAside: { reason: 'PodRequestFailing', on: { 'pod.observed': reconsidering } },
+    refused: { reason: 'PodRequestRefused', on: { 'pod.observed': reconsidering } },
+  }),
 });

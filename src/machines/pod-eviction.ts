@@ -61,10 +61,8 @@ export type PodEvictionEvent =
   | { readonly type: 'eviction.wanted' }
   /** Nothing new is to be sent: the drain was cancelled, paused or has ended. */
   | { readonly type: 'eviction.released' }
-  /** A slot of its budget is in hand until the call is answered. */
-  | { readonly type: 'slot.granted' }
-  /** Nobody asked us to wait: the call may leave now. */
-  | { readonly type: 'call.permitted' };
+  /** The dispatcher chose it: it has the slot that it needs, until the request is answered. */
+  | { readonly type: 'eviction.dispatched' };
 
 /** The pod that is evicted. */
 export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
@@ -77,10 +75,10 @@ const answered = {
   target: 'judging',
   actions: [
     {
-      type: 'takeAnswer',
+      type: 'setAnswer',
       params: ({ event }: { readonly event: { readonly output: EvictionOutcome } }) => event.output,
     },
-    'tellAnswer',
+    'reportAnswer',
   ],
 } as const;
 
@@ -88,28 +86,28 @@ const broke = {
   target: 'judging',
   actions: [
     {
-      type: 'takeAnswer',
+      type: 'setAnswer',
       params: ({ event }: { readonly event: { readonly error: unknown } }) => ({
         _tag: 'Unknown' as const,
         why: String(event.error),
       }),
     },
-    'tellAnswer',
+    'reportAnswer',
   ],
 } as const;
 
 const factsIn = ({ event }: { readonly event: { readonly facts: PodFacts } }): PodFacts =>
   event.facts;
-const TAKE_FACTS = { type: 'takeFacts', params: factsIn } as const;
+const SET_FACTS = { type: 'setFacts', params: factsIn } as const;
 const NEEDS_OTHER = { type: 'needsOther', params: factsIn } as const;
 
-/** Another need leads elsewhere; other facts are only noted. */
+/** Another need leads elsewhere; other facts are only kept. */
 const reconsidered = [
-  { guard: NEEDS_OTHER, target: '#podEviction.orienting', actions: TAKE_FACTS },
-  { actions: TAKE_FACTS },
+  { guard: NEEDS_OTHER, target: '#podEviction.deciding', actions: SET_FACTS },
+  { actions: SET_FACTS },
 ] as const;
 
-/** The statechart of a pod's eviction; `src/actors/evictions` provides its acts. */
+/** The statechart of a pod's eviction; `src/actors/pod-evictions` provides its actions. */
 export const podEviction = setup({
   types: {
     context: {} as PodEvictionContext,
@@ -122,26 +120,24 @@ export const podEviction = setup({
     evictPod: required<EvictionOutcome, PodEvictionAct>('evictPod'),
   },
   actions: {
-    joinQueue: () => {},
-    leaveQueue: () => {},
-    askToCall: () => {},
-    /** A slot that was granted and not used goes back. */
-    leaveCalls: () => {},
-    tellAnswer: () => {},
+    /** Answered by `eviction.dispatched`. */
+    awaitDispatch: () => {},
+    cancelDispatch: () => {},
+    reportAnswer: () => {},
     /** Nothing brings a pod back that is on its way out. */
-    takeFacts: assign(({ context }, facts: PodFacts) => ({
+    setFacts: assign(({ context }, facts: PodFacts) => ({
       facts: { ...facts, terminating: facts.terminating || context.facts.terminating },
     })),
-    takeAnswer: assign(({ context }, outcome: EvictionOutcome) => ({
+    setAnswer: assign(({ context }, outcome: EvictionOutcome) => ({
       outcome,
       asked: true,
       accepted: context.accepted || outcome._tag === 'Accepted',
       attempt: WAITS.has(outcome._tag) ? context.attempt : context.attempt + 1,
       seed: nextSeed(context.seed),
     })),
-    noteRelease: assign({ released: true }),
-    noteWant: assign({ released: false }),
-    noteVanishing: assign({ vanished: true }),
+    setReleased: assign({ released: true }),
+    setWanted: assign({ released: false }),
+    setVanished: assign({ vanished: true }),
   },
   guards: {
     vanished: ({ context }) => context.vanished,
@@ -191,16 +187,16 @@ export const podEviction = setup({
     attempt: 0,
     outcome: null,
   }),
-  initial: 'orienting',
+  initial: 'deciding',
   on: {
-    'pod.observed': { actions: TAKE_FACTS },
-    'pod.vanished': { actions: 'noteVanishing' },
-    'eviction.wanted': { actions: 'noteWant' },
-    'eviction.released': { actions: 'noteRelease' },
+    'pod.observed': { actions: SET_FACTS },
+    'pod.vanished': { actions: 'setVanished' },
+    'eviction.wanted': { actions: 'setWanted' },
+    'eviction.released': { actions: 'setReleased' },
   },
   states: {
-    orienting: {
-      description: 'Looks at what the caches say, to know what is owed.',
+    deciding: {
+      description: 'Decides what to do from the observed facts.',
       always: [
         { guard: 'vanished', target: 'gone' },
         { guard: 'leaving', target: 'leaving' },
@@ -217,37 +213,31 @@ export const podEviction = setup({
       ],
     },
     queued: {
-      description: 'Waits at its budget until a slot is handed to it.',
+      description: 'Waiting for a slot of its budget.',
       meta: { reason: 'BlockedByBudget' },
       tags: 'waiting',
-      entry: 'joinQueue',
-      exit: 'leaveQueue',
-      always: { guard: 'ledElsewhere', target: 'orienting' },
+      entry: 'awaitDispatch',
+      exit: 'cancelDispatch',
+      always: { guard: 'ledElsewhere', target: 'deciding' },
       on: {
-        'slot.granted': 'asking',
+        'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
       },
     },
     asking: {
-      description: 'Has all that it needs; waits while the API server asked everyone to wait.',
+      description: 'Needs no slot; waiting until the dispatcher sends its eviction.',
       meta: { reason: 'WaitingForTurn' },
       tags: 'waiting',
-      entry: 'askToCall',
-      always: { guard: 'ledElsewhere', target: 'orienting', actions: 'leaveCalls' },
+      entry: 'awaitDispatch',
+      exit: 'cancelDispatch',
+      always: { guard: 'ledElsewhere', target: 'deciding' },
       on: {
-        'call.permitted': 'calling',
-        'pod.observed': [
-          {
-            guard: NEEDS_OTHER,
-            target: 'orienting',
-            actions: [TAKE_FACTS, 'leaveCalls'],
-          },
-          { actions: TAKE_FACTS },
-        ],
+        'eviction.dispatched': 'calling',
+        'pod.observed': reconsidered,
       },
     },
     calling: {
-      description: 'The eviction was sent, or waits its turn to be; its answer is awaited.',
+      description: 'Waiting for the API server to answer the eviction.',
       tags: 'acting',
       invoke: {
         id: 'evictPod',
@@ -258,15 +248,15 @@ export const podEviction = setup({
       },
     },
     judging: {
-      description: 'Reads the answer.',
+      description: 'Decides what the answer means.',
       always: [
         { guard: 'vanished', target: 'gone' },
         { guard: 'podGone', target: 'gone' },
         { guard: 'leaving', target: 'leaving' },
-        { guard: 'nobodyRefused', target: 'orienting' },
-        { guard: 'slotRefused', target: 'orienting' },
+        { guard: 'nobodyRefused', target: 'deciding' },
+        { guard: 'slotRefused', target: 'deciding' },
         { guard: 'budgetRefused', target: 'heldUp.unsettled' },
-        { guard: { type: 'became', params: 'Unknown' }, target: 'heldUp.lookingAround' },
+        { guard: { type: 'became', params: 'Unknown' }, target: 'heldUp.awaitingCache' },
         { guard: { type: 'became', params: 'Transient' }, target: 'heldUp.backingOff' },
         { guard: { type: 'became', params: 'PolicyRefused' }, target: 'heldUp.refusedByPolicy' },
         { guard: { type: 'became', params: 'TwoBudgets' }, target: 'heldUp.twoBudgets' },
@@ -280,48 +270,49 @@ export const podEviction = setup({
       ],
     },
     heldUp: {
-      description: 'Something keeps the eviction from being asked for, or from being asked again.',
+      description: 'Something prevents the eviction, or its retry.',
       tags: 'waiting',
-      always: { guard: 'ledElsewhere', target: 'orienting' },
+      always: { guard: 'ledElsewhere', target: 'deciding' },
       initial: 'refused',
       states: {
         unsettled: {
-          description: 'The pod or its budget changed under the call; looks again shortly.',
+          description:
+            'The pod or its budget changed during the request; it is checked again shortly.',
           meta: { reason: 'BudgetUnsettled' },
           on: {
             'pod.observed': {
-              target: '#podEviction.orienting',
-              actions: TAKE_FACTS,
+              target: '#podEviction.deciding',
+              actions: SET_FACTS,
             },
           },
-          after: { recheckDelay: '#podEviction.orienting' },
+          after: { recheckDelay: '#podEviction.deciding' },
         },
-        lookingAround: {
-          description: 'Nobody knows whether the eviction was done; the cache will tell soon.',
+        awaitingCache: {
+          description: 'The outcome of the request is unknown; waiting for the watch to show it.',
           meta: { reason: 'EvictionUnanswered' },
-          after: { cacheLook: '#podEviction.orienting' },
+          after: { cacheLook: '#podEviction.deciding' },
         },
         backingOff: {
-          description: 'The API server could not serve the call; asks again later.',
+          description: 'The API server could not serve the request; retries with backoff.',
           meta: { reason: 'EvictionFailing' },
-          after: { retryBackoff: '#podEviction.orienting' },
+          after: { retryBackoff: '#podEviction.deciding' },
         },
         refusedByPolicy: {
-          description: 'An admission webhook or policy says no; asks again, ever more seldom.',
+          description: 'An admission webhook or policy refuses; retries with growing backoff.',
           meta: { reason: 'PolicyRefused' },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
         twoBudgets: {
-          description: 'More than one budget covers the pod: Kubernetes evicts no such pod.',
+          description: 'More than one budget covers the pod; Kubernetes does not evict it.',
           meta: { reason: 'TwoBudgets' },
           on: { 'pod.observed': reconsidered },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
         budgetBroken: {
-          description: 'The status of the budget is not fit to count with.',
+          description: 'The status of the budget is broken.',
           meta: { reason: 'BudgetBroken' },
           on: { 'pod.observed': reconsidered },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
         neverAllowed: {
           description: 'The budget counts controllers, and its pods have none.',
@@ -331,37 +322,37 @@ export const podEviction = setup({
         namespaceTerminating: {
           description: 'The namespace is being deleted, and the pod goes with it.',
           meta: { reason: 'NamespaceTerminating' },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
         forbidden: {
-          description: 'The operator lacks the right to evict; asks again, ever more seldom.',
+          description: 'The operator lacks the permission to evict; retries with growing backoff.',
           meta: { reason: 'EvictionForbidden' },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
         refused: {
-          description: 'The API server refused for a reason that is not known here.',
+          description: 'The API server refused for an unknown reason.',
           meta: { reason: 'EvictionRefused' },
-          after: { refusalBackoff: '#podEviction.orienting' },
+          after: { refusalBackoff: '#podEviction.deciding' },
         },
       },
     },
     stranded: {
-      description: 'The node does not answer: one call was enough until it does.',
+      description: 'The kubelet does not respond; no second eviction is sent until it does.',
       meta: { reason: 'KubeletSilent' },
       tags: 'waiting',
       always: [
-        { guard: 'leavesOrStays', target: 'orienting' },
-        { guard: 'kubeletBack', target: 'orienting' },
+        { guard: 'leavesOrStays', target: 'deciding' },
+        { guard: 'kubeletBack', target: 'deciding' },
       ],
     },
     leaving: {
-      description: 'The pod is on its way; nothing is asked for any more.',
+      description: 'The pod is terminating; no eviction is sent any more.',
       tags: ['waiting'],
       always: { guard: 'vanished', target: 'gone' },
       initial: 'terminating',
       states: {
         terminating: {
-          description: 'Its containers end within their grace.',
+          description: 'Its containers stop within their grace period.',
           meta: { reason: 'Terminating' },
           always: [
             { guard: 'heldByKubelet', target: 'withoutKubelet' },
@@ -369,7 +360,7 @@ export const podEviction = setup({
           ],
         },
         heldByFinalizer: {
-          description: 'A finalizer keeps it until its owner lets go.',
+          description: 'A finalizer keeps the pod.',
           meta: { reason: 'Finalizer' },
           always: [
             { guard: 'heldByKubelet', target: 'withoutKubelet' },
@@ -377,22 +368,22 @@ export const podEviction = setup({
           ],
         },
         withoutKubelet: {
-          description: 'The node does not answer, so nobody ends its containers.',
+          description: 'The kubelet does not respond, so its containers are not stopped.',
           meta: { reason: 'KubeletSilent' },
           always: { guard: 'kubeletBack', target: 'terminating' },
         },
       },
     },
     released: {
-      description: 'Nobody wants it to leave any more; nothing is sent.',
+      description: 'No requester remains; no eviction is sent.',
       tags: 'settled',
       always: [
         { guard: 'vanished', target: 'gone' },
-        { guard: 'wanted', target: 'orienting' },
+        { guard: 'wanted', target: 'deciding' },
       ],
     },
     gone: {
-      description: 'The pod is not there any more.',
+      description: 'The pod is gone.',
       type: 'final',
       tags: 'settled',
     },

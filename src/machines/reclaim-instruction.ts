@@ -73,7 +73,7 @@ export const reclaimInstruction = setup({
       entries: withEntry(context.entries, entry),
     })),
     countStarted: assign(({ context }) => ({ started: nodesStarted(context.entries) })),
-    noteAck: assign({ ackOwed: false }),
+    countAck: assign({ ackOwed: false }),
     noteRepetition: assign({ ackOwed: true }),
     noteStep: assign(({ context }) => ({ leftMs: context.leftMs - stepMs(context) })),
     giveUpUnseen: assign(({ context }) => ({ entries: giveUpUnseen(context.entries) })),
@@ -138,7 +138,7 @@ export const reclaimInstruction = setup({
                   {
                     guard: { type: 'taken', params: ({ event }) => event.output },
                     target: 'acked',
-                    actions: 'noteAck',
+                    actions: 'countAck',
                   },
                   { target: 'ackHeld' },
                 ],

@@ -1,14 +1,15 @@
-/** What the `upcomingNode` statechart is given, knows and hears. */
+/** What the `upcomingNode` statechart is given, knows and observes. */
 import type { Revision } from '../domain/ids.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import type { Seed } from '../domain/random.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import type {
+  PendingWrite,
   Sighting,
   UpcomingNodeFacts,
   UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
-import type { ShownObject, WriteTries } from './writing-in-turns.ts';
+import type { ObjectWriterContext, ShownObject } from './object-writer.ts';
 
 /** The id and name of the object, and what it is to show. */
 export interface UpcomingNodeAct {
@@ -18,13 +19,16 @@ export interface UpcomingNodeAct {
 }
 
 export interface UpcomingNodeInput extends UpcomingNodeAct {
-  /** The UID of the Node whose readiness was told before; empty when none was. */
-  readonly toldReady: string;
+  /** The UID of the Node whose readiness got an Event before; empty when none did. */
+  readonly readyRecorded: string;
   readonly seed: Seed;
 }
 
 export interface UpcomingNodeContext
-  extends UpcomingNodeInput, ShownObject<UpcomingNodeFacts>, WriteTries {
+  extends
+    UpcomingNodeInput,
+    ShownObject<UpcomingNodeFacts>,
+    ObjectWriterContext<{ readonly write: PendingWrite }> {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }
@@ -42,4 +46,4 @@ export type UpcomingNodeEvent =
   | { readonly type: 'node.observed'; readonly node: NodeLink | null }
   /** Null when no drain holds the phase any more. */
   | { readonly type: 'drain.observed'; readonly drain: HoldingFact | null }
-  | { readonly type: 'turn.granted' };
+  | { readonly type: 'slot.acquired' };

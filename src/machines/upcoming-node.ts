@@ -1,11 +1,11 @@
 /**
  * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
  *
- * Promises: whatever comes when, the object ends as the shard and the machine's drain last said,
- * and frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at a
- * time and only in a turn; facts replace what is wanted and never restart a write that is under
- * way; a write that fails is tried again until it lands or is not owed any more; nothing is written
- * when nothing changed. All that a restart must know is in the object and on the Node.
+ * Promises: the object ends as the shard and the machine's drain last reported, and frames never
+ * undo what a drain has shown (drain rules: DR-40); one write is in flight at a time and only in a
+ * slot; facts replace what is wanted and never restart a write that is under way; a write that fails
+ * is tried again until it lands or is no longer pending; nothing is written when nothing changed.
+ * All that a restart must know is in the object and on the Node.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -15,12 +15,12 @@ import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/objec
 import { isOlder } from '../domain/revisions.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
-  type OwedWrite,
-  owedWrite,
-  readinessUntold,
+  pendingWrite,
+  readinessUnrecorded,
   type Sighting,
   standingOf,
   UNBOUND,
+  type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
 import { answersOf } from './act-answers.ts';
@@ -34,17 +34,27 @@ import type {
 import {
   afterAnswer,
   afterTry,
+  objectWriter,
   shownGuards,
-  turnDelays,
-  turnGuards,
   UNTRIED,
-  writes,
-} from './writing-in-turns.ts';
+  writerDelays,
+  writerGuards,
+  writing,
+} from './object-writer.ts';
 
 type Shown = UpcomingNodeProjection;
 
-const owed = (context: UpcomingNodeContext): OwedWrite | undefined =>
-  owedWrite(context.machineId, context.facts);
+/** The facts, and what is pending because of them. */
+const known = (machineId: string, facts: UpcomingNodeFacts) => {
+  const write = pendingWrite(machineId, facts);
+  return { facts, pendingWrite: write === undefined ? null : { write } };
+};
+
+/** The same with some facts that are new. */
+const knownWith = (
+  { machineId, facts }: UpcomingNodeContext,
+  changed: Partial<UpcomingNodeFacts>,
+) => known(machineId, { ...facts, ...changed });
 
 const actOf = ({ context }: { readonly context: UpcomingNodeContext }): UpcomingNodeAct => ({
   machineId: context.machineId,
@@ -69,26 +79,26 @@ const saidIn = ({ event }: { readonly event: { readonly said: Sighting } }) => e
 const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | null } }) =>
   event.drain;
 
-const takingSaid = { type: 'takeSaid', params: saidIn } as const;
-const takingDrain = { type: 'takeDrain', params: drainIn } as const;
+const settingSaid = { type: 'setSaid', params: saidIn } as const;
+const settingDrain = { type: 'setDrain', params: drainIn } as const;
 
-/** What a machine that waits for better times does when something else is to be shown. */
+/** What makes a machine request a slot at once: something else is to be shown. */
 const reconsidering = {
   'machine.observed': {
     guard: { type: 'saysOtherwise', params: saidIn },
     target: 'waiting',
-    actions: takingSaid,
+    actions: settingSaid,
   },
   'drain.observed': {
     guard: { type: 'drainSaysOtherwise', params: drainIn },
     target: 'waiting',
-    actions: takingDrain,
+    actions: settingDrain,
   },
 } as const;
 
-const writing = writes(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'takeAnswer'));
+const writes = writing(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'setAnswer'));
 
-/** The statechart of a machine's object; `src/actors/machines` provides its acts. */
+/** The statechart of a machine's object; `src/actors/upcoming-nodes` provides its writes. */
 export const upcomingNode = setup({
   types: {
     context: {} as UpcomingNodeContext,
@@ -105,165 +115,123 @@ export const upcomingNode = setup({
     releaseNode: required<WriteOutcome<NodeLink>, UpcomingNodeAct>('releaseNode'),
   },
   actions: {
-    askForTurn: () => {},
-    tellNodeReady: () => {},
-    tellRefused: () => {},
-    tellFailing: () => {},
-    rememberReadiness: assign(({ context }) => ({ toldReady: context.facts.node?.uid ?? '' })),
-    takeSaid: assign(({ context }, said: Sighting) => ({ facts: { ...context.facts, said } })),
-    takeDrain: assign(({ context }, drain: HoldingFact | null) => ({
-      facts: { ...context.facts, drain },
+    requestSlot: () => {},
+    recordNodeReady: () => {},
+    recordRefused: () => {},
+    recordFailing: () => {},
+    setReadyRecorded: assign(({ context }) => ({ readyRecorded: context.facts.node?.uid ?? '' })),
+    setSaid: assign(({ context }, said: Sighting) => knownWith(context, { said })),
+    setDrain: assign(({ context }, drain: HoldingFact | null) => knownWith(context, { drain })),
+    setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
+    setShown: assign(({ context }, shown: Shown) => ({
+      ...knownWith(context, { shown }),
+      newest: shown.revision,
     })),
-    takeAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => ({
-      ...afterTry(context, outcome, verdictOf(outcome, context.base)),
-      ...afterAnswer(context, outcome),
-    })),
-    takeRelease: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
-      const tried = afterTry(context, outcome, releaseVerdict(outcome));
-      if (tried.verdict !== 'Landed') return tried;
-      const node = outcome._tag === 'Written' ? outcome.shown : null;
-      return { ...tried, facts: { ...context.facts, node } };
+    setVanished: assign(({ context }, { revision }: Pick<Shown, 'revision'>) => {
+      const { newest } = context;
+      return {
+        ...knownWith(context, { shown: null }),
+        newest: newest !== null && isOlder(revision, newest) ? newest : revision,
+      };
     }),
-    noteBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
-    tryAgain: assign({ verdict: 'Untried' }),
+    setAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+      const { facts, newest } = afterAnswer(context, outcome);
+      const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
+      return { ...tries, ...known(context.machineId, facts), newest };
+    }),
+    setReleased: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
+      const tries = afterTry(context, outcome, releaseVerdict(outcome));
+      if (tries.verdict !== 'Landed') return tries;
+      const node = outcome._tag === 'Written' ? outcome.shown : null;
+      return { ...tries, ...knownWith(context, { node }) };
+    }),
+    setBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
+    resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
-    anythingOwed: ({ context }) => owed(context) !== undefined,
-    nothingOwed: ({ context }) => owed(context) === undefined,
-    creationOwed: ({ context }) => owed(context) === 'create',
-    statusOwed: ({ context }) => owed(context) === 'status_update',
-    specOwed: ({ context }) => owed(context) === 'spec_update',
-    deletionOwed: ({ context }) => owed(context) === 'delete',
-    releaseOwed: ({ context }) => owed(context) === 'node_release',
+    ...writerGuards,
+    ...shownGuards,
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
-    readinessUntold: ({ context }) => readinessUntold(context.facts, context.toldReady),
-    ...turnGuards,
+    readinessUnrecorded: ({ context }) => readinessUnrecorded(context.facts, context.readyRecorded),
     saysOtherwise: ({ context }, said: Sighting) =>
       JSON.stringify(said) !== JSON.stringify(context.facts.said),
     drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
       JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
-    ...shownGuards,
   },
-  delays: turnDelays,
+  delays: writerDelays,
 }).createMachine({
   id: 'upcomingNode',
   description: 'One machine of the fleet and its UpcomingNode object.',
   context: ({ input }) => ({
     ...input,
+    ...known(input.machineId, input.facts),
     newest: input.facts.shown?.revision ?? null,
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'machine.observed': { actions: takingSaid },
-    'machine.unbound': { actions: { type: 'takeSaid', params: UNBOUND } },
+    'machine.observed': { actions: settingSaid },
+    'machine.unbound': { actions: { type: 'setSaid', params: UNBOUND } },
     'object.observed': {
       guard: { type: 'isNews', params: ({ event }) => event.shown },
-      actions: assign(({ context, event }) => ({
-        facts: { ...context.facts, shown: event.shown },
-        newest: event.shown.revision,
-      })),
+      actions: { type: 'setShown', params: ({ event }) => event.shown },
     },
     'object.vanished': {
       guard: { type: 'isShown', params: ({ event }) => event.last.uid },
-      actions: assign(({ context: { facts, newest }, event: { last } }) => ({
-        facts: { ...facts, shown: null },
-        newest: newest !== null && isOlder(last.revision, newest) ? newest : last.revision,
-      })),
+      actions: { type: 'setVanished', params: ({ event }) => event.last },
     },
-    'node.observed': {
-      actions: assign({ facts: ({ context, event }) => ({ ...context.facts, node: event.node }) }),
-    },
-    'drain.observed': { actions: takingDrain },
+    'node.observed': { actions: { type: 'setNode', params: ({ event }) => event.node } },
+    'drain.observed': { actions: settingDrain },
   },
-  states: {
+  states: objectWriter({
+    id: 'upcomingNode',
     settled: {
-      description: 'The object shows what shard and drain last said.',
-      tags: 'settled',
+      description: 'The object shows what shard and drain last reported.',
       always: [
-        { guard: 'anythingOwed', target: 'waiting' },
+        { guard: 'writePending', target: 'waiting' },
         { guard: 'objectEnded', target: 'gone' },
-        { guard: 'readinessUntold', actions: ['tellNodeReady', 'rememberReadiness'] },
+        { guard: 'readinessUnrecorded', actions: ['recordNodeReady', 'setReadyRecorded'] },
       ],
     },
-    gone: {
-      description: 'The machine is not ours, or never was, and there is no object.',
-      tags: 'settled',
-      always: [
-        { guard: 'anythingOwed', target: 'waiting' },
-        { guard: 'objectPresent', target: 'settled' },
-      ],
-    },
-    waiting: {
-      description: 'A write is owed; waits until it is its turn.',
-      meta: { reason: 'WriteQueued' },
-      tags: 'waiting',
-      entry: 'askForTurn',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: { 'turn.granted': 'acting' },
-    },
-    acting: {
-      description: 'Has a turn: writes until nothing is owed or it has to make room.',
-      tags: 'acting',
-      entry: 'tryAgain',
-      initial: 'deciding',
-      states: {
-        deciding: {
-          description: 'Looks at the last answer and at what is owed now.',
-          always: [
-            { guard: 'refused', target: '#upcomingNode.refused' },
-            { guard: 'turnSpent', target: '#upcomingNode.setAside' },
-            { guard: 'failed', target: 'backingOff' },
-            { guard: 'creationOwed', target: 'creating' },
-            { guard: 'statusOwed', target: 'patchingStatus' },
-            { guard: 'specOwed', target: 'patchingSpec' },
-            { guard: 'deletionOwed', target: 'deleting' },
-            { guard: 'releaseOwed', target: 'releasingNode' },
-            { target: '#upcomingNode.settled' },
-          ],
-        },
-        creating: writing('createObject', 'Creates the object; its status follows.'),
-        patchingStatus: writing('patchStatus', 'Writes phase, nodeRef, providerID or lastError.'),
-        patchingSpec: writing(
-          'patchSpec',
-          'Writes labels, resources or taints, and whose object it is.',
-        ),
-        deleting: writing('deleteObject', 'Deletes the object: the machine is no longer ours.'),
-        releasingNode: {
-          description: 'Takes the reclaim key off the Node: the machine serves again.',
-          invoke: {
-            id: 'releaseNode',
-            src: 'releaseNode',
-            input: actOf,
-            ...answersOf<WriteOutcome<NodeLink>>()('deciding', 'takeRelease'),
-          },
-        },
-        backingOff: {
-          description: 'The last write failed; tries again shortly, in the same turn.',
-          always: { guard: 'nothingOwed', target: '#upcomingNode.settled' },
-          after: { writeBackoff: { target: 'deciding', actions: 'tryAgain' } },
-        },
+    further: {
+      gone: {
+        description: 'The machine is not ours, or never was, and there is no object.',
+        tags: 'settled',
+        always: [
+          { guard: 'writePending', target: 'waiting' },
+          { guard: 'objectPresent', target: 'settled' },
+        ],
       },
     },
-    setAside: {
-      description: 'Its writes keep failing: made room for other machines, comes back later.',
-      meta: { reason: 'WriteFailing' },
-      tags: 'waiting',
-      entry: 'tellFailing',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: reconsidering,
-      after: { turnBackoff: 'waiting' },
+    writes: {
+      creating: writes('createObject', 'Creates the object; its status follows.'),
+      patchingStatus: writes('patchStatus', 'Writes phase, nodeRef, providerID or lastError.'),
+      patchingSpec: writes(
+        'patchSpec',
+        'Writes labels, resources or taints, and whose object it is.',
+      ),
+      deleting: writes('deleteObject', 'Deletes the object: the machine is no longer ours.'),
+      releasingNode: {
+        description: 'Takes the reclaim key off the Node: the machine serves again.',
+        invoke: {
+          id: 'releaseNode',
+          src: 'releaseNode',
+          input: actOf,
+          ...answersOf<WriteOutcome<NodeLink>>()('deciding', 'setReleased'),
+        } as const,
+      },
     },
-    refused: {
-      description: 'The API server will not take the object as it is; a person must look.',
-      meta: { reason: 'WriteRefused' },
-      tags: 'waiting',
-      entry: 'tellRefused',
-      always: { guard: 'nothingOwed', target: 'settled' },
-      on: reconsidering,
-      after: { refusalBackoff: 'waiting' },
-    },
-  },
+    branches: [
+      { write: 'create', state: 'creating' },
+      { write: 'status_update', state: 'patchingStatus' },
+      { write: 'spec_update', state: 'patchingSpec' },
+      { write: 'delete', state: 'deleting' },
+      { write: 'node_release', state: 'releasingNode' },
+    ],
+    retries: 'WithSlot',
+    setAside: { reason: 'WriteFailing', on: reconsidering },
+    refused: { reason: 'WriteRefused', on: reconsidering },
+  }),
 });

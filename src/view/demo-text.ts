@@ -4,6 +4,7 @@
  *
  * Promises: pure; a line tells one change; a picture never has more columns than it may.
  */
+import { cutText } from '../domain/text.ts';
 import type { DemoMachine, DemoScene } from './demo-scene.ts';
 import type { DrainStatus } from './drain-status.ts';
 import { oneLine, tableText } from './table.ts';
@@ -15,7 +16,7 @@ export interface DemoLine {
 }
 
 /** How far a drain is, and what holds it up. */
-export const drainText = (drain: DrainStatus | undefined): string => {
+const drainText = (drain: DrainStatus | undefined): string => {
   if (drain === undefined || drain.state === 'Cordoned') return '';
   if (drain.state === 'Drained') return 'empty';
   const { left, leaving } = drain.pods;
@@ -84,7 +85,7 @@ const budgetsText = ({ budgets }: DemoScene): readonly string[] =>
   );
 
 const cut = (line: string, columns: number): string =>
-  line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
+  line.length > columns ? cutText(line, columns - 1, '…') : line;
 
 /** A scene as a picture. */
 export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string[] => {

@@ -6,7 +6,7 @@ import type { Budget } from '../domain/drain/budget.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
-import { type InterruptedEviction, interruptedEvictions } from '../domain/drain/queue.ts';
+import { type InterruptedEviction, interruptedEvictions } from '../domain/drain/eviction-rank.ts';
 import type { Identity } from '../domain/facts.ts';
 import { textAt } from '../domain/json.ts';
 import { objectKey } from '../domain/ids.ts';

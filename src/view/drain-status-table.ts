@@ -20,7 +20,7 @@ const andMore = (texts: readonly string[]): string =>
   texts.length < 2 ? texts[0] ?? '' : `${texts[0]}+${texts.length - 1}`;
 
 /** `BlockedByBudget team-a/db-0+2: budget team-a/db allows no eviction`. */
-export const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
+const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
   `${reason} ${andMore(pods)}: ${text}`;
 
 const blockerOf = ({ blockers: [first], kubeletSilent, lastError, state }: DrainStatus): string => {

@@ -10,6 +10,7 @@ import { readCapacityRequest } from '../domain/demand/reading.ts';
 import type { Terms } from '../domain/demand/terms.ts';
 import { type PenaltyBucket, PINNED_BUCKET, UNSPECIFIED_BUCKET } from '../domain/penalty.ts';
 import { isDeleting, labelsOf } from '../domain/object-meta.ts';
+import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
 /** What the cluster shows. */
@@ -130,7 +131,7 @@ const details = ({ request, nowMs }: CapacityRequestFacts): readonly Detail[] =>
   return [
     ...detail('Created', old && `${old} ago`),
     ...detail('Acknowledged', ago && `${acknowledgedAt} (${ago} ago)`),
-    ...detail('For pod', labelsOf(request)['bigfleet.lucy.sh/owned-by-pod']),
+    ...detail('For pod', labelsOf(request)[OWNED_BY_POD]),
     ...detail('Asks for', quantitiesText(request, 'spec', 'resources')),
     ...detail('Priority', numberAt(request, 'spec', 'priority')?.toString()),
     ...(reading._tag === 'Readable' ? termsInDetail(reading.terms) : []),

@@ -6,6 +6,7 @@
  * changed is a set of names and not a list of changes; nothing is computed for nobody.
  */
 import type { ActorBoard, ActorDetail, ActorRow } from '../api/actor-board.ts';
+import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
 import type { Time } from '../domain/time.ts';
 
@@ -84,8 +85,7 @@ const jsonOf = (context: unknown): string => {
 };
 
 const contextText = (context: unknown): string => {
-  const text = jsonOf(context);
-  return text.length > CONTEXT_CHARACTERS ? `${text.slice(0, CONTEXT_CHARACTERS)}\n…` : text;
+  return cutText(jsonOf(context), CONTEXT_CHARACTERS, '\n…');
 };
 
 const linksOf = (board: ActorBoard, { row, context }: ActorDetail): readonly ActorLink[] => {

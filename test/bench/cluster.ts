@@ -7,9 +7,9 @@
  */
 import process from 'node:process';
 import { asRecord, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';
-import { simulatedTime } from '../../src/domain/simulated-time.ts';
-import { type Cluster, makeCluster } from '../../src/embedded/cluster/cluster.ts';
-import { startNode } from '../../src/embedded/cluster/kinds/nodes.ts';
+import { simulatedTime } from '../support/time/simulated-time.ts';
+import { type Cluster, makeCluster } from '../../packages/embedded-kubernetes/src/cluster.ts';
+import { startNode } from '../../packages/embedded-kubernetes/src/kinds/nodes.ts';
 import { collectGarbage, duration, mebibytes, print, printFigure, timed } from './measurement.ts';
 
 const NODES = 100_000;

@@ -1,7 +1,7 @@
 /** What is bad stays out, is said, and costs nobody else anything. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
-import { ODD_FRAMES } from '../../src/embedded/fleet/odd-frames.ts';
+import { ODD_FRAMES } from '../../packages/stand-in-fleet/src/odd-frames.ts';
 import {
   type ClusterClient,
   COLLECTIONS,

@@ -22,8 +22,7 @@ const podsNamed = (prefix: string): readonly JsonRecord[] =>
     spec: { containers: [{ name: 'main', image: 'image' }] },
   }));
 
-const leads = ({ message }: { readonly message?: unknown }): boolean =>
-  message === 'This process leads';
+const leads = ({ message }: { readonly message?: unknown }): boolean => message === 'Became leader';
 
 describeWithTestbed('two processes of the pods role', { print: () => {} }, (bed) => {
   it('make one request a pod between them, and the second takes over when the first dies', async () => {

@@ -153,7 +153,7 @@ describeWithTestbed(
       });
       const since = site.leader.logs().length;
       site.leader.signal('CONT');
-      await site.leader.untilLog(({ message }) => message === 'This process leads no more', {
+      await site.leader.untilLog(({ message }) => message === 'Lost leadership', {
         what: 'that it leads no more',
         since,
       });

@@ -1,7 +1,7 @@
 /** The generated CRDs on a real API server. */
 import { expect, it } from 'vitest';
 import { crdName } from '../../src/api/crd.ts';
-import { exampleObject } from '../../src/api/reference.ts';
+import { exampleObject } from '../../tools/crd-reference.ts';
 import { CUSTOM_RESOURCES } from '../../src/api/resources.ts';
 import { readCapacityRequest } from '../../src/domain/demand/reading.ts';
 import {

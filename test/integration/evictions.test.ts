@@ -72,6 +72,7 @@ const evictor = async (bed: Testbed) => {
       const now = realTime.monotonic();
       for (const pod of on(node)) {
         registry.want(pod, {
+          owner: 'reclaim',
           node,
           deadlineMonotonicMs: now + GRACE_MS,
           drainSinceMs: now,

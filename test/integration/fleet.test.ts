@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { STATUS } from '../../src/embedded/fleet/session.ts';
-import { cpus } from '../support/fleet/fleet-cluster.ts';
+import { STATUS } from '../../packages/stand-in-fleet/src/session.ts';
+import { cpus } from '../../packages/stand-in-fleet/test/fleet-cluster.ts';
 import { GrpcCluster, type GrpcDial, inspectNeeds } from '../support/fleet/grpc-cluster.ts';
 import { type Authority, newAuthority, type Pair } from '../support/processes/certificates.ts';
 import {

@@ -2,11 +2,12 @@
 import { afterEach, expect, it } from 'vitest';
 import { type Leadership, startLeadership } from '../../src/actors/leadership.ts';
 import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
-import { LEASE_TIMES, type LeaseTimes } from '../../src/domain/lease.ts';
+import type { LeaseTimes } from '../../src/domain/lease.ts';
 import { stateText } from '../../src/domain/state-value.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { type Inspector, inspectWith } from '../../src/observability/inspector.ts';
 import { type CuttableProxy, cuttableProxy } from '../support/api/cuttable-proxy.ts';
+import { LEASE_TIMES } from '../support/api/lease-times.ts';
 import { type LiveEnvironment, liveEnvironment } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
@@ -37,7 +38,7 @@ const candidate = async (
   cleanups.push(live.dispose);
   const options = { identity, namespace: 'default', name: lease, ...times };
   const leadership = startLeadership(live.environment, options);
-  cleanups.push(() => leadership.actor.stop());
+  cleanups.push(() => leadership.actor?.stop());
   return { identity, leadership, proxy, live };
 };
 
@@ -53,7 +54,7 @@ const renewedMs = async (bed: Testbed, lease: string): Promise<number> =>
   Date.parse(textAt(await leaseOf(bed, lease), 'renewTime') ?? '');
 
 const standsBy = ({ identity, leadership }: Candidate): Promise<boolean> =>
-  eventually(() => leadership.actor.getSnapshot().matches('standingBy'), {
+  eventually(() => leadership.actor?.getSnapshot().matches('standingBy'), {
     what: `${identity} to stand by`,
     everyMs: 10,
   });
@@ -64,7 +65,8 @@ const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
   const look: Inspector = ({ event, snapshot }) => {
     if ('value' in snapshot) moves.push(`${stateText(snapshot.value)} by ${event.type}`);
   };
-  cleanups.push(actor.system.inspect(inspectWith(() => {}, [look])).unsubscribe);
+  const inspection = actor?.system.inspect(inspectWith(() => {}, [look]));
+  cleanups.push(() => inspection?.unsubscribe());
   return moves;
 };
 

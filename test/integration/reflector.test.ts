@@ -116,7 +116,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     await change(live, 'entry-1', 'before');
     await eventually(() => named(reflector, 'entry-1') === 'before', { what: 'the change' });
     await bed().stopApiServer();
-    await eventually(() => reflector.actor.getSnapshot().matches('backingOff'), {
+    await eventually(() => reflector.actor?.getSnapshot().matches('backingOff'), {
       what: 'the loss of the watch',
     });
     expect([reflector.synced, reflector.size]).toEqual([true, size]);
@@ -134,7 +134,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     const reflector = follow(near, 'forgotten');
     const seen = factsOf(reflector);
     await reflector.whenSynced;
-    await eventually(() => reflector.actor.getSnapshot().matches('watching'), { what: 'a watch' });
+    await eventually(() => reflector.actor?.getSnapshot().matches('watching'), { what: 'a watch' });
     proxy.cut();
     const other = connect(bed());
     await remove(other, 'entry-2');
@@ -152,7 +152,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
     const reflector = startInformer(environment, { id: 'nothings', path, project });
     cleanups.push(reflector.stop);
-    await eventually(() => reflector.actor.getSnapshot().matches('refused'), { what: 'refusal' });
+    await eventually(() => reflector.actor?.getSnapshot().matches('refused'), { what: 'refusal' });
     expect(reflector.synced).toBe(false);
   });
 

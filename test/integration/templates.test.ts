@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { describeWithGo } from '../support/api/testbed.ts';
-import { goAnswers, ourAnswer, readCorpus } from '../support/templates/template-corpus.ts';
-import { fuzzedTemplate, GRAMMAR_DATA } from '../support/templates/template-grammar.ts';
+import { ourAnswer, readCorpus } from '../../packages/go-template/test/corpus.ts';
+import { goAnswers } from '../support/templates/go-answers.ts';
+import { fuzzedTemplate, GRAMMAR_DATA } from '../../packages/go-template/test/template-grammar.ts';
 
 const BUILD_TIMEOUT_MS = 10 * 60 * 1000;
 const FUZZED = 10_000;

@@ -127,7 +127,7 @@ const measureRestart = async (
   await slow.exited;
   const next = await site.startOperator();
   await untilEnded(site.cluster, hundred.machines, PATIENT_MS);
-  const leadsMs = timeOf(next, 'This process leads');
+  const leadsMs = timeOf(next, 'Became leader');
   const onMs = firstEvictionMs(await site.bed.audit(), leadsMs) - leadsMs;
   printFigure('lease won to the next eviction', duration(onMs), 'aim 1 s');
   return next;

@@ -1,13 +1,13 @@
 /** One profile of free capacity and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-acts.ts';
+import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
   type CapacitySaid,
   capacitySaid,
-  owedCapacityWrite,
+  pendingCapacityWrite,
   projectAvailableCapacity,
 } from '../../src/domain/available-capacity.ts';
 import { parseJson } from '../../src/domain/json.ts';
@@ -65,10 +65,12 @@ const wire = (acts: Acts) => {
   const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
     Layer.provide(api),
   );
-  return provideAvailableCapacity(ManagedRuntime.make(layer), {
-    askForTurn: () => {},
-    complain: () => {},
-  });
+  const deaf = () => {};
+  return provideAvailableCapacity(
+    ManagedRuntime.make(layer),
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
+    (write) => write,
+  );
 };
 
 interface World {
@@ -109,7 +111,7 @@ describeModel('availableCapacity', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'one write at a time').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedCapacityWrite(facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingCapacityWrite(facts)).toBeUndefined();
     if (acts.includes('invoke:deleteObject')) expect(facts.said?.exhausted).toBe(true);
   },
   crash: {
@@ -125,7 +127,7 @@ describeModel('availableCapacity', {
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
       said: facts.said,
-      owes: owedCapacityWrite(facts),
+      owes: pendingCapacityWrite(facts),
     }),
   },
 });

@@ -52,8 +52,8 @@ const takerIn = (event: Readonly<Record<string, unknown>>): string =>
 describeModel('budget', {
   machine: budget,
   inputs: [
-    { budget: status(10, 1), callsAtOnce: 1, nowMs: 0 },
-    { budget: status(10, 2), callsAtOnce: 2, nowMs: 0 },
+    { budget: status(10, 1), callsAtOnce: 1, inFlight: [], nowMs: 0 },
+    { budget: status(10, 2), callsAtOnce: 2, inFlight: [], nowMs: 0 },
   ],
   events: {
     'budget.observed': [
@@ -67,7 +67,7 @@ describeModel('budget', {
       { pod: { uid: P2, name: 'p2' }, nowMs: 0 },
     ],
     'call.answered': ANSWERS.map((answer) => ({ pod: P1, answer, nowMs: 0 })),
-    'pod.sighted': [{ pod: P1, revision: revision('25'), nowMs: 0 }],
+    'pod.departed': [{ pod: P1, revision: revision('25'), nowMs: 0 }],
     'watch.progressed': [{ revision: revision('40'), nowMs: 0 }],
     'watch.silenced': [{ nowMs: 0 }],
   },
@@ -75,7 +75,7 @@ describeModel('budget', {
     at: shown.revision,
     queue: queue.toSorted(),
     calls,
-    reservations: reservations.map(({ answeredMs: _, sightedMs: __, ...kept }) => kept),
+    reservations: reservations.map(({ answeredMs: _, departedMs: __, ...kept }) => kept),
     watched: rest.watched,
     refusedAt: rest.refusedAt,
     silent: rest.silent,
@@ -125,7 +125,7 @@ describeModel('budget', {
       }
     },
     restart: ({ budget: shown, queued, called }) => ({
-      input: { budget: shown, callsAtOnce: 1, nowMs: 0 },
+      input: { budget: shown, callsAtOnce: 1, inFlight: [], nowMs: 0 },
       events: [...queued, ...called].map((pod) => ({ type: 'pod.queued', pod: uid(pod) })),
     }),
     obligations: ({ context }) =>

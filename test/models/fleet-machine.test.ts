@@ -1,6 +1,6 @@
 /** The stand-in fleet's machine, explored to its end. */
 import type { AnyMachineSnapshot } from 'xstate';
-import { FLEET_MACHINE_STATES, fleetMachine } from '../../src/embedded/fleet/machine.ts';
+import { FLEET_MACHINE_STATES, fleetMachine } from '../../packages/stand-in-fleet/src/machine.ts';
 import { describeModel } from './model.ts';
 
 const timing = {

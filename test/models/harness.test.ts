@@ -1,9 +1,18 @@
 /** The harness itself: it must bite, so each of its checks is shown a machine that is wrong. */
 import { describe, expect, test } from 'vitest';
-import { assign, setup } from 'xstate';
+import { assign, type EventObject, setup } from 'xstate';
 import { required } from '../../src/machines/required.ts';
+import {
+  adjacencyMapToArray,
+  createTestModel,
+  getAdjacencyMap,
+  getSimplePaths,
+} from 'xstate/graph';
 import { coverageOf } from './harness/coverage.ts';
-import { crashViolations, describeModel, exploreModel, type Model } from './model.ts';
+import { explore, machineInWorld } from './harness/explorer.ts';
+import { namedEvents, tell } from './harness/interpreter.ts';
+import { simplePaths } from './harness/paths.ts';
+import { crashChecks, describeModel, exploreModel, type Model } from './model.ts';
 
 interface Facts {
   readonly deadline?: number;
@@ -93,7 +102,13 @@ describeModel('drainInSmall', modelOf(true));
 describe('the model harness', () => {
   test('finds a machine that keeps its deadline only in memory', () => {
     const model = modelOf(false);
-    const violations = crashViolations(model, exploreModel(model));
+    const violations = crashChecks(model, exploreModel(model))?.violations() ?? [];
+    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+  });
+
+  test('finds that a restart in the registry loses what was kept only in memory', () => {
+    const model = modelOf(false);
+    const { violations = [] } = crashChecks(model, exploreModel(model))?.inRegistry() ?? {};
     expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
   });
 
@@ -122,6 +137,61 @@ describe('the model harness', () => {
       'door.closed --door.opened when neverTrue--> door.open',
     ]);
     expect(coverage.undescribedStates).toEqual(['door.open']);
+  });
+
+  test('finds the configurations and edges of the adjacency map of xstate/graph', () => {
+    const model = modelOf(true);
+    const { machine, inputs: [input = {}], events = {}, crash } = model;
+    if (crash === undefined) throw new Error('The model says nothing of a crash');
+    const project = (context: unknown) => context;
+    const exploration = { machine, inputs: [input], events, project, ...crash, limit: 100 };
+    const { possibleIn, nameOf } = namedEvents(events);
+    const adjacency = getAdjacencyMap(machineInWorld(exploration, input).logic, {
+      serializeState: ({ key }) => key,
+      serializeEvent: nameOf,
+      events: ({ snapshot }) => possibleIn(snapshot),
+    });
+    const { configurations, edges } = explore(exploration);
+    expect([...configurations.keys()]).toEqual(Object.keys(adjacency));
+    expect(edges.map(({ from, step, toKey }) => [from.key, step.event, toKey])).toEqual(
+      adjacencyMapToArray(adjacency)
+        .map(({ state, event, nextState }) => [state.key, event, nextState.key]),
+    );
+  });
+
+  test('draws simple paths that are among those of xstate/graph', () => {
+    const { machine, inputs, events = {} } = modelOf(true);
+    const project = (context: unknown) => context;
+    const { possibleIn, nameOf } = namedEvents(events);
+    const named = (steps: readonly { readonly event: EventObject }[]): string =>
+      steps.map(({ event }) => tell(event)).join();
+    const all = inputs.flatMap((input) => {
+      const exploration = { machine, inputs, events, project, world: null, limit: 100 };
+      const { logic } = machineInWorld({ ...exploration, record: () => null }, input);
+      return getSimplePaths(logic, {
+        serializeState: ({ key }) => key,
+        serializeEvent: nameOf,
+        events: ({ snapshot }) => possibleIn(snapshot),
+      }).map(({ steps }) => named(steps.slice(1)));
+    });
+    const drawn = simplePaths({ machine, inputs, events, project, happens: () => true });
+    expect(new Set(all)).toEqual(new Set([...all, ...drawn.map(({ steps }) => named(steps))]));
+  });
+
+  test('tells payloads apart that look alike in JSON', () => {
+    const machine = setup({
+      types: { context: {} as { why: string }, events: {} as { type: 'failed'; error: Error } },
+    }).createMachine({
+      context: { why: '' },
+      on: { failed: { actions: assign({ why: ({ event }) => event.error.message }) } },
+    });
+    const failed = [{ error: new Error('one') }, { error: new Error('another') }];
+    const { configurations } = exploreModel({ machine, inputs: [undefined], events: { failed } });
+    expect(configurations.size).toBe(3);
+  });
+
+  test('makes no test model of a machine that invokes or waits: xstate/graph refuses it', () => {
+    expect(() => createTestModel(drainInSmall(true))).toThrow('not supported');
   });
 
   test('refuses a context that is no plain data', () => {

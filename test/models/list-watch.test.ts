@@ -1,7 +1,7 @@
 /** A cache's source, walked through every configuration and driven over a fake API server. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideListWatch } from '../../src/actors/informers/informer.ts';
+import { provideListWatch } from '../../src/actors/informers/list-watches.ts';
 import type { ListOutcome, WatchEnding } from '../../src/domain/list-watch.ts';
 import {
   type KubeAnswer,
@@ -56,20 +56,22 @@ const wire = (acts: Acts) => {
             : Effect.succeed(linesUntil(ending)),
       ),
   });
-  return provideListWatch(ManagedRuntime.make(api), { path: '/api/v1/nodes' }, {
+  const sink = {
     takePage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
     takeLines: () => {},
     watchEnded: () => {},
-  });
+  };
+  const selection = { path: '/api/v1/nodes' };
+  return provideListWatch(ManagedRuntime.make(api), () => ({ selection, sink }));
 };
 
 describeModel('listWatch', {
   machine: listWatch,
   wire,
   stage: listWatchStage,
-  inputs: [{ seed: 1 }],
+  inputs: [{ resource: 'nodes', seed: 1 }],
   events: {
     'xstate.done.actor.listPages': [
       { output: { _tag: 'Listed', revision: '7' } },
@@ -106,7 +108,7 @@ describeModel('listWatch', {
   crash: {
     world: { wanted: true },
     record: (world: { readonly wanted: boolean }) => world,
-    restart: () => ({ input: { seed: 2 }, events: [] }),
+    restart: () => ({ input: { resource: 'nodes', seed: 2 }, events: [] }),
     // It only reads: what it owes is to list and follow, for as long as it lives.
     obligations: ({ status }) => ({ follows: status === 'active' }),
   },

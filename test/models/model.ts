@@ -5,7 +5,6 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 import type {
   AnyMachineSnapshot,
@@ -16,17 +15,12 @@ import type {
 } from 'xstate';
 import { describeNoPlay, describePlay } from './cluster/plays.ts';
 import type { Stage } from './cluster/stage.ts';
+import { type CrashInvariant, crashViolations, stepsText } from './harness/crash.ts';
+import { crashInRegistry } from './harness/registry-crash.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
-import {
-  type Configuration,
-  explore,
-  type Explored,
-  type Step,
-  stillInterpreter,
-  tell,
-  wayTo,
-} from './harness/explorer.ts';
+import { explore, type Explored } from './harness/explorer.ts';
+import type { Step } from './harness/interpreter.ts';
 import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
 import {
   edgeCover,
@@ -59,22 +53,6 @@ export interface ModelCoverage extends Coverage {
 
 export type { Acts, Step };
 
-/**
- * How the crash-anywhere law is checked: what the cluster shows, and what a restart makes of it.
- */
-export interface CrashLaw<Input, World> {
-  /** What the cluster shows before anything was done. */
-  readonly world: World;
-  /** What a step wrote to the cluster. */
-  readonly record: (world: World, step: Step) => World;
-  /** How a new process begins when the cluster shows `world`. */
-  readonly restart: (
-    world: World,
-  ) => { readonly input: Input; readonly events: readonly EventObject[] };
-  /** What is owed: acts, absolute deadlines, owners. Counters and backoff timers may differ. */
-  readonly obligations: (snapshot: AnyMachineSnapshot) => unknown;
-}
-
 /** What a model test has to know of a statechart. */
 export interface Model<Machine extends AnyStateMachine, World> {
   readonly machine: Machine;
@@ -85,7 +63,7 @@ export interface Model<Machine extends AnyStateMachine, World> {
   readonly project?: (context: ContextFrom<Machine>) => unknown;
   /** Throws when broken. `acts` are the actions and `invoke:<id>`s of the step that led here. */
   readonly invariant?: (snapshot: AnyMachineSnapshot, acts: readonly string[]) => void;
-  readonly crash?: CrashLaw<InputFrom<Machine>, World>;
+  readonly crash?: CrashInvariant<InputFrom<Machine>, World>;
   /** The statechart as `src/actors` provides it, over fakes that answer through `acts`. */
   readonly wire?: (acts: Acts) => AnyStateMachine;
   /** False for what the world cannot do in a configuration: walks leave it out. */
@@ -120,36 +98,6 @@ export const exploreModel = <Machine extends AnyStateMachine, World>(
     limit: model.limit ?? CONFIGURATIONS_MAX,
   });
 
-const storyOf = <World>(configuration: Configuration<World>): string =>
-  ['start', ...wayTo(configuration).map((edge) => tell(edge.step.event))].join('\n  ');
-
-/** Configurations whose obligations a restart forgets or invents, each with its story. */
-export const crashViolations = <Machine extends AnyStateMachine, World>(
-  model: Model<Machine, World>,
-  explored: Explored<World | undefined>,
-): readonly string[] => {
-  const { crash } = model;
-  if (crash === undefined) return [];
-  const violations: string[] = [];
-  for (const configuration of explored.configurations.values()) {
-    if (configuration.world === undefined) continue;
-    const { input, events } = crash.restart(configuration.world);
-    const interpreter = stillInterpreter(model.machine, input);
-    let { snapshot } = interpreter.begin();
-    for (const event of events) snapshot = interpreter.move(snapshot, event).snapshot;
-    const owed = crash.obligations(configuration.snapshot);
-    const remembered = crash.obligations(snapshot);
-    if (!isDeepStrictEqual(owed, remembered)) {
-      violations.push(
-        `After\n  ${storyOf(configuration)}\nthe actor owes ${
-          JSON.stringify(owed)
-        }, a restarted one ${JSON.stringify(remembered)}`,
-      );
-    }
-  }
-  return violations;
-};
-
 const deadEnds = <World>(explored: Explored<World>): readonly string[] => {
   const leads = new Map<string, Set<string>>();
   for (const edge of explored.edges) {
@@ -161,7 +109,7 @@ const deadEnds = <World>(explored: Explored<World>): readonly string[] => {
       snapshot.status === 'active' && !snapshot.hasTag('settled') &&
       [...leads.get(key) ?? []].every((target) => target === key)
     )
-    .map(storyOf);
+    .map(stepsText);
 };
 
 /** The ways that are told, and the further ones, of a model that was walked. */
@@ -232,6 +180,37 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
   describePlay({ name, machine, exploration, invariant, stage, generated });
 };
 
+/** What the cluster shows of a model that says nothing of it. */
+const isShown = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
+  [...explored.configurations.values()].every(({ world }) => world !== undefined);
+
+/** The checks of a crash anywhere, by the pure statechart and by live actors in their registry. */
+export const crashChecks = <Machine extends AnyStateMachine, World>(
+  { machine, crash }: Model<Machine, World>,
+  explored: Explored<World | undefined>,
+) =>
+  crash === undefined || !isShown(explored) ? undefined : {
+    violations: () => crashViolations(machine, crash, explored),
+    inRegistry: () => crashInRegistry(machine, crash, explored),
+  };
+
+const describeCrashes = <Machine extends AnyStateMachine, World>(
+  name: string,
+  model: Model<Machine, World>,
+  explored: Explored<World | undefined>,
+): void => {
+  const checks = crashChecks(model, explored);
+  if (checks === undefined) return;
+  test(`${name} owes the same after a crash anywhere`, () => {
+    expect(checks.violations()).toEqual([]);
+  });
+  test(`${name} loses nothing when its actor crashes in any state and is restarted`, () => {
+    const { crashes, counted, violations } = checks.inRegistry();
+    expect(violations).toEqual([]);
+    expect(counted, 'crashes that the registry counted').toBe(crashes);
+  });
+};
+
 /** Registers the tests of one statechart. */
 export const describeModel = <
   Machine extends AnyStateMachine,
@@ -286,11 +265,7 @@ export const describeModel = <
         }
       });
     }
-    if (model.crash !== undefined) {
-      test(`${name} owes the same after a crash anywhere`, () => {
-        expect(crashViolations(model, explored)).toEqual([]);
-      });
-    }
+    describeCrashes(name, model, explored);
     test(`${name} goes the ways of its recorded stories`, () => {
       checkStories(name, transcriptOf(model.machine, ways));
     });

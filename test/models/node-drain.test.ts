@@ -126,7 +126,7 @@ const wire = (acts: Acts) => {
   );
   const deaf = (): void => {};
   return provideNodeDrain(ManagedRuntime.make(layer), {
-    askForTurn: deaf,
+    requestSlot: deaf,
     tellStarted: deaf,
     tellDraining: deaf,
     tellCordonFailing: deaf,

@@ -2,38 +2,40 @@
 import { operator } from '../../src/machines/operator.ts';
 import { describeModel } from './model.ts';
 
-const UNFIT = { _tag: 'Unfit', why: 'Kubernetes 1.30 is older than 1.31' };
-const ending = ['closingSession', 'settlingWrites', 'releasingLease'];
+const UNSUPPORTED = { _tag: 'Unsupported', why: 'Kubernetes 1.30 is older than 1.31' };
+const ending = ['closingRoles', 'settlingWrites', 'releasingLease'];
 
 describeModel('operator', {
   machine: operator,
   inputs: [{ seed: 1 }],
   events: {
-    'xstate.done.actor.checkFitness': [
-      { output: { _tag: 'Fit', version: '1.36' } },
-      { output: UNFIT },
+    'xstate.done.actor.runPreflight': [
+      { output: { _tag: 'Supported', version: '1.36' } },
+      { output: UNSUPPORTED },
       { output: { _tag: 'Unreachable', why: 'connection refused' } },
     ],
   },
-  project: ({ trouble }) => ({ trouble }),
+  project: ({ problem }) => ({ problem }),
   invariant: (snapshot, acts) => {
-    if (acts.includes('openSession') && !snapshot.matches('leading')) {
-      throw new Error('A session was opened without the lease');
+    if (acts.includes('startLeading') && !snapshot.matches('leading')) {
+      throw new Error('Roles lead without the lease');
     }
     if (acts.includes('seekLease') && !snapshot.matches('standby')) {
       throw new Error('The lease was sought before the caches were complete');
     }
   },
   crash: {
-    world: { asked: false, unfit: false },
+    world: { asked: false, unsupported: false },
     record: (world, { event }) => ({
       asked: world.asked || event.type === 'stop.requested',
-      unfit: world.unfit || JSON.stringify(event).includes('Unfit'),
+      unsupported: world.unsupported || JSON.stringify(event).includes('Unsupported'),
     }),
-    restart: ({ asked, unfit }) => ({
+    restart: ({ asked, unsupported }) => ({
       input: { seed: 1 },
       events: [
-        ...(unfit ? [{ type: 'xstate.done.actor.checkFitness', output: { ...UNFIT } }] : []),
+        ...(unsupported
+          ? [{ type: 'xstate.done.actor.runPreflight', output: { ...UNSUPPORTED } }]
+          : []),
         ...(asked ? [{ type: 'stop.requested' }] : []),
       ],
     }),

@@ -1,7 +1,7 @@
 /** One pod that is to leave, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-acts.ts';
+import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
@@ -104,15 +104,13 @@ const wire = (acts: Acts) => {
         ),
     })),
   );
-  const deaf = (): void => {};
+  const ignore = (): void => {};
   return providePodEviction(ManagedRuntime.make(layer), {
-    joinQueue: deaf,
-    leaveQueue: deaf,
-    askToCall: deaf,
-    leaveCalls: deaf,
-    tellAnswer: deaf,
+    awaitDispatch: ignore,
+    cancelDispatch: ignore,
+    reportAnswer: ignore,
     callOf: ({ uid }) => ({ namespace: 'ns', name: 'p1', uid, mayLeave: () => true }),
-    guarded: (act) => act,
+    inFlight: (eviction) => eviction,
   });
 };
 
@@ -171,7 +169,7 @@ describeModel('podEviction', {
       expect(now.need._tag, 'a pod under two budgets was asked').not.toBe('Blocked');
     }
     if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');
-    const begins = acts.includes('joinQueue') ? 1 : 0;
+    const begins = acts.includes('awaitDispatch') ? 1 : 0;
     expect(begins === 1 && acts.includes('invoke:evictPod'), 'a slot was jumped').toBe(false);
   },
   crash: {

@@ -1,8 +1,7 @@
 /** One machine and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideUpcomingNode } from '../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
-import { writeDoor } from '../../src/actors/write-door.ts';
+import { provideUpcomingNode } from '../../src/actors/upcoming-nodes/upcoming-node-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { MachineObservation, MachineState } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
@@ -11,7 +10,7 @@ import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import type { HoldingFact } from '../../src/domain/shown-phase.ts';
 import {
-  owedWrite,
+  pendingWrite,
   phaseOf,
   projectUpcomingNode,
   sight,
@@ -105,7 +104,7 @@ const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | nul
   machineId: 'm1',
   name: 'un-m1',
   facts: { said: sighting, shown: object, node: null, drain: null },
-  toldReady: '',
+  readyRecorded: '',
   seed: 1,
 });
 
@@ -134,9 +133,9 @@ const wire = (acts: Acts) => {
   const deaf = () => {};
   return provideUpcomingNode(
     ManagedRuntime.make(Layer.merge(layer, NO_CORDONS)),
-    { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
+    { requestSlot: deaf, recordNodeReady: deaf, recordRefused: deaf, recordFailing: deaf },
     {
-      through: writeDoor().through,
+      inFlight: (write) => write,
       releaseNode: (name) =>
         Effect.promise(() => acts.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
     },
@@ -182,14 +181,14 @@ describeModel('upcomingNode', {
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },
-  project: ({ facts, base, attempt, verdict, newest, toldReady }: UpcomingNodeContext) => ({
+  project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
     said: facts.said && [facts.said.standing, facts.said.state],
     shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
     newest,
-    toldReady,
+    readyRecorded,
     attempt: Math.min(attempt, 5),
     verdict,
   }),
@@ -198,7 +197,7 @@ describeModel('upcomingNode', {
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, WRITTEN_TWICE).toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
-    if (snapshot.hasTag('settled')) expect(owedWrite('m1', facts)).toBeUndefined();
+    if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
     if (acts.includes('invoke:createObject')) expect(facts.shown).toBeNull();
     if (acts.includes('invoke:deleteObject')) {
       expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
@@ -212,7 +211,7 @@ describeModel('upcomingNode', {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
     }
-    if (acts.includes('tellNodeReady')) expect(facts.node?.ready).toBe(true);
+    if (acts.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
     world: { shown: null, node: null, shard: 'Silent', drain: null } satisfies World as World,

@@ -24,7 +24,7 @@ import type {
   ClusterRequest,
   ClusterResponse,
   ClusterWatch,
-} from '../../src/embedded/cluster/api.ts';
+} from '../../packages/embedded-kubernetes/src/api.ts';
 import { watchChannel } from '../support/api/watch-channel.ts';
 import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';

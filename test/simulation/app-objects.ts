@@ -1,6 +1,6 @@
 /** The objects of a simulated workload, as its owner would write them. */
 import type { JsonRecord } from '../../src/domain/json.ts';
-import { STOPS_AFTER } from '../../src/embedded/cluster/players/kubelets.ts';
+import { STOPS_AFTER } from '../../packages/embedded-kubernetes/src/controllers/kubelets.ts';
 import { WORKLOADS } from './embedded-site.ts';
 import type { AppPlan, BudgetPlan } from './world-plan.ts';
 

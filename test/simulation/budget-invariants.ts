@@ -1,13 +1,13 @@
-/** Invariants about slots of disruption budgets: none is used twice, none is left unused. */
+/** Laws about slots of disruption budgets: none is used twice, none is left unused. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
-import { selects } from '../../src/embedded/cluster/kinds/label-selector.ts';
+import { selects } from '../../packages/embedded-kubernetes/src/kinds/label-selector.ts';
 import {
   isFinished,
   isReady,
   isTerminating,
   nodeOf,
-} from '../../src/embedded/cluster/players/pod-reading.ts';
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import {
   type Bench,
   type Invariant,
@@ -28,7 +28,7 @@ const FRESH_MS = 500;
 const UNSETTLED_MS = 3000;
 /** After so much silence a call may be made to find out (DR-35). */
 const SILENCE_MS = 100_000;
-/** A slot is held for so long at most after the answer and the sighting of its pod (DR-32). */
+/** A slot is held for so long at most after the answer and the departure of its pod (DR-32). */
 const OVERTIME_MS = 2000;
 /** A slot that is free for so long is used. */
 const UNUSED_MS = 100_000;
@@ -50,10 +50,10 @@ interface Charge {
   countedAt: number;
   /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
   answeredMs: number;
-  observedMs: number;
+  departedMs: number;
 }
 
-const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, observedMs: Infinity };
+const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, departedMs: Infinity };
 
 /** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
 const makeCharges = () => {
@@ -73,13 +73,13 @@ const makeCharges = () => {
     /** Notes a call that leaves. */
     open: (charge: Charge): void => {
       charge.answeredMs = Infinity;
-      charge.observedMs = Infinity;
+      charge.departedMs = Infinity;
       byPod.set(`${charge.process} ${charge.uid}`, charge);
       add(byBudget, `${charge.process} ${charge.budget}`, charge);
       add(unsighted, charge.process, charge);
     },
     observe: (charge: Charge, atMs: number): void => {
-      charge.observedMs = atMs;
+      charge.departedMs = atMs;
       unsighted.get(charge.process)?.delete(charge);
     },
     drop: (charge: Charge): void => {
@@ -116,7 +116,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   const left = (view: View, charge: Charge): number => {
     const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
       other.uid !== charge.uid && other.countedAt > resourceVersionOf(view.object) &&
-      time.monotonic() < Math.max(other.answeredMs, other.observedMs) + OVERTIME_MS
+      time.monotonic() < Math.max(other.answeredMs, other.departedMs) + OVERTIME_MS
     );
     return freeOf(view.object) - outstanding.length;
   };

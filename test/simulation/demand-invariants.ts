@@ -4,9 +4,9 @@
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
-import { thousandths } from '../../src/embedded/cluster/players/amounts.ts';
-import type { FleetMachine } from '../../src/embedded/fleet/inventory.ts';
-import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import { thousandths } from '../../packages/embedded-kubernetes/src/controllers/amounts.ts';
+import type { FleetMachine } from '../../packages/stand-in-fleet/src/inventory.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type Bench, type Invariant, nameOf } from './invariant.ts';

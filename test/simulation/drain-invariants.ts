@@ -1,6 +1,6 @@
-/** Invariants about cordons, acks, deadlines and cancellations of drains. */
+/** Laws about cordons, acks, deadlines and cancellations of drains. */
 import { textAt } from '../../src/domain/json.ts';
-import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
 import {
   isCordoned,

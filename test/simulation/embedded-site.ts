@@ -6,14 +6,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { JsonRecord } from '../../src/domain/json.ts';
 import type { Time } from '../../src/domain/time.ts';
-import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
-import { makeCluster } from '../../src/embedded/cluster/cluster.ts';
-import { startCast } from '../../src/embedded/cluster/players/cast.ts';
-import { DEFAULT_PACE, type Pace } from '../../src/embedded/cluster/players/stage.ts';
-import { storeStage } from '../../src/embedded/cluster/players/store-stage.ts';
-import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
-import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
-import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
+import type {
+  ClusterRequest,
+  ClusterResponse,
+} from '../../packages/embedded-kubernetes/src/api.ts';
+import { makeCluster } from '../../packages/embedded-kubernetes/src/cluster.ts';
+import { startControllers } from '../../packages/embedded-kubernetes/src/controllers/controllers.ts';
+import {
+  type ControllerTiming,
+  DEFAULT_TIMING,
+} from '../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { storeEnvironment } from '../../packages/embedded-kubernetes/src/controllers/store-environment.ts';
+import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts';
+import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
+import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 import { chanceOf, derived } from './chance.ts';
 import { restartableFleet } from './restartable-fleet.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
@@ -37,7 +43,7 @@ export interface SiteOptions {
   readonly providerDrainMs: number;
   /** Machines that the fleet owns at its first start. */
   readonly machines?: number;
-  readonly pace?: Pace;
+  readonly pace?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;
   /** False: nothing joins, machines are only told of. */
   readonly makesNodes?: boolean;
@@ -100,20 +106,20 @@ const prepare = (ask: Ask): void => {
 export const embeddedSite = (
   siteOptions: SiteOptions,
   time: Time,
-  observe: ShardParts['observe'] = () => {},
+  observe: ShardOptions['observe'] = () => {},
 ) => {
   const chance = chanceOf(derived(siteOptions.seed, 2));
   const cluster = makeCluster({ time, seed: derived(siteOptions.seed, 3) });
   const { answer } = cluster;
   const ask = asker(answer);
   prepare(ask);
-  const harness = storeStage({
+  const harness = storeEnvironment({
     cluster,
     time,
     random: chance.unit,
-    pace: siteOptions.pace ?? DEFAULT_PACE,
+    timing: siteOptions.pace ?? DEFAULT_TIMING,
   });
-  const controllers = startCast(harness);
+  const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);
   const fleet = restartableFleet({
     api: siteOptions.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),

@@ -11,7 +11,7 @@ import {
   isTerminating,
   nodeOf,
   phaseOf,
-} from '../../src/embedded/cluster/players/pod-reading.ts';
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import type { Invariant } from './invariant.ts';
 import { isCordoned, ownersOf, reclaimAnnotation } from './node-annotations.ts';
 

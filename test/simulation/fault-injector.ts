@@ -1,9 +1,9 @@
 /**
- * Answers or holds some requests in place of the API server: the counterpart of the fault proxy of
- * tests on a real control plane.
+ * Somebody at the API server's door who answers some requests in its place, or keeps them waiting:
+ * what the fault proxy is to the tests on a real control plane.
  *
- * Promises: a request that was held is executed when it is released, as it was sent; a caller that
- * timed out meanwhile receives no answer.
+ * Promises: a request that is let in later is done then, as it was asked; whoever gave up meanwhile
+ * hears nothing of it.
  */
 import type { KubeAnswer, KubeCall } from '../../src/effects/kube-api.ts';
 import type { Arrival, RequestInterceptor } from './api-line.ts';
@@ -17,7 +17,7 @@ interface CannedAnswer {
   left: number;
 }
 
-/** Makes an injector that passes every request. */
+/** The door, open. */
 export const faultInjector = () => {
   const canned: CannedAnswer[] = [];
   const held: { readonly call: KubeCall; readonly arrival: Arrival }[] = [];
@@ -34,23 +34,23 @@ export const faultInjector = () => {
   };
   return {
     interceptor,
-    /** Answers the next `times` matching requests; all of them by default. */
+    /** Answers the next `times` such requests; all of them, when nothing is said. */
     answer: (matches: Matches, answer: KubeAnswer, times = Infinity): void => {
       canned.push({ matches, answer, left: times });
     },
-    /** Holds matching requests from now on. */
+    /** Keeps such requests waiting from now on. */
     hold: (matches: Matches): void => {
       holds = matches;
     },
     held: (): readonly KubeCall[] => held.map(({ call }) => call),
     /** How many requests were answered here. */
     answered: (): number => answered,
-    /** Passes the held requests in the order of arrival, and every later one. */
+    /** Lets in who waits, in the order of coming, and everybody after them. */
     release: (): void => {
       holds = undefined;
       for (const { arrival } of held.splice(0)) arrival.pass();
     },
-    /** Clears all faults and passes the held requests. */
+    /** No more of anything. */
     open: (): void => {
       canned.length = 0;
       holds = undefined;
@@ -59,5 +59,5 @@ export const faultInjector = () => {
   };
 };
 
-/** The injector as scenarios use it. */
-export type FaultInjector = ReturnType<typeof faultInjector>;
+/** The door as stories hold it. */
+type FaultInjector = ReturnType<typeof faultInjector>;

@@ -16,7 +16,7 @@ import {
 } from '../../src/domain/json.ts';
 import type { Time } from '../../src/domain/time.ts';
 import type { KubeAnswer, KubeCall, WatchLine } from '../../src/effects/kube-api.ts';
-import type { StoredChange } from '../../src/embedded/cluster/storage/collection.ts';
+import type { StoredChange } from '../../packages/embedded-kubernetes/src/storage/collection.ts';
 import type { EmbeddedSite } from './embedded-site.ts';
 import type { LogEntry } from './simulated-process.ts';
 

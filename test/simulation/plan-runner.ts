@@ -1,6 +1,6 @@
 /** Plays the scenes of a plan: what people, owners of workloads, the fleet and bad luck do. */
 import { numberAt } from '../../src/domain/json.ts';
-import { nodeName } from '../../src/embedded/fleet/node-object.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { Weather } from './api-line.ts';
 import { budgetPath, machineRequest, workloadPath } from './app-objects.ts';
 import { type EmbeddedSite, REQUESTS } from './embedded-site.ts';
@@ -57,7 +57,7 @@ const replicasOf = (site: EmbeddedSite, app: AppPlan): number =>
 
 /** People and owners of workloads. */
 const playPerson =
-  (site: EmbeddedSite, plan: WorldPlan, controls: WorldControls) => (act: Act): boolean => {
+  (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => (act: Act): boolean => {
     switch (act._tag) {
       case 'Uncordon': {
         const node = chosen(nodesOf(site).filter(isDraining), act.pick);
@@ -67,7 +67,7 @@ const playPerson =
       case 'Cordon': {
         const node = chosen(nodesOf(site).filter((one) => !isCordoned(one)), act.pick);
         if (node === undefined || ownersOf(node).length > 0) return true;
-        controls.cordonedByPerson.add(nameOf(node));
+        hand.cordonedByPerson.add(nameOf(node));
         patchNode(site, nameOf(node), true);
         return true;
       }
@@ -124,18 +124,18 @@ const changeDemand = (site: EmbeddedSite, by: number): void => {
 };
 
 /** The fleet. */
-const playFleet = (site: EmbeddedSite, controls: WorldControls) => (act: Act): boolean => {
+const playFleet = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boolean => {
   const { script } = site;
   const cut = (): void => {
     if (script.shard.clusters.get(CLUSTER)?.live === undefined) return;
     script.end(CLUSTER, { status: undefined, message: '' });
   };
   const away = (forMs: number): void => {
-    controls.trouble(forMs);
-    script.door.refuse = true;
+    hand.trouble(forMs);
+    script.admission.refuse = true;
     cut();
-    controls.schedule(forMs, () => {
-      script.door.refuse = false;
+    hand.schedule(forMs, () => {
+      script.admission.refuse = false;
     });
   };
   switch (act._tag) {
@@ -157,18 +157,18 @@ const playFleet = (site: EmbeddedSite, controls: WorldControls) => (act: Act): b
     case 'Vanish': {
       const machine = chosen(runningMachines(site), act.pick);
       away(act.forMs);
-      if (machine !== undefined) controls.schedule(SETTLE_MS, () => script.forget(machine.id));
+      if (machine !== undefined) hand.schedule(SETTLE_MS, () => script.forget(machine.id));
       return true;
     }
     case 'FleetOutage':
       away(act.forMs);
       return true;
     case 'CutSession':
-      controls.trouble(SETTLE_MS);
+      hand.trouble(SETTLE_MS);
       cut();
       return true;
     case 'RejectRollups':
-      controls.trouble(act.count * 60_000);
+      hand.trouble(act.count * 60_000);
       script.shard.rollups.faults.rejectNext += act.count;
       return true;
     default:
@@ -177,47 +177,47 @@ const playFleet = (site: EmbeddedSite, controls: WorldControls) => (act: Act): b
 };
 
 /** Bad luck. */
-const playFault = (site: EmbeddedSite, controls: WorldControls) => (act: Act): boolean => {
+const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boolean => {
   switch (act._tag) {
     case 'Crash':
-      controls.crash(act.forMs);
+      hand.crash(act.forMs);
       return true;
     case 'Replace':
-      controls.replace();
+      hand.replace();
       return true;
     case 'Freeze':
-      controls.freeze(act.forMs);
+      hand.freeze(act.forMs);
       return true;
     case 'ApiOutage':
-      controls.weather({ outage: true }, act.forMs);
+      hand.weather({ outage: true }, act.forMs);
       return true;
     case 'ApiErrors':
-      controls.weather({ errorShare: act.share }, act.forMs);
+      hand.weather({ errorShare: act.share }, act.forMs);
       return true;
     case 'SlowApi':
-      controls.weather({ latencyMs: act.latencyMs }, act.forMs);
+      hand.weather({ latencyMs: act.latencyMs }, act.forMs);
       return true;
     case 'SlowList':
       // Who lists at its end waits as long again, and may seek the lease only then.
-      controls.trouble(2 * act.forMs + TAKEOVER_MS);
-      controls.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
+      hand.trouble(2 * act.forMs + TAKEOVER_MS);
+      hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
     case 'DropWatches':
-      controls.trouble(SETTLE_MS);
-      controls.dropWatches();
+      hand.trouble(SETTLE_MS);
+      hand.dropWatches();
       return true;
     case 'Compact':
-      controls.trouble(SETTLE_MS);
+      hand.trouble(SETTLE_MS);
       site.cluster.store.compact();
-      controls.dropWatches();
+      hand.dropWatches();
       return true;
     case 'Deafen': {
       const node = chosen(nodesOf(site), act.pick);
       if (node === undefined) return true;
       const name = nameOf(node);
-      controls.trouble(act.forMs);
+      hand.trouble(act.forMs);
       site.controllers.kubelets.deafen(name, true);
-      controls.schedule(act.forMs, () => site.controllers.kubelets.deafen(name, false));
+      hand.schedule(act.forMs, () => site.controllers.kubelets.deafen(name, false));
       return true;
     }
     default:
@@ -226,14 +226,10 @@ const playFault = (site: EmbeddedSite, controls: WorldControls) => (act: Act): b
 };
 
 /** Plays acts. */
-export const planRunner = (site: EmbeddedSite, plan: WorldPlan, controls: WorldControls) => {
-  const handlers = [
-    playPerson(site, plan, controls),
-    playFleet(site, controls),
-    playFault(site, controls),
-  ];
+export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => {
+  const players = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
   return (act: Act): void => {
-    handlers.some((play) => play(act));
+    players.some((play) => play(act));
   };
 };
 

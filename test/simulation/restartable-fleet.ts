@@ -5,12 +5,12 @@
  * removed meanwhile; while it is down it refuses sessions, and its Nodes do not change.
  */
 import type { Time } from '../../src/domain/time.ts';
-import type { ApiServer } from '../../src/embedded/fleet/api-server.ts';
-import type { Binding, BindingStore } from '../../src/embedded/fleet/bindings.ts';
-import { startFleet } from '../../src/embedded/fleet/fleet.ts';
-import type { FleetTiming } from '../../src/embedded/fleet/fleet-time.ts';
-import { keepNodes, type NodeKeeper } from '../../src/embedded/fleet/nodes.ts';
-import type { ShardParts } from '../../src/embedded/fleet/shard.ts';
+import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts';
+import type { Binding, BindingStore } from '../../packages/stand-in-fleet/src/bindings.ts';
+import { startFleet } from '../../packages/stand-in-fleet/src/fleet.ts';
+import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
+import { keepNodes, type NodeKeeper } from '../../packages/stand-in-fleet/src/nodes.ts';
+import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 
 /** What a fleet is made of. */
 export interface RestartableFleetOptions {
@@ -22,7 +22,7 @@ export interface RestartableFleetOptions {
   /** Of its n-th start, from 0: makes the ids of that run. */
   readonly seed: (start: number) => string;
   readonly timing: Partial<FleetTiming>;
-  readonly observe: ShardParts['observe'];
+  readonly observe: ShardOptions['observe'];
 }
 
 /** What is kept when the fleet dies. */
@@ -59,8 +59,8 @@ export const restartableFleet = (options: RestartableFleetOptions) => {
       timing: { ...timing, ...change },
       store: book.store(),
       log: (message, { why }) => {
-        if (message === 'A cluster has connected') sessions.push('connected');
-        if (message === 'A session has ended') sessions.push(`ended: ${String(why)}`);
+        if (message === 'Cluster connected') sessions.push('connected');
+        if (message === 'Session ended') sessions.push(`ended: ${String(why)}`);
       },
       observe: (before, after) => {
         keeper.observe(before, after);
@@ -73,7 +73,7 @@ export const restartableFleet = (options: RestartableFleetOptions) => {
   };
   let running = start();
   const stop = async (): Promise<void> => {
-    running.script.door.refuse = true;
+    running.script.admission.refuse = true;
     running.script.shard.stop();
     await running.keeper.stop();
   };

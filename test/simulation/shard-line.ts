@@ -9,8 +9,8 @@ import { Deferred, Effect, Layer } from 'effect';
 import type { SessionEnding } from '../../src/domain/session.ts';
 import type { Time } from '../../src/domain/time.ts';
 import { ShardCalls, type ShardStream } from '../../src/effects/shard-call.ts';
-import type { Script } from '../../src/embedded/fleet/script.ts';
-import { STATUS } from '../../src/embedded/fleet/session.ts';
+import type { Script } from '../../packages/stand-in-fleet/src/script.ts';
+import { STATUS } from '../../packages/stand-in-fleet/src/session.ts';
 import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';
 
@@ -105,7 +105,7 @@ export const shardLine = (parts: ShardLineOptions): ShardLine => {
           const cancel = line.time.schedule(chance.int(1, LAG_MS_MAX), () => resume(Effect.void));
           return Effect.sync(cancel);
         });
-        if (script().door.refuse) {
+        if (script().admission.refuse) {
           const detail = `${STATUS.UNAVAILABLE}: The shard takes no sessions now`;
           return yield* Effect.fail<SessionEnding>({ why: 'Unreachable', detail });
         }

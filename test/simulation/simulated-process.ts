@@ -6,6 +6,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
 import { operatorServices } from '../../src/actors/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
+import { makeRoles } from '../../src/actors/roles.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import {
   type LogFields,
@@ -17,8 +18,11 @@ import { clusterId } from '../../src/domain/ids.ts';
 import { textPool } from '../../src/domain/text-pool.ts';
 import type { Time } from '../../src/domain/time.ts';
 import { Credentials } from '../../src/effects/credentials.ts';
-import type { ClusterRequest, ClusterResponse } from '../../src/embedded/cluster/api.ts';
-import type { Script } from '../../src/embedded/fleet/script.ts';
+import type {
+  ClusterRequest,
+  ClusterResponse,
+} from '../../packages/embedded-kubernetes/src/api.ts';
+import type { Script } from '../../packages/stand-in-fleet/src/script.ts';
 import {
   type ApiLine,
   apiLine,
@@ -125,25 +129,30 @@ const startRoles = (
     firstSeed: seed,
     ...(inspect === undefined ? {} : { inspect }),
   });
+  const roles = makeRoles(world, {
+    fleet: {
+      clusterId: clusterId(CLUSTER),
+      shardAddress: 'simulated',
+      rollupIntervalMs,
+      ackConcurrency: 16,
+      bootstrapTemplateFile,
+      credentialFiles: undefined,
+      drains: { own: null, paused: false, tierWaitMs },
+      intern,
+    },
+  });
   return startOperator(world, {
-    clusterId: clusterId(CLUSTER),
-    shardAddress: 'simulated',
-    rollupIntervalMs,
-    ackConcurrency: 16,
-    bootstrapTemplateFile,
-    credentialFiles: undefined,
     lease: { identity, namespace: NAMESPACE, name: LEASE, ...lease },
-    drains: { own: null, paused: false, tierWaitMs },
-    intern,
+    roles,
   });
 };
 
 /** Starts the process of a number. */
 export const startProcess = (
-  environment: SimulatedEnvironment,
+  processEnvironment: SimulatedEnvironment,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, interceptor, weather, witness, seed, flags } = environment;
+  const { time, handle, script, interceptor, weather, witness, seed, flags } = processEnvironment;
   const { inspection } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));

@@ -84,7 +84,7 @@ export interface WorldPlan {
 }
 
 /** From the first act to the last. */
-export const ACTIVE_MS = 480_000;
+const ACTIVE_MS = 480_000;
 const NODES = [20, 26] as const;
 const PODS_MIN = 100;
 const BUDGETS_MIN = 5;

@@ -4,7 +4,7 @@
  * Promises: nothing moves but the simulated time, and between two moments everything comes to rest;
  * the run ends with the first invariant that is broken; the same plan gives the same log.
  */
-import { isReady } from '../../src/embedded/cluster/players/pod-reading.ts';
+import { isReady } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import {
   budgetObject,
   budgetPath,

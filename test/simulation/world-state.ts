@@ -1,5 +1,5 @@
-/** A simulated world while it is played: its stage, its invariants, its weather and its log. */
-import { type SimulatedTime, simulatedTime } from '../../src/domain/simulated-time.ts';
+/** A simulated world while it is played: its stage, its laws, its weather and its log. */
+import { type SimulatedTime, simulatedTime } from '../support/time/simulated-time.ts';
 import { passEveryRequest, type RequestInterceptor, type Weather } from './api-line.ts';
 import { embeddedSite, type SiteOptions } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
@@ -44,7 +44,7 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   requestsAreAcknowledged,
 ];
 
-/** How an invariant was broken. */
+/** How a law was broken. */
 export interface Breach {
   readonly invariant: string;
   readonly what: string;
@@ -60,12 +60,12 @@ export const FAIR: Weather = {
   slowListMs: 0,
 };
 
-/** Longer than any invariant of what is shown waits in calm. */
+/** Longer than any law of what is shown waits in calm. */
 export const CALM_MS = 130_000;
 /** The longest that anything takes to come to rest. */
 export const REST_MS_MAX = 1_800_000;
 
-/** How often invariants look by themselves. */
+/** How often laws look by themselves. */
 const TICK_MS = 1000;
 
 /** More timers at one moment than any good world arms. */
@@ -108,8 +108,7 @@ export const worldState = (
   const startedMs = time.now();
   const bench: Bench = {
     site,
-    // Deadlines are kept though somebody sets the clock (DR-16), and so invariants go by one that
-    // is not.
+    // Deadlines are kept though somebody sets the clock (DR-16), and so laws go by one that is not.
     time: { ...time, now: () => startedMs + time.monotonic() },
     cordonedByPerson,
     broken: (invariant, what) => {
@@ -121,10 +120,10 @@ export const worldState = (
     startedMs: (process) => starts.get(process) ?? 0,
   };
   invariants.push(...INVARIANTS.map((make) => make(bench)));
-  site.cluster.store.hear((change) =>
+  site.cluster.store.subscribe((change) =>
     invariants.forEach((invariant) => invariant.change?.(change))
   );
-  /** Lets the invariants look, when a second has gone by since they did. */
+  /** Lets the laws look, when a second has gone by since they did. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;
     tickedMs = time.monotonic();
@@ -169,7 +168,7 @@ export const worldState = (
       await pass(CALM_MS);
       await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
-    /** Asks the invariants for their last word, unless one is broken. */
+    /** Asks the laws for their last word, unless one is broken. */
     judge: (): void => {
       if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },

@@ -1,7 +1,4 @@
-/**
- * Invariants about who writes what, and when: leaders alone, one writer a machine, evictions by
- * UID.
- */
+/** Laws about who writes what, and when: leaders alone, one writer a machine, evictions by UID. */
 import { asRecord, textAt } from '../../src/domain/json.ts';
 import { type Bench, type Invariant, nameOf, type Sent } from './invariant.ts';
 import { LEASE, NAMESPACE } from './simulated-process.ts';
@@ -28,10 +25,8 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Invariant => {
   };
 };
 
-/**
- * What a process says when its term ends; an invariant that misses it is too strict, never too lax.
- */
-const TERM_ENDED = 'This process leads no more';
+/** What a process says when its term ends; a law that misses it is too strict, never too lax. */
+const TERM_ENDED = 'Lost leadership';
 
 /**
  * wire 4: at most one writer a machine. A write that outlives the term of leadership that it was

@@ -39,7 +39,7 @@ export const WORKLOADS: readonly Workload[] = [
   { app: 'wide', replicas: 10, unavailable: 5 },
 ];
 
-export const MACHINES_OF_ROUND = 2;
+const MACHINES_OF_ROUND = 2;
 const PODS = WORKLOADS.reduce((sum, { replicas }) => sum + replicas, 0);
 /** Short, so that a round is; not so short that a busy machine loses it. */
 const LEASE = {

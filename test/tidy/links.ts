@@ -8,7 +8,15 @@ export interface Page {
   readonly text: string;
 }
 
-const FOLDERS = ['', 'docs/', 'adr/', 'docs/reference/'];
+const FOLDERS = [
+  '',
+  'docs/',
+  'adr/',
+  'docs/reference/',
+  'packages/go-template/',
+  'packages/stand-in-fleet/',
+  'packages/embedded-kubernetes/',
+];
 
 /** Every page of the documentation. */
 export const pages = (): readonly Page[] =>

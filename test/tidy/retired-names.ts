@@ -68,10 +68,16 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['revision', 'revisions'],
     use: '"resourceVersion"',
-    // A revision of the repository; of etcd.
-    allowed: ['src/cli/charts', 'test/unit/cli/charts', 'tools/testbed/'],
+    // A revision of the repository; of the store, which counts as etcd does.
+    allowed: [
+      'packages/embedded-kubernetes/',
+      'src/cli/charts',
+      'test/unit/cli/charts',
+      'tools/testbed/',
+    ],
   },
-  { retired: ['take~', 'note~'], use: '"set…" or "add…"' },
+  // Actions of statecharts; the packages have none.
+  { retired: ['take~', 'note~'], use: '"set…" or "add…"', allowed: ['packages/'] },
   { retired: ['renounce', 'renounces', 'abandon', 'abandons'], use: '"onLeadershipLost"' },
   { retired: ['orient', 'orienting'], use: '"deciding"' },
   { retired: ['onlooker', 'onlookers', 'inspected'], use: '"inspector"' },
@@ -92,7 +98,7 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['happening', 'happenings'], use: '"TimelineEntry"' },
   {
     retired: [
-      ...['players', 'cast', 'stage', 'stages', 'pace', 'upkeep', 'node-life', 'start-garbage'],
+      ...['players', 'cast', 'stage', 'stages', 'pace', 'upkeep', 'node-life', '=start-garbage'],
       ...['/garbage', 'event-ends', 'namespace-ends'],
     ],
     use: '"controllers", "harness" or "timing"',

@@ -49,40 +49,45 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'web',
       'gen',
     ],
-    libraries: ['effect', 'effect/cli', '@effect/platform-node', 'yaml', 'node:'],
+    libraries: ['effect', 'effect/cli', '@effect/platform-node-shared', 'yaml', 'node:'],
   },
   web: {
     rooms: ['domain', 'api', 'machines', 'view'],
     libraries: ['preact', '@preact/signals', 'node:'],
   },
-  'embedded/cluster': {
-    rooms: ['domain', 'api', 'gen', 'embedded'],
-    libraries: ['node:', 'undici', 'xstate', 'ajv', '@marcbachmann/cel-js'],
-  },
-  // Two readings of the contract that must agree: the fleet shares no code with the operator.
-  'embedded/fleet': {
-    rooms: ['api', 'gen'],
-    libraries: [
-      'node:',
-      '@grpc/grpc-js',
-      'undici',
-      'xstate',
-      '@bufbuild/protobuf',
-      '@kubernetes/client-node',
-      'yaml',
-    ],
-  },
   gen: { rooms: [], libraries: ['@bufbuild/protobuf'] },
+  'packages/go-template': { rooms: [], libraries: [] },
+  'packages/embedded-kubernetes': {
+    rooms: [],
+    libraries: ['node:', 'ajv', '@marcbachmann/cel-js'],
+  },
+  'packages/stand-in-fleet': {
+    rooms: [],
+    libraries: ['node:', '@bufbuild/protobuf', 'undici', 'xstate', 'yaml'],
+  },
 };
 
 /** The composition root may import everything. */
 const COMPOSITION_ROOTS = new Set(['src/main.ts', 'src/demo.ts']);
 
-/** The room of a path: `domain`, `embedded/fleet`; undefined outside of `src/`. */
+/** Which files of the operator may import a package of this repository. */
+const PACKAGE_USERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  '@tidegate/go-template': new Set(['src/domain/bootstrap.ts']),
+  '@tidegate/embedded-kubernetes': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
+  '@tidegate/stand-in-fleet': new Set(['src/cli/on-demand-packages.ts', 'src/demo.ts']),
+};
+
+/**
+ * The room of a path: `domain`, `packages/go-template`; undefined for tests and
+ * tools.
+ */
 const roomOf = (path: string): string | undefined => {
-  const [source, first, second] = path.split('/');
+  const [source, first, second, third] = path.split('/');
+  if (source === 'packages') {
+    return second === 'src' || third === undefined ? `${source}/${first}` : undefined;
+  }
   if (source !== 'src' || first === undefined || COMPOSITION_ROOTS.has(path)) return undefined;
-  return first === 'embedded' ? `${first}/${second}` : first;
+  return first;
 };
 
 /** Where a relative import leads, as a path of the project. */
@@ -120,6 +125,9 @@ const wrongRooms = (file: SourceFile): readonly Violation[] => {
 const packageOf = (from: string): string =>
   from.split('/').slice(0, from.startsWith('@') ? 2 : 1).join('/');
 
+/** What the names of the packages of this repository begin with. */
+const OWN_SCOPE = '@tidegate/';
+
 /** Packages whose entries are listed one by one, because one entry belongs to one room. */
 const BY_ENTRY = new Set(['effect', 'xstate']);
 
@@ -133,7 +141,7 @@ const wrongLibraries = (file: SourceFile): readonly Violation[] => {
   const room = ROOMS[name ?? ''];
   if (name === undefined || room === undefined) return [];
   return file.imports.flatMap((one) => {
-    if (one.from.startsWith('.')) return [];
+    if (one.from.startsWith('.') || one.from.startsWith(OWN_SCOPE)) return [];
     const library = libraryOf(one.from);
     if (room.libraries.includes(library)) return [];
     if (room.typesOf?.includes(library) && one.typeOnly) return [];
@@ -144,6 +152,45 @@ const wrongLibraries = (file: SourceFile): readonly Violation[] => {
     })];
   });
 };
+
+/** The folder of a package, `packages/go-template/`; undefined outside of `packages/`. */
+const packageFolderOf = (path: string): string | undefined => /^packages\/[^/]+\//.exec(path)?.[0];
+
+const importsOutsideOfPackage = (file: SourceFile): readonly Violation[] => {
+  const folder = packageFolderOf(file.path);
+  if (folder === undefined) return [];
+  const leaves = ({ from }: Import): boolean =>
+    from.startsWith('.')
+      ? !targetOf(file.path, from).startsWith(folder)
+      : from.startsWith(OWN_SCOPE) || from.startsWith('tidegate');
+  return file.imports.filter(leaves).map((one) =>
+    violation(file, one, {
+      problem: `A package imports "${one.from}"`,
+      remedy: `A package knows nothing of the operator: keep what it needs in ${folder}`,
+    })
+  );
+};
+
+/** Packages that an operator is installed without: their types, and imports when asked for. */
+const ON_DEMAND = new Set(['@tidegate/embedded-kubernetes', '@tidegate/stand-in-fleet']);
+
+const isMissedAtStart = ({ from, typeOnly, statement }: Import): boolean =>
+  ON_DEMAND.has(packageOf(from)) && !typeOnly && !statement.startsWith('import(');
+
+const wrongPackageUse = (file: SourceFile): readonly Violation[] =>
+  file.path.startsWith('src/')
+    ? file.imports.filter((one) =>
+      one.from.startsWith('.')
+        ? packageFolderOf(targetOf(file.path, one.from)) !== undefined
+        : one.from.startsWith(OWN_SCOPE) &&
+          (!PACKAGE_USERS[packageOf(one.from)]?.has(file.path) || isMissedAtStart(one))
+    ).map((one) =>
+      violation(file, one, {
+        problem: `The operator imports "${one.from}" here`,
+        remedy: 'A package is imported by its name, and only by the files in PACKAGE_USERS',
+      })
+    )
+    : [];
 
 const unknownRoom = (file: SourceFile): readonly Violation[] => {
   const name = roomOf(file.path);
@@ -175,10 +222,26 @@ export const ROOM_RULES: readonly Rule[] = [
   },
   {
     title: 'the stand-in fleet shares no code with the operator',
-    check: wrongRooms,
+    check: importsOutsideOfPackage,
     planted: {
-      path: 'src/embedded/fleet/planted.ts',
-      text: "/** x */\nimport { a } from '../../domain/quantity.ts';\n",
+      path: 'packages/stand-in-fleet/src/planted.ts',
+      text: "/** x */\nimport { a } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';\n",
+    },
+  },
+  {
+    title: 'packages know nothing of the operator and nothing of each other',
+    check: importsOutsideOfPackage,
+    planted: {
+      path: 'packages/go-template/src/planted.ts',
+      text: "/** x */\nimport { a } from '../../../src/domain/quantity.ts';\n",
+    },
+  },
+  {
+    title: 'the operator imports a package by its name, and only where it needs it',
+    check: wrongPackageUse,
+    planted: {
+      path: 'src/effects/planted.ts',
+      text: "/** x */\nimport { parseTemplate } from '@tidegate/go-template';\n",
     },
   },
   {

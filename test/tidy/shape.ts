@@ -1,5 +1,5 @@
 /** Names, sizes, headers and docstrings of files. */
-import { lineAt, type Rule, type SourceFile, type Violation } from './source-file.ts';
+import { lineAt, type Rule, SHIPPED, type SourceFile, type Violation } from './source-file.ts';
 
 const LINES_MAX = 400;
 /** A suite is a list: it may be longer than what it tests. */
@@ -14,11 +14,11 @@ const one = (
   [problem, remedy]: readonly [problem: string, remedy: string],
 ): Violation => ({ path: file.path, line, problem, remedy });
 
-const isSource = ({ path }: SourceFile): boolean => path.startsWith('src/');
+const isSource = ({ path }: SourceFile): boolean => SHIPPED.test(path);
 
 const tooLong = (file: SourceFile): readonly Violation[] => {
   const lines = file.text.split('\n').length - 1;
-  const most = file.path.startsWith('test/') ? TEST_LINES_MAX : LINES_MAX;
+  const most = /^(?:packages\/[^/]+\/)?test\//.test(file.path) ? TEST_LINES_MAX : LINES_MAX;
   return lines <= most ? [] : [one(file, most + 1, [
     `It has ${lines} lines; ${most} are the limit`,
     'Find its second subject and give it a file',

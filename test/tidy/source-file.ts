@@ -39,6 +39,9 @@ export interface Rule {
   readonly planted: { readonly path: string; readonly text: string };
 }
 
+/** What is shipped: the operator, and the packages. */
+export const SHIPPED = /^(?:src|packages\/[^/]+\/src)\//;
+
 /** The line of a place in a text, from 1. */
 export const lineAt = (text: string, index: number): number =>
   text.slice(0, index).split('\n').length;
@@ -74,8 +77,9 @@ export const sourceFile = (path: string, text: string): SourceFile => {
 /** The folder of the project. */
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
-const FOLDERS = ['src', 'test', 'tools'];
-const SKIPPED = /(?:^|\/)node_modules\/|\/\.|^src\/gen\//;
+const FOLDERS = ['src', 'packages', 'test', 'tools'];
+const SKIPPED =
+  /(?:^|\/)node_modules\/|\/\.|\/vitest\.config\.ts$|^(?:src|packages\/[^/]+\/src)\/gen\//;
 
 /** Every TypeScript file of the project that a person wrote. */
 export const projectFiles = (): readonly SourceFile[] =>

@@ -1,5 +1,5 @@
 /** Calls and words that stand in one place only, or nowhere. */
-import { lineAt, type Rule, type SourceFile, type Violation } from './source-file.ts';
+import { lineAt, type Rule, SHIPPED, type SourceFile, type Violation } from './source-file.ts';
 
 /** A pattern that may occur only in some files. */
 interface Ban {
@@ -13,10 +13,13 @@ interface Ban {
   readonly planted: Rule['planted'];
 }
 
-const SOURCE = /^src\//;
-const EVERYWHERE = /^(?:src|test|tools)\//;
+const SOURCE = SHIPPED;
+const EVERYWHERE = /^(?:src|packages|test|tools)\//;
 /** Tests that never wait: everything timed runs on simulated clocks. */
-const TIMELESS = /^(?:src|test\/(?:unit|models))\//;
+const TIMELESS = /^(?:src|packages|test\/(?:unit|models))\//;
+
+/** All of `src/` but the folders that are being taken apart. */
+const SETTLED = /^src\/(?!actors\/|machines\/|embedded\/|domain\/template\/)/;
 
 const source = (line: string): Rule['planted'] => ({
   path: 'src/domain/planted.ts',
@@ -44,7 +47,9 @@ const CALLS: readonly Ban[] = [
     what: 'a turn of the event loop',
     pattern: /\bsetImmediate\(/g,
     remedy: 'Let the code run when what it waits for has happened',
-    allowed: { 'src/domain/simulated-time.ts': 'lets fibers run before time moves on' },
+    allowed: {
+      'packages/embedded-kubernetes/src/values/simulated-time.ts': 'lets promises settle',
+    },
     scope: SOURCE,
     planted: source('setImmediate(() => {});'),
   },
@@ -55,7 +60,7 @@ const CALLS: readonly Ban[] = [
     allowed: {
       'src/effects/settings.ts': 'tells two processes of one host apart',
       'src/cli/first-seed.ts': 'seeds the jitter of a process',
-      'src/embedded/fleet/run.ts': 'seeds the stand-in fleet of a process',
+      'packages/stand-in-fleet/src/run.ts': 'seeds the stand-in fleet of a process',
     },
     scope: SOURCE,
     planted: source('export const chance = Math.random();'),
@@ -99,6 +104,22 @@ const CALLS: readonly Ban[] = [
     allowed: {},
     scope: SOURCE,
     planted: source("export const text = Deno.readTextFileSync('x');"),
+  },
+  {
+    what: 'text that is cut by hand',
+    pattern: /\.(?:slice|substring)\(0, \w*(?:CHAR|TEXT|WORD|QUOTE|ECHO|SUBJECT)\w*\)/g,
+    remedy: 'Use cutText (src/domain/text.ts): half a surrogate pair comes back as U+FFFD',
+    allowed: { 'src/effects/events.ts': 'cuts the name of an object, which is ASCII' },
+    scope: SETTLED,
+    planted: source('export const note = text.slice(0, NOTE_CHARS_MAX);'),
+  },
+  {
+    what: 'values that are compared as JSON text',
+    pattern: /\bJSON\.stringify\([^()]*\) *[!=]==|[!=]== *JSON\.stringify\(/g,
+    remedy: 'Use sameJson (src/domain/json-equality.ts): the order of keys says nothing',
+    allowed: {},
+    scope: SETTLED,
+    planted: source('export const same = JSON.stringify(a) === JSON.stringify(b);'),
   },
 ];
 
@@ -233,6 +254,15 @@ const ownFolder: Ban = {
   planted: source(`export const path = '/${'home'}/me/project';`),
 };
 
+const apiGroup: Ban = {
+  what: 'the API group in a literal',
+  pattern: /(?:['"]|['"`]\/apis\/)bigfleet\.lucy\.sh\b/g,
+  remedy: 'Use the constants of src/domain/api-group.ts',
+  allowed: { 'src/domain/api-group.ts': 'the one place that names it' },
+  scope: SETTLED,
+  planted: source("export const path = '/apis/bigfleet.lucy.sh/v1alpha1/things';"),
+};
+
 /** Rules about words and calls. */
 export const WORD_RULES: readonly Rule[] = [
   ...[...CALLS, ...SYNTAX].map(inCode),
@@ -245,5 +275,10 @@ export const WORD_RULES: readonly Rule[] = [
     title: `no file has ${ownFolder.what}`,
     check: (file) => found(file, file.text, ownFolder),
     planted: ownFolder.planted,
+  },
+  {
+    title: `no file has ${apiGroup.what} outside its one place`,
+    check: (file) => found(file, file.text, apiGroup),
+    planted: apiGroup.planted,
   },
 ];

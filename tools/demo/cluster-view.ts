@@ -5,6 +5,7 @@ import { type Informer, startInformer } from '../../src/actors/informers/informe
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { clockLayer } from '../../src/actors/clocks.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
+import { GROUP_PATH } from '../../src/domain/api-group.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { listOrEmptyAt, textAt } from '../../src/domain/json.ts';
 import { phaseNamed } from '../../src/domain/machine-phase.ts';
@@ -65,8 +66,6 @@ const nodeOf = (raw: unknown): NodeSeen | undefined => {
   return identity && { ...identity, ready: isReady(raw) };
 };
 
-const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
-
 /** Opens the view; `kubeconfig` is a path. */
 export const viewCluster = (kubeconfig: string): ClusterView => {
   const connection = kubeConnection({
@@ -89,8 +88,8 @@ export const viewCluster = (kubeconfig: string): ClusterView => {
     project: (raw: unknown) => T | undefined,
   ): Informer<T> => startInformer(environment, { id, path, project });
   const pods = follow('pods', '/api/v1/namespaces/default/pods', podOf);
-  const requests = follow('capacityrequests', `${GROUP}/capacityrequests`, requestOf);
-  const machines = follow('upcomingnodes', `${GROUP}/upcomingnodes`, machineOf);
+  const requests = follow('capacityrequests', `${GROUP_PATH}/capacityrequests`, requestOf);
+  const machines = follow('upcomingnodes', `${GROUP_PATH}/upcomingnodes`, machineOf);
   const nodes = follow('nodes', '/api/v1/nodes', nodeOf);
   return {
     changes: merge(pods.facts, requests.facts, machines.facts, nodes.facts),

@@ -81,12 +81,15 @@ const bootstrap: RuleChapter = {
       id: 'BOOT-01',
       says: 'The template has the syntax and functions of Go’s `text/template`; output and ' +
         'errors are those of Go’s own engine, line included.',
-      shownBy: ['test/unit/template/corpus.test.ts', 'test/integration/templates.test.ts'],
+      shownBy: ['packages/go-template/test/corpus.test.ts', 'test/integration/templates.test.ts'],
     },
     {
       id: 'BOOT-02',
       says: 'A template cannot hang the operator: depth, work and output have limits.',
-      shownBy: ['test/unit/template/limits.test.ts', 'test/unit/template/fuzz.test.ts'],
+      shownBy: [
+        'packages/go-template/test/limits.test.ts',
+        'packages/go-template/test/fuzz.test.ts',
+      ],
     },
     {
       id: 'BOOT-03',

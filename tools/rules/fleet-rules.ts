@@ -20,7 +20,7 @@ const fleet: RuleChapter = {
       id: 'FLT-02',
       says: 'Roll-ups: a rejected or superseded one gets no answer; a sudden fall below a ' +
         'tenth is believed the third time in a row.',
-      shownBy: ['test/unit/fleet/rollups.test.ts'],
+      shownBy: ['packages/stand-in-fleet/test/rollups.test.ts'],
     },
     {
       id: 'FLT-03',
@@ -60,7 +60,7 @@ const fleet: RuleChapter = {
     {
       id: 'FLT-09',
       says: 'Its reading of the contract is its own, and agrees with the operator’s.',
-      shownBy: ['test/unit/fleet/two-readings.test.ts'],
+      shownBy: ['test/unit/proto/two-readings.test.ts'],
     },
     {
       id: 'FLT-10',

@@ -77,7 +77,7 @@ const pods: RuleChapter = {
       shownBy: [
         '100 of a ReplicaSet, one by one',
         '100 of a ReplicaSet at once',
-        'test/unit/pods/first-requests.test.ts',
+        'test/unit/pods/initial-requests.test.ts',
       ],
     },
     {

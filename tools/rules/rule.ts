@@ -2,7 +2,7 @@
 
 /**
  * One rule: what holds, and what shows it: titles of tests, or their beginnings, or whole files
- * (`test/…`).
+ * (`test/…`, `packages/…/test/…`).
  */
 export interface Rule {
   readonly id: string;

@@ -1,6 +1,5 @@
 /**
- * The registry of pods that are demand: one root actor for each whose request is not as it should
- * be.
+ * The pods that are demand and their CapacityRequests.
  *
  * Promises: nothing is decided before this process leads and the lists of pods and requests (and of
  * namespaces, when some are left out) are complete, so no request goes because its pod was not
@@ -9,7 +8,6 @@
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
-import type { Telemetry } from '../../api/telemetry.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
 import { objectKey, type Uid, uid } from '../../domain/ids.ts';
 import type { OwnedRequest } from '../../domain/pod-demand/owned-request.ts';
@@ -18,15 +16,14 @@ import type { PodDemand } from '../../domain/pod-demand/pod-demand.ts';
 import { requestTexts } from '../../domain/pod-demand/pod-request.ts';
 import type { SelectedNamespace } from '../../domain/pod-demand/selected-namespace.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
-import { departures } from './departures.ts';
-import { firstRequests } from './first-requests.ts';
-import { makePodPopulation, type Pod, type PodActor } from './pod-demand-population.ts';
-import { podDemandVoice } from './pod-demand-voice.ts';
-import { makePodRoster, type PodRoster } from './pod-roster.ts';
+import { type InitialRequests, startInitialRequests } from './initial-requests.ts';
+import { type PodDemandEvents, podDemandEvents } from './pod-demand-actor.ts';
+import { type PodActor, type PodDemandActors, podDemandActors } from './pod-demand-registry.ts';
+import { type PodEntry, type PodIndex, podIndex } from './pod-index.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** What the registry listens to. */
+/** What the pods are followed by. */
 export interface PodDemandsOptions {
   readonly pods: Pick<Informer<PodDemand>, 'facts'>;
   readonly requests: Pick<Informer<OwnedRequest>, 'facts' | 'get'>;
@@ -39,15 +36,15 @@ export interface PodDemandsOptions {
 
 /** All pods that are demand. */
 export interface PodDemandRegistry {
-  /** The actors that are awake. */
+  /** The active actors. */
   readonly actors: () => Iterable<PodActor>;
-  /** The actor of a pod, when it is awake. */
+  /** The actor of a pod, while it is active. */
   readonly get: (uid: Uid) => PodActor | undefined;
-  /** Pods by state; those that sleep are `asleep`. */
+  /** Pods by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
   /** Whether this process leads. */
   readonly lead: (leading: boolean) => void;
-  /** Resolves when the pods that it found without a request have theirs: `first-requests.ts`. */
+  /** Resolves when the pods that it found without a request have theirs: `initialRequests`. */
   readonly made: Promise<void>;
   /** Resolves when nothing is written or waits to be. */
   readonly idle: () => Promise<void>;
@@ -64,144 +61,157 @@ const presentIn = <T extends Identity>(
 ): readonly T[] => (fact._tag === 'Listed' ? fact.objects : [fact.object]);
 
 /** Pods that are demand and have no request that is known of. */
-const unasked = function* (roster: PodRoster<PodActor>): Generator<Uid> {
-  for (const pod of roster.members()) {
-    const { standing, requests } = roster.facts(pod);
+const withoutRequest = function* (index: PodIndex): Generator<Uid> {
+  for (const pod of index.entries()) {
+    const { standing, requests } = index.facts(pod);
     if (standing === 'Wanted' && requests.length === 0) yield pod.uid;
   }
 };
 
-const tellLate = ({ log }: Telemetry) => (missing: number): void =>
-  log('warn', 'Pods are still without a CapacityRequest; the others count', { missing });
+class PodDemands implements PodDemandRegistry {
+  readonly #environment: ActorEnvironment<PodRequests>;
+  readonly #index: PodIndex;
+  readonly #initial: InitialRequests;
+  readonly #events: PodDemandEvents;
+  readonly #actors: PodDemandActors;
+  readonly #subscription = new Subscription();
+  readonly #unknown = new Set<Known>(['pods', 'requests', 'defaults']);
+  #leading = false;
+  #textOf = requestTexts(new Map());
 
-/** Starts the registry, not leading. */
-export const startPodDemands = (
-  environment: ActorEnvironment<PodRequests>,
-  { pods, requests, namespaces, defaults, record }: PodDemandsOptions,
-): PodDemandRegistry => {
-  const { telemetry } = environment;
-  const unknown = new Set<Known>(['pods', 'requests', 'defaults']);
-  if (namespaces) unknown.add('namespaces');
-  let leading = false;
-  let textOf = requestTexts(new Map());
-  const active = (): boolean => leading && unknown.size === 0;
+  constructor(
+    environment: ActorEnvironment<PodRequests>,
+    { pods, requests, namespaces, defaults, record }: PodDemandsOptions,
+  ) {
+    this.#environment = environment;
+    if (namespaces !== undefined) this.#unknown.add('namespaces');
+    this.#index = podIndex({
+      request: requests.get,
+      textOf: (ask) => this.#textOf(ask),
+      counts: (name) => !namespaces || namespaces.get(objectKey(name))?.selected === true,
+    });
+    this.#initial = startInitialRequests(environment);
+    this.#events = podDemandEvents(environment, record, this.#initial.settle);
+    this.#actors = podDemandActors(environment, {
+      index: this.#index,
+      request: requests.get,
+      events: this.#events,
+      isActive: this.#isActive,
+    });
+    this.#subscription.add(defaults.subscribe(this.#onDefaults));
+    if (namespaces) this.#subscription.add(namespaces.facts.subscribe(this.#onNamespaces));
+    this.#subscription.add(requests.facts.subscribe(this.#onRequests));
+    this.#subscription.add(pods.facts.subscribe(this.#onPods));
+  }
 
-  const roster = makePodRoster<PodActor>({
-    request: requests.get,
-    textOf: (ask) => textOf(ask),
-    counts: (name) => !namespaces || namespaces.get(objectKey(name))?.selected === true,
-  });
-  const first = firstRequests(environment.time, tellLate(telemetry));
-  const voice = podDemandVoice(environment, record, first.settle);
-  const population = makePodPopulation(environment, {
-    roster,
-    request: requests.get,
-    voice,
-    active,
-  });
-  const gone = departures(environment.time, (uid) => {
-    const pod = roster.get(uid);
-    if (pod === undefined || pod.pod !== undefined) return;
-    pod.overdue = true;
-    population.consider(pod);
-  });
-  const warn = (pod: Pod): void => {
+  readonly actors = () => this.#actors.actors();
+  readonly get = (uid: Uid) => this.#actors.get(uid);
+  readonly counts = () => this.#actors.counts();
+  readonly idle = () => this.#actors.idle();
+
+  get made(): Promise<void> {
+    return this.#initial.made;
+  }
+
+  readonly lead = (leads: boolean): void => {
+    if (leads === this.#leading) return;
+    this.#leading = leads;
+    if (leads) this.#considerAll();
+    else this.#actors.onLeadershipLost();
+  };
+
+  readonly stop = async (): Promise<void> => {
+    this.#subscription.unsubscribe();
+    await Promise.all([this.#initial.stop(), this.#actors.stop()]);
+  };
+
+  readonly #isActive = (): boolean => this.#leading && this.#unknown.size === 0;
+
+  #consider(pod: PodEntry): void {
+    this.#actors.consider(pod);
+    if (this.#isActive()) this.#warn(pod);
+  }
+
+  #considerAll(): void {
+    if (!this.#isActive()) return;
+    for (const pod of [...this.#index.entries()]) this.#consider(pod);
+    this.#initial.expect(withoutRequest(this.#index));
+  }
+
+  #learn(what: Known): void {
+    if (this.#unknown.delete(what)) this.#considerAll();
+  }
+
+  #warn(pod: PodEntry): void {
     const ask = pod.pod?.ask ?? undefined;
     if (ask === undefined || ask === pod.warnedOf || ask.warnings.length === 0) return;
     pod.warnedOf = ask;
-    voice.warn(roster.podOf(pod), ask.warnings);
-  };
-  const consider = (pod: Pod): void => {
-    if (pod.pod === undefined) gone.note(pod.uid);
-    else gone.forget(pod.uid);
-    population.consider(pod);
-    if (active()) warn(pod);
-    if (roster.get(pod.uid) === undefined) gone.forget(pod.uid);
-  };
-  const orient = (): void => {
-    if (!active()) return;
-    for (const pod of [...roster.members()]) consider(pod);
-    first.expect(unasked(roster));
-  };
-  const learn = (what: Known): void => {
-    if (unknown.delete(what)) orient();
-  };
-  const count = (outcome: 'cr_exists' | 'pod_gone' | 'pod_terminal'): void => {
-    if (!active()) return;
+    this.#events.recordWarnings(this.#index.podOf(pod), ask.warnings);
+  }
+
+  #count(outcome: 'cr_exists' | 'pod_gone' | 'pod_terminal'): void {
+    if (!this.#isActive()) return;
+    const { telemetry } = this.#environment;
     telemetry.count('bigfleet_unschedulable_pod_controller_reconciles_total', 1, { outcome });
+  }
+
+  #onPodGone({ last }: Extract<Fact<PodDemand>, { readonly _tag: 'Absent' }>): void {
+    this.#initial.settle(last.uid);
+    const pod = this.#index.removePod(last);
+    if (pod === undefined) return;
+    this.#count('pod_gone');
+    this.#consider(pod);
+  }
+
+  readonly #onPods = (fact: Fact<PodDemand>): void => {
+    if (fact._tag === 'Absent') return this.#onPodGone(fact);
+    for (const observed of presentIn(fact)) {
+      if (observed.standing !== 'Wanted') this.#initial.settle(observed.uid);
+      const pod = this.#index.putPod(observed);
+      if (pod === undefined) continue;
+      if (observed.standing === 'Finished') this.#count('pod_terminal');
+      else if (pod.keys.length > 0) this.#count('cr_exists');
+      this.#consider(pod);
+    }
+    if (fact._tag === 'Listed') this.#learn('pods');
   };
 
-  const onPods = (fact: Fact<PodDemand>): void => {
-    if (fact._tag === 'Absent') {
-      first.settle(fact.last.uid);
-      const pod = roster.podGone(fact.last);
-      if (pod === undefined) return;
-      count('pod_gone');
-      return consider(pod);
+  #onRequestGone({ last }: Extract<Fact<OwnedRequest>, { readonly _tag: 'Absent' }>): void {
+    const pod = this.#index.removeRequest(last);
+    if (pod === undefined) return;
+    this.#actors.onVanished(pod, last.uid);
+    this.#consider(pod);
+  }
+
+  readonly #onRequests = (fact: Fact<OwnedRequest>): void => {
+    if (fact._tag === 'Absent') return this.#onRequestGone(fact);
+    for (const observed of presentIn(fact)) {
+      for (const pod of this.#index.putRequest(observed)) this.#consider(pod);
+      if (observed.pod !== '') this.#initial.settle(uid(observed.pod));
     }
-    for (const seen of presentIn(fact)) {
-      if (seen.standing !== 'Wanted') first.settle(seen.uid);
-      const pod = roster.podSeen(seen);
-      if (pod === undefined) continue;
-      if (seen.standing === 'Finished') count('pod_terminal');
-      else if (pod.keys.length > 0) count('cr_exists');
-      consider(pod);
-    }
-    if (fact._tag === 'Listed') learn('pods');
+    if (fact._tag === 'Listed') this.#learn('requests');
   };
-  const onRequests = (fact: Fact<OwnedRequest>): void => {
-    if (fact._tag === 'Absent') {
-      const pod = roster.requestGone(fact.last);
-      if (pod === undefined) return;
-      population.vanish(pod, fact.last.uid);
-      return consider(pod);
-    }
-    for (const seen of presentIn(fact)) {
-      for (const pod of roster.requestSeen(seen)) consider(pod);
-      if (seen.pod !== '') first.settle(uid(seen.pod));
-    }
-    if (fact._tag === 'Listed') learn('requests');
-  };
-  const onNamespaces = (fact: Fact<SelectedNamespace>): void => {
+
+  readonly #onNamespaces = (fact: Fact<SelectedNamespace>): void => {
     if (fact._tag === 'Listed') {
-      orient();
-      return learn('namespaces');
+      this.#considerAll();
+      return this.#learn('namespaces');
     }
     const { name } = fact._tag === 'Absent' ? fact.last : fact.object;
-    for (const pod of [...roster.members()]) {
-      if (pod.pod?.namespace === name) consider(pod);
+    for (const pod of [...this.#index.entries()]) {
+      if (pod.pod?.namespace === name) this.#consider(pod);
     }
   };
 
-  const subscription = new Subscription();
-  subscription.add(defaults.subscribe((inUse) => {
-    textOf = requestTexts(inUse);
-    orient();
-    learn('defaults');
-  }));
-  if (namespaces !== undefined) subscription.add(namespaces.facts.subscribe(onNamespaces));
-  subscription.add(requests.facts.subscribe(onRequests));
-  subscription.add(pods.facts.subscribe(onPods));
-
-  return {
-    actors: function* () {
-      for (const { actor } of roster.members()) if (actor !== undefined) yield actor;
-    },
-    get: (uid) => roster.get(uid)?.actor,
-    counts: population.counts,
-    lead: (leads) => {
-      if (leads === leading) return;
-      leading = leads;
-      if (leads) orient();
-      else population.rest();
-    },
-    made: first.made,
-    idle: population.idle,
-    stop: () => {
-      subscription.unsubscribe();
-      gone.stop();
-      first.stop();
-      return population.stop();
-    },
+  readonly #onDefaults = (inUse: PenaltyDefaults): void => {
+    this.#textOf = requestTexts(inUse);
+    this.#considerAll();
+    this.#learn('defaults');
   };
-};
+}
+
+/** Starts to follow pods and requests, not leading. */
+export const startPodDemands = (
+  environment: ActorEnvironment<PodRequests>,
+  options: PodDemandsOptions,
+): PodDemandRegistry => new PodDemands(environment, options);

@@ -2,89 +2,65 @@
  * The bootstrap template in use: read at start, and again when its file changes.
  *
  * Promises: a bad template at start is refused with its line and column; a bad one later keeps the
- * last good one, and is told once in log and metric.
+ * last good one, and is reported once in log and metric.
  */
-import { exhaustMap, skip, startWith, timer } from 'rxjs';
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
-import type { BootstrapPull } from '../../domain/frames.ts';
 import type { Judged } from '../../domain/text-file.ts';
-import { readTextFile } from '../../effects/template-file.ts';
-import { textChanges } from '../../streams/text-changes.ts';
-import type { RenderBootstrap } from './session-frames.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { type FollowedFile, followedFile } from '../followed-file.ts';
+import type { RenderBootstrap } from './session-frames.ts';
 
-/** Polled, because a mounted ConfigMap swaps symbolic links under the name. */
-const POLL_MS = 5_000;
-
-const judgeTemplate = (text: string | undefined): Judged<RenderBootstrap> => {
+const judgeTemplate = (text: string): Judged<RenderBootstrap> => {
   const template = bootstrapRenderer(text);
   if (template._tag === 'Ready') return { _tag: 'Good', value: template.render };
   const { line, column, message } = template;
   return { _tag: 'Bad', problem: `line ${line}, column ${column}: ${message}` };
 };
 
-/** The template in use. */
-export interface BootstrapTemplate {
-  /** Renders with the template that is in use now. */
-  readonly render: RenderBootstrap;
-  readonly stop: () => void;
-}
+/** Until the file has been read no pull can be answered. */
+const UNREAD: RenderBootstrap = () => ({
+  _tag: 'Failed',
+  problem: 'The bootstrap template has not been read yet',
+});
 
-/** A template in use, or why there is none to start with. */
-export type BootstrapStart =
-  | { readonly _tag: 'Started'; readonly template: BootstrapTemplate }
-  | { readonly _tag: 'Refused'; readonly problem: string };
-
-const inUse = (judged: Judged<RenderBootstrap>, file: string | undefined) => {
-  if (judged._tag === 'Bad') {
-    const problem = `Cannot use the bootstrap template "${file ?? ''}": ${judged.problem}`;
-    return { _tag: 'Refused' as const, problem };
-  }
-  let render = judged.value;
-  return {
-    _tag: 'Started' as const,
-    template: {
-      render: (pull: BootstrapPull) => render(pull),
-      use: (next: RenderBootstrap) => {
-        render = next;
-      },
-      stop: () => {},
-    },
-  };
+/** Without a file. */
+const stub = (): RenderBootstrap => {
+  const template = bootstrapRenderer(undefined);
+  return template._tag === 'Ready' ? template.render : UNREAD;
 };
 
-/** Reads the template and follows its file; without a file the stub is in use. */
-export const startBootstrapTemplate = async (
+/** The template in use. */
+export interface BootstrapTemplate extends Pick<FollowedFile<RenderBootstrap>, 'start' | 'stop'> {
+  /** Renders with the template that is in use now. */
+  readonly render: RenderBootstrap;
+}
+
+/** The template of a file, or the stub without one; nothing is read before `start`. */
+export const bootstrapTemplate = (
   environment: ActorEnvironment<never>,
   file: string | undefined,
-): Promise<BootstrapStart> => {
-  if (file === undefined) return inUse(judgeTemplate(undefined), file);
-  const read = () => environment.runtime.runPromise(readTextFile(file));
-  const first = await read();
-  const started = inUse(
-    first._tag === 'Text' ? judgeTemplate(first.text) : { _tag: 'Bad', problem: first.problem },
+): BootstrapTemplate => {
+  const { telemetry } = environment;
+  const path = file ?? '';
+  const { values, start, stop } = followedFile(environment, {
+    name: 'bootstrap template',
     file,
-  );
-  if (started._tag === 'Refused') return started;
-  const changes = timer(POLL_MS, POLL_MS, environment.scheduler).pipe(
-    exhaustMap(read),
-    startWith(first),
-    textChanges(judgeTemplate),
-    skip(1),
-  ).subscribe((change) => {
-    if (change._tag === 'Accepted') {
-      started.template.use(change.value);
-      environment.telemetry.log('info', 'Bootstrap template in use', { file });
-    } else {
-      environment.telemetry.count('tidegate_bootstrap_template_refused_total', 1);
-      environment.telemetry.log('warn', 'Bootstrap template not usable, the last good one stays', {
-        file,
+    absent: stub(),
+    judge: judgeTemplate,
+    onChange: (change) => {
+      if (change._tag === 'Accepted') {
+        return telemetry.log('info', 'Bootstrap template in use', { file: path });
+      }
+      telemetry.count('tidegate_bootstrap_template_refused_total', 1);
+      telemetry.log('warn', 'Bootstrap template not usable, the last good one stays', {
+        file: path,
         problem: change.problem,
       });
-    }
+    },
   });
-  return {
-    _tag: 'Started',
-    template: { render: started.template.render, stop: () => changes.unsubscribe() },
-  };
+  let render = UNREAD;
+  values.subscribe((inUse) => {
+    render = inUse;
+  });
+  return { render: (pull) => render(pull), start, stop };
 };

@@ -22,7 +22,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 const OUTBOX_LIMIT = 256;
 
 /** What the parts of a session share; there is one for each session. */
-export interface SessionParts {
+export interface SessionOptions {
   readonly news: Subject<SessionNews>;
   readonly acknowledged: Subject<Rollup>;
   readonly rollups: Subject<Rollup>;
@@ -40,7 +40,7 @@ export interface SessionParts {
 export interface SessionSetting {
   readonly environment: ActorEnvironment<SessionServices>;
   readonly options: FleetSessionOptions;
-  readonly parts: SessionParts;
+  readonly parts: SessionOptions;
 }
 
 const replier = (
@@ -117,7 +117,7 @@ export const wiredSession = (
 };
 
 /** The parts of a new session. */
-export const sessionParts = (environment: ActorEnvironment<SessionServices>): SessionParts => {
+export const sessionParts = (environment: ActorEnvironment<SessionServices>): SessionOptions => {
   const outbox = replyOutbox<Reply>(OUTBOX_LIMIT);
   return {
     news: new Subject(),

@@ -33,7 +33,7 @@ export interface DrainDeedsOptions {
 export interface DrainDesk {
   /** `undefined` when nothing may be done for the node any more. */
   readonly drainOf: (node: string) => Drain | undefined;
-  readonly askForTurn: (drain: Drain) => void;
+  readonly requestSlot: (drain: Drain) => void;
 }
 
 /** Says once what is wrong with the cordon keys of a Node, until they change (DR-01). */
@@ -68,7 +68,7 @@ export const nodeNow = (
 export const drainDeeds = (
   time: Time,
   options: DrainDeedsOptions,
-  { drainOf, askForTurn }: DrainDesk,
+  { drainOf, requestSlot }: DrainDesk,
 ): NodeDrainVoice => {
   const { evictions, voice } = options;
   const tell = async (drain: Drain, fact: DrainFact): Promise<void> => {
@@ -99,6 +99,7 @@ export const drainDeeds = (
       drain.pods.noteAsked(pod);
       evictions.want(pod, {
         node: drain.node.name,
+        owner: 'reclaim',
         deadlineMonotonicMs: drain.deadline.atMs,
         drainSinceMs: drain.sinceMs,
         podsLeft: drain.pods.left,
@@ -120,7 +121,7 @@ export const drainDeeds = (
       if (drain !== undefined) act(drain, context);
     };
   return {
-    askForTurn: of(askForTurn),
+    requestSlot: of(requestSlot),
     tellStarted: of(tellStarted),
     tellDraining: of((drain) => void tell(drain, { _tag: 'Draining' })),
     tellCordonFailing: of(({ node }, { problem }) => voice.cordonFailing(node, problem)),
@@ -129,7 +130,7 @@ export const drainDeeds = (
     askPodsToLeave: of(ask),
     releasePods: of(({ pods, node }) => {
       pods.noteReleased();
-      evictions.release(node.name);
+      evictions.release(node.name, 'reclaim');
     }),
     showEnd,
   };

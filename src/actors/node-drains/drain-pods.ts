@@ -29,7 +29,7 @@ import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 /** What looks at pods needs of the rest. */
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
-  readonly standing: PodEvictions['standing'];
+  readonly statusOf: PodEvictions['statusOf'];
   readonly progressOf: PodEvictions['progress'];
   readonly own: PlanTerms['own'];
   readonly now: () => number;
@@ -73,7 +73,7 @@ const tallyOf = ({ tiers }: DrainPlan): DrainTally => ({
 });
 
 /** Nothing was looked at yet. */
-export const drainPods = ({ on, standing, progressOf, own, now }: DrainPodsOptions): DrainPods => {
+export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptions): DrainPods => {
   const evictedOwners = new Set<Uid>();
   const asked = new Set<Uid>();
   let plan = NO_PLAN;
@@ -110,7 +110,7 @@ export const drainPods = ({ on, standing, progressOf, own, now }: DrainPodsOptio
     return { tally: tallyOf(plan), moved, refusal };
   };
   const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
-    const stands = paused && !pod.terminating ? undefined : standing(pod.uid);
+    const stands = paused && !pod.terminating ? undefined : statusOf(pod.uid);
     return stands ?? blockerOf({
       pod,
       budgets: [],
@@ -137,7 +137,7 @@ export const drainPods = ({ on, standing, progressOf, own, now }: DrainPodsOptio
     left: () => tallyOf(plan).left,
     progress: () =>
       drainProgress(plan, ({ uid }) => {
-        const stands = standing(uid);
+        const stands = statusOf(uid);
         return stands !== undefined && isBlocking(stands.reason);
       }),
     blocked: (node) => {

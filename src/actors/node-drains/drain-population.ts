@@ -56,7 +56,7 @@ export interface DrainNews {
 /** What drains are made from. */
 export interface DrainPopulationOptions extends DrainDeedsOptions {
   readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
-  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'progress'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'statusOf' | 'progress'>;
   readonly podsOn: (node: string) => Iterable<DrainPod>;
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -117,11 +117,11 @@ const lookAt = (drain: Drain): void => {
 const drainCounts = (telemetry: Telemetry) =>
   stateCounts((state, count) => telemetry.gauge('tidegate_drains', count, { state }));
 
-const cordonTurns = (isLive: (drain: Drain) => boolean) =>
+const cordonSlots = (isLive: (drain: Drain) => boolean) =>
   startConcurrencyLimit<Drain>({
     atOnce: CORDONS_AT_ONCE,
-    name: ({ node }) => node.name,
-    wake: (drain) => (isLive(drain) ? drain.actor : undefined),
+    keyOf: ({ node }) => node.name,
+    activate: (drain) => (isLive(drain) ? drain.actor : undefined),
   });
 
 /** Says that the actor of a drain failed by a defect. */
@@ -151,9 +151,9 @@ export const makeDrains = (
   const isLive = (drain: Drain): boolean => !stopped && live.get(drain.node.name) === drain;
   const tell = ({ node }: Drain, id: string, said: Pick<DrainNews, 'stage' | 'counted'>): void =>
     news.next({ node: node.name, id, ...said });
-  const turns = cordonTurns((drain) => isLive(drain));
+  const slots = cordonSlots((drain) => isLive(drain));
   const drainOf = (name: string) => (stopped ? undefined : live.get(name));
-  const deeds = drainDeeds(time, options, { drainOf, askForTurn: turns.ask });
+  const deeds = drainDeeds(time, options, { drainOf, requestSlot: slots.request });
   const logic = provideNodeDrain(environment.runtime, deeds, door.through);
 
   const remove = (drain: Drain): void => {
@@ -206,7 +206,7 @@ export const makeDrains = (
     sayDefect(telemetry, drain, cause);
     const wasLive = isLive(drain);
     remove(drain);
-    evictions.release(drain.node.name);
+    evictions.release(drain.node.name, 'reclaim');
     if (!wasLive) return;
     broken.add(drain);
     time.schedule(RESTART_MS, () => {
@@ -244,7 +244,7 @@ export const makeDrains = (
       deadline,
       pods: drainPods({
         on: () => options.podsOn(node.name),
-        standing: evictions.standing,
+        statusOf: evictions.statusOf,
         progressOf: evictions.progress,
         own: options.own,
         now: time.now,
@@ -333,14 +333,14 @@ export const makeDrains = (
   const abandon = (): void => {
     for (const drain of [...live.values()]) {
       remove(drain);
-      evictions.release(drain.node.name);
+      evictions.release(drain.node.name, 'reclaim');
     }
     broken.clear();
     ends.clear();
   };
   const stop = async (): Promise<void> => {
     stopped = true;
-    turns.stop();
+    slots.stop();
     await door.close();
     for (const { actor } of live.values()) actor.stop();
   };

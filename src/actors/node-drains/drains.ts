@@ -28,7 +28,7 @@ export type { DrainOrder } from './drain-record.ts';
 export interface DrainsOptions extends Omit<DrainPopulationOptions, 'onBegin' | 'podsOn'> {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
-  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'standing' | 'progress' | 'changes'>;
+  readonly evictions: Pick<PodEvictions, 'want' | 'release' | 'statusOf' | 'progress' | 'changes'>;
 }
 
 /** All drains. */

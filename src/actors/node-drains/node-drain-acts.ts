@@ -12,7 +12,7 @@ import { fromEffect } from '../actor-logic.ts';
 
 /** What the registry hears from its statecharts. */
 export interface NodeDrainVoice {
-  readonly askForTurn: (context: NodeDrainContext) => void;
+  readonly requestSlot: (context: NodeDrainContext) => void;
   readonly tellStarted: (context: NodeDrainContext) => void;
   readonly tellDraining: (context: NodeDrainContext) => void;
   readonly tellCordonFailing: (context: NodeDrainContext) => void;
@@ -47,7 +47,7 @@ export const provideNodeDrain = (
       ),
     },
     actions: {
-      askForTurn: ({ context }) => voice.askForTurn(context),
+      requestSlot: ({ context }) => voice.requestSlot(context),
       tellStarted: ({ context }) => voice.tellStarted(context),
       tellDraining: ({ context }) => voice.tellDraining(context),
       tellCordonFailing: ({ context }) => voice.tellCordonFailing(context),

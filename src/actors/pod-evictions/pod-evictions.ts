@@ -1,221 +1,326 @@
 /**
- * The registry of pods that are to leave: one root actor each, from the moment that a drain wants
- * it to leave until it is gone.
+ * Pods that are to leave, from the moment that an owner of a drain requests it until they are gone.
  *
- * Promises: nothing is asked for before the budgets are known; budgets are told what changed after
- * the pods that they cover; a call that was sent is left to finish, and `settled` waits for it.
+ * Promises: no eviction is sent before the budgets are known; a pod is to leave while one owner
+ * requests it; budgets observe a change after the pods that they cover; an eviction that was sent
+ * is left to finish, and `settled` waits for it.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
+import type { Blocker, BlockerReason } from '../../domain/drain/blocker.ts';
 import type { Budget } from '../../domain/drain/budget.ts';
+import type { DrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
 import type { Evictions } from '../../effects/evictions.ts';
-import { deferredSends } from '../deferred-sends.ts';
-import { type BudgetActor, startBudgets } from './budgets.ts';
-import { startEvictionPermits } from './eviction-permits.ts';
-import {
-  makeEvictionPopulation,
-  type PodProgress,
-  type PodStanding,
-} from './pod-eviction-population.ts';
-import {
-  type EvictionTerms,
-  type LeavingPod,
-  leavingPods,
-  type PodEvictionActor,
-} from './pod-eviction-roster.ts';
-import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { deferredSends } from '../deferred-sends.ts';
+import type { Informer } from '../informers/informer.ts';
+import { Budgets } from './budget-actor.ts';
+import { EvictionCircuit } from './eviction-circuit-actor.ts';
+import { EvictionDispatcher } from './eviction-dispatcher.ts';
+import { type EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import {
+  forgetPod,
+  type PodEvictionActorOptions,
+  type PodEvictionActors,
+  podEvictionActors,
+} from './pod-eviction-actor.ts';
 
-export type { PodProgress, PodStanding } from './pod-eviction-population.ts';
-export type { EvictionTerms } from './pod-eviction-roster.ts';
+export type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
+
+/** Why a pod of a drain is still there, and how far its eviction is. */
+export interface PodEvictionStatus extends Blocker {
+  /** The state of its statechart: `queued`, `calling`, `terminating`, … */
+  readonly state: string;
+  /** An eviction of it was accepted, by us or before us. */
+  readonly accepted: boolean;
+  /** An eviction of it was sent, or is about to be, and has no answer yet. */
+  readonly inFlight: boolean;
+}
+
+/** What a drain asks of each pod at every change, so that it must cost little. */
+export interface PodProgress {
+  readonly accepted: boolean;
+  /** What forbids its eviction for good (`EvictionForbidden`); empty when nothing does. */
+  readonly refusal: string;
+}
 
 /** Evictions as drains see them. */
 export interface PodEvictions {
-  /** This pod is to leave; idempotent; joins the queue of its budget when it needs a slot. */
-  readonly want: (pod: DrainPod, terms: EvictionTerms) => void;
-  /** Nothing new is sent for pods of this node; a call that was sent is left to finish. */
-  readonly release: (node: string) => void;
-  /** Where a pod stands; `undefined` when nobody wanted it, or it is gone. */
-  readonly standing: (uid: Uid) => PodStanding | undefined;
-  /** How far a pod is; `undefined` when nobody wanted it, or it is gone. */
+  /** An owner requests that this pod leaves; idempotent. */
+  readonly want: (pod: DrainPod, request: EvictionRequest) => void;
+  /** The owner requests nothing more on this node; an eviction that was sent is left to finish. */
+  readonly release: (node: string, owner: DrainOwner) => void;
+  /** `undefined` when no owner ever requested that it leaves, or it is gone. */
+  readonly statusOf: (uid: Uid) => PodEvictionStatus | undefined;
+  /** `undefined` when no owner ever requested that it leaves, or it is gone. */
   readonly progress: (uid: Uid) => PodProgress | undefined;
-  /** Says the node of a pod whose standing changed. */
+  /** The node of a pod whose status changed. */
   readonly changes: Observable<string>;
-  /** Resolves when every call that was sent has its answer. */
+  /** Resolves when every eviction that was sent has its answer. */
   readonly settled: () => Promise<void>;
 }
 
-/** What evictions listen to. */
+/** The informers that evictions follow. */
 export interface PodEvictionsOptions {
   readonly pods: Pick<Informer<DrainPod>, 'facts' | 'get'>;
   readonly budgets: Pick<Informer<Budget>, 'facts' | 'progress'>;
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get'>;
-  /** Calls in flight under one budget (DR-33); default 1. */
+  /** Evictions in flight under one budget (DR-33); default 1. */
   readonly callsPerBudget?: number;
 }
 
-/** The registry, for those who look after it. */
-export interface PodEvictionRegistry extends PodEvictions {
-  readonly actors: () => Iterable<PodEvictionActor | BudgetActor>;
-  /** Pods that are to leave, by state. */
-  readonly counts: () => Readonly<Record<string, number>>;
-  /** Sends nothing new, waits for what was sent, and ends. */
-  readonly stop: () => Promise<void>;
+const FORBIDDEN: BlockerReason = 'EvictionForbidden';
+
+/** Nodes of which a pod changed, sent once for all changes of a moment. */
+class NodeChanges {
+  readonly changes = new Subject<string>();
+  #changed = new Set<string>();
+
+  readonly add = (node: string): void => {
+    this.#changed.add(node);
+    if (this.#changed.size === 1) queueMicrotask(this.#flush);
+  };
+
+  readonly addAll = (entries: Iterable<EvictionEntry>): void => {
+    for (const { node } of entries) this.add(node);
+  };
+
+  readonly #flush = (): void => {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    for (const node of changed) this.changes.next(node);
+  };
 }
 
-/** Nodes whose pods stand otherwise, told once for all changes of a moment. */
-const nodeChanges = () => {
-  const changes = new Subject<string>();
-  let changed = new Set<string>();
-  const flush = (): void => {
-    const told = changed;
-    changed = new Set();
-    for (const node of told) changes.next(node);
-  };
-  return {
-    changes,
-    tell: (node: string): void => {
-      changed.add(node);
-      if (changed.size === 1) queueMicrotask(flush);
-    },
-  };
-};
+/** All evictions of a process. */
+export class PodEvictionRegistry implements PodEvictions {
+  readonly #options: PodEvictionsOptions;
+  readonly #index: EvictionIndex;
+  readonly #nodeChanges = new NodeChanges();
+  readonly #dispatcher: EvictionDispatcher;
+  readonly #circuit: EvictionCircuit;
+  readonly #budgets: Budgets;
+  readonly #actorOptions: PodEvictionActorOptions;
+  readonly #registry: PodEvictionActors;
+  readonly #subscription = new Subscription();
+  #budgetsKnown = false;
+  #isStopped = false;
 
-const ofLeaving = <T>(
-  leaving: LeavingPod | undefined,
-  look: (leaving: LeavingPod) => T,
-): T | undefined => leaving === undefined ? undefined : look(leaving);
+  constructor(environment: ActorEnvironment<Evictions>, options: PodEvictionsOptions) {
+    const { pods, budgets, nodes, callsPerBudget = 1 } = options;
+    const { time, telemetry } = environment;
+    const defer = deferredSends(telemetry);
+    this.#options = options;
+    this.#index = new EvictionIndex({
+      isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
+      now: time.now,
+      monotonic: time.monotonic,
+      cached: pods.get,
+    });
+    this.#dispatcher = new EvictionDispatcher({
+      now: time.monotonic,
+      defer,
+      isCircuitClosed: () => this.#circuit.isClosed(),
+      slots: {
+        offerOf: (key) => this.#budgets.offerOf(key),
+        takeSlot: (key, pod) => this.#budgets.takeSlot(key, pod),
+        declineSlot: (key) => this.#budgets.declineSlot(key),
+      },
+    });
+    this.#circuit = new EvictionCircuit(environment, {
+      defer,
+      dispatchOne: this.#dispatcher.dispatchOne,
+      onChange: (isClosed) => this.#circuitChanged(isClosed),
+    });
+    this.#budgets = new Budgets(environment, {
+      progress: budgets.progress,
+      callsPerBudget,
+      defer,
+      isCovering: (key) => this.#index.coveredBy(key).length > 0,
+      onOffer: this.#dispatcher.offer,
+      onMoved: (key, stateChanged) => {
+        this.#dispatcher.budgetMoved(key);
+        if (stateChanged) this.#nodeChanges.addAll(this.#index.coveredBy(key));
+      },
+    });
+    this.#actorOptions = {
+      index: this.#index,
+      budgets: this.#budgets,
+      dispatcher: this.#dispatcher,
+      circuit: this.#circuit,
+      defer,
+      cached: pods.get,
+      isStopped: () => this.#isStopped,
+      onChange: this.#nodeChanges.add,
+    };
+    this.#registry = podEvictionActors(environment, this.#actorOptions);
+    this.#circuit.start();
+    this.#subscription.add(budgets.facts.subscribe((fact) => this.#onBudgets(fact)));
+    this.#subscription.add(budgets.progress.subscribe(() => this.#circuit.serverResponded()));
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(fact)));
+    this.#subscription.add(nodes.facts.subscribe((fact) => this.#onNodes(fact)));
+  }
 
-/** Starts with nobody to evict. */
-export const startPodEvictions = (
-  environment: ActorEnvironment<Evictions>,
-  { pods, budgets: budgetCache, nodes, callsPerBudget = 1 }: PodEvictionsOptions,
-): PodEvictionRegistry => {
-  const roster = leavingPods({
-    isKubeletSilent: (node) => nodes.get(objectKey(node))?.kubeletSilent === true,
-    now: environment.time.now,
-    monotonic: environment.time.monotonic,
-    cached: pods.get,
-  });
-  const later = deferredSends(environment.telemetry);
-  let budgetsKnown = false;
-  let stopped = false;
-  const { changes, tell } = nodeChanges();
-  const tellAll = (waiting: Iterable<LeavingPod>): void => {
-    for (const { terms } of waiting) tell(terms.node);
-  };
-  const onChange = (): void => tellAll(roster.all());
-  const permits = startEvictionPermits(environment, { later, onChange });
-  const budgets = startBudgets(environment, {
-    progress: budgetCache.progress,
-    callsPerBudget,
-    later,
-    awaitTurn: permits.offer,
-    isCovering: (key) => roster.coveredBy(key).length > 0,
-    onChange: (key) => tellAll(roster.coveredBy(key)),
-  });
-  const { start, observe, ...population } = makeEvictionPopulation(environment, {
-    roster,
-    budgets,
-    permits,
-    later,
-    cached: pods.get,
-    tell,
-  });
+  get changes(): Observable<string> {
+    return this.#nodeChanges.changes;
+  }
 
-  const release = (leaving: LeavingPod): void => {
-    if (leaving.released || leaving.state === 'gone') return;
-    leaving.released = true;
-    leaving.actor?.send({ type: 'eviction.released' });
-    // What a call with an unknown outcome reserved is not asked for again.
-    budgets.sighted(leaving.uid);
-  };
-  const take = (pod: DrainPod): void => {
-    const leaving = roster.get(pod.uid);
-    if (leaving === undefined) return;
-    roster.take(leaving, pod);
-    if (pod.terminating && !leaving.sighted) {
-      leaving.sighted = true;
-      budgets.sighted(pod.uid, pod.revision);
+  readonly want = (pod: DrainPod, request: EvictionRequest): void => {
+    const known = this.#index.get(pod.uid);
+    if (known === undefined) {
+      if (this.#isStopped || this.#options.pods.get(pod.key)?.uid !== pod.uid) return;
+      const entry = this.#index.add(pod, request);
+      if (this.#budgetsKnown) this.#registry.consider(entry);
+      return;
     }
-    // Nothing of it runs any more: there is nobody to evict (DR-20).
-    if (pod.finished) release(leaving);
-    observe(leaving);
+    const wasReleased = known.requests.size === 0;
+    this.#index.request(known, request);
+    if (wasReleased) this.#registry.get(pod.uid)?.send({ type: 'eviction.wanted' });
   };
-  const lose = (last: DrainPod): void => {
-    const leaving = roster.get(last.uid);
-    if (leaving === undefined) return;
-    // A list that lacks it does not say at which revision it went.
-    const isTold = last.revision !== leaving.pod.revision;
-    if (!leaving.sighted) budgets.sighted(last.uid, isTold ? last.revision : undefined);
-    leaving.sighted = true;
-    population.vanish(leaving);
+
+  readonly release = (node: string, owner: DrainOwner): void => {
+    for (const entry of this.#index.ofNode(node)) {
+      if (this.#index.withdraw(entry, owner)) this.#released(entry);
+    }
   };
-  const takeBudget = (budget: Budget): void => {
-    for (const leaving of roster.putBudget(budget)) observe(leaving);
-    budgets.observe(budget);
+
+  readonly statusOf = (uid: Uid): PodEvictionStatus | undefined => {
+    const entry = this.#index.get(uid);
+    if (entry === undefined) return undefined;
+    const snapshot = this.#registry.get(uid)?.getSnapshot();
+    const isHeldUp = snapshot?.matches('heldUp') === true;
+    const blocker = this.#index.blockerOf(entry, isHeldUp ? snapshot.context.outcome : null);
+    return {
+      ...blocker,
+      ...(this.#isNext(entry) ? this.#circuit.problem() : undefined),
+      state: entry.state,
+      accepted: this.#isAccepted(entry),
+      inFlight: entry.state === 'calling',
+    };
   };
-  const hearPods = (fact: Fact<DrainPod>): void => {
-    permits.watchHeard();
-    if (fact._tag === 'Listed') fact.objects.forEach(take);
-    else if (fact._tag === 'Present') take(fact.object);
-    else lose(fact.last);
+
+  readonly progress = (uid: Uid): PodProgress | undefined => {
+    const entry = this.#index.get(uid);
+    if (entry === undefined) return undefined;
+    const snapshot = this.#registry.get(uid)?.getSnapshot();
+    const accepted = this.#isAccepted(entry);
+    if (snapshot?.matches('heldUp') !== true) return { accepted, refusal: '' };
+    const { reason, text } = this.#index.blockerOf(entry, snapshot.context.outcome);
+    return { accepted, refusal: reason === FORBIDDEN ? text : '' };
   };
-  const hearBudgets = (fact: Fact<Budget>): void => {
-    if (fact._tag === 'Present') return takeBudget(fact.object);
+
+  readonly settled = (): Promise<void> => this.#registry.idle();
+
+  readonly actors = () => [...this.#registry.actors(), ...this.#budgets.actors()];
+
+  /** Pods that are to leave, by state. */
+  readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
+
+  /** Sends nothing new, waits for what was sent, and ends. */
+  readonly stop = async (): Promise<void> => {
+    this.#isStopped = true;
+    this.#subscription.unsubscribe();
+    await this.#registry.stop();
+    await Promise.all([this.#budgets.stop(), this.#circuit.stop()]);
+  };
+
+  #released(entry: EvictionEntry): void {
+    if (entry.state === 'gone') return;
+    this.#registry.get(entry.uid)?.send({ type: 'eviction.released' });
+    // A reservation of a lost answer is not asked for again.
+    this.#budgets.departed(entry.uid);
+  }
+
+  #isAccepted({ uid, pod }: EvictionEntry): boolean {
+    return pod.terminating || this.#registry.get(uid)?.getSnapshot().context.accepted === true;
+  }
+
+  /** Only the circuit keeps its eviction from being sent. */
+  #isNext(entry: EvictionEntry): boolean {
+    const [budget] = entry.state === 'queued' ? this.#index.budgetsOf(entry) : [];
+    return entry.state === 'asking' ||
+      (budget !== undefined && this.#budgets.offerOf(budget.key) !== undefined);
+  }
+
+  #circuitChanged(isClosed: boolean): void {
+    if (isClosed) this.#dispatcher.schedule();
+    this.#nodeChanges.addAll(this.#index.all());
+  }
+
+  /** The registry feeds its actors only after the budgets are known. */
+  #observe(entry: EvictionEntry): void {
+    if (this.#registry.has(entry.uid)) this.#registry.consider(entry);
+  }
+
+  #podSeen(pod: DrainPod): void {
+    const entry = this.#index.get(pod.uid);
+    if (entry === undefined) return;
+    this.#index.update(entry, pod);
+    if (pod.terminating && !entry.departed) {
+      entry.departed = true;
+      this.#budgets.departed(pod.uid, pod.revision);
+    }
+    // A finished pod runs nothing: there is nothing to evict (DR-20).
+    if (pod.finished && entry.requests.size > 0) {
+      entry.requests.clear();
+      this.#released(entry);
+    }
+    this.#observe(entry);
+  }
+
+  #podGone(last: DrainPod): void {
+    const entry = this.#index.get(last.uid);
+    if (entry === undefined) return;
+    // A list without the pod does not show at which revision it went.
+    const isWatched = last.revision !== entry.pod.revision;
+    if (!entry.departed) this.#budgets.departed(last.uid, isWatched ? last.revision : undefined);
+    entry.departed = true;
+    const actor = this.#registry.get(last.uid);
+    if (actor !== undefined && entry.state !== 'gone') return actor.send({ type: 'pod.vanished' });
+    this.#actorOptions.defer(() => {
+      forgetPod(this.#actorOptions, last.uid);
+      this.#registry.remove(last.uid);
+    });
+  }
+
+  #budgetSeen(budget: Budget): void {
+    for (const entry of this.#index.putBudget(budget)) this.#observe(entry);
+    this.#budgets.observe(budget);
+  }
+
+  #onPods(fact: Fact<DrainPod>): void {
+    this.#circuit.serverResponded();
+    if (fact._tag === 'Listed') { for (const pod of fact.objects) this.#podSeen(pod); }
+    else if (fact._tag === 'Present') this.#podSeen(fact.object);
+    else this.#podGone(fact.last);
+  }
+
+  #onBudgets(fact: Fact<Budget>): void {
+    if (fact._tag === 'Present') return this.#budgetSeen(fact.object);
     if (fact._tag === 'Absent') {
-      for (const leaving of roster.removeBudget(fact.key)) observe(leaving);
-      return budgets.vanish(fact.key);
+      for (const entry of this.#index.removeBudget(fact.key)) this.#observe(entry);
+      return this.#budgets.vanished(fact.key);
     }
-    fact.objects.forEach(takeBudget);
-    if (budgetsKnown) return;
-    budgetsKnown = true;
-    for (const leaving of roster.all()) start(leaving);
-  };
-  const hearNodes = (fact: Fact<DrainedNode>): void => {
+    for (const budget of fact.objects) this.#budgetSeen(budget);
+    if (this.#budgetsKnown) return;
+    this.#budgetsKnown = true;
+    for (const entry of this.#index.all()) this.#registry.consider(entry);
+  }
+
+  #onNodes(fact: Fact<DrainedNode>): void {
     const names = fact._tag === 'Listed'
       ? fact.objects.map(({ name }) => name)
       : [fact._tag === 'Present' ? fact.object.name : fact.key];
-    for (const leaving of names.flatMap(roster.ofNode)) observe(leaving);
-  };
-  const subscription = new Subscription();
-  subscription.add(budgetCache.facts.subscribe(hearBudgets));
-  subscription.add(budgetCache.progress.subscribe(permits.watchHeard));
-  subscription.add(pods.facts.subscribe(hearPods));
-  subscription.add(nodes.facts.subscribe(hearNodes));
+    for (const entry of names.flatMap(this.#index.ofNode)) this.#observe(entry);
+  }
+}
 
-  return {
-    want: (pod, terms) => {
-      const known = roster.get(pod.uid);
-      if (known === undefined) {
-        if (stopped || pods.get(pod.key)?.uid !== pod.uid) return;
-        const leaving = roster.join(pod, terms);
-        if (budgetsKnown) start(leaving);
-        return;
-      }
-      known.terms = terms;
-      if (!known.released) return;
-      known.released = false;
-      known.actor?.send({ type: 'eviction.wanted' });
-    },
-    release: (node) => roster.ofNode(node).forEach(release),
-    standing: (uid) => ofLeaving(roster.get(uid), population.standing),
-    progress: (uid) => ofLeaving(roster.get(uid), population.progress),
-    changes,
-    settled: population.settled,
-    actors: () => [...[...roster.all()].flatMap(({ actor }) => actor ?? []), ...budgets.actors()],
-    counts: population.counts,
-    stop: async () => {
-      stopped = true;
-      population.close();
-      subscription.unsubscribe();
-      await population.settled();
-      for (const { actor } of roster.all()) actor?.stop();
-      budgets.stop();
-      permits.stop();
-    },
-  };
-};
+/** Starts without a pod to evict. */
+export const startPodEvictions = (
+  environment: ActorEnvironment<Evictions>,
+  options: PodEvictionsOptions,
+): PodEvictionRegistry => new PodEvictionRegistry(environment, options);

@@ -1,14 +1,13 @@
 /**
- * The registry of free capacity: one root actor a profile, the only writer of its object.
+ * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; the number of profiles is bounded, and one beyond it is refused, counted and
- * said.
+ * profile is kept; the number of profiles is bounded, and one beyond it is left out, counted and
+ * logged.
  */
 import { type Observable, Subscription } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
+import type { Actor } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
-import { defectText } from '../../api/telemetry.ts';
 import { type AvailableCapacityProjection, capacitySaid } from '../../domain/available-capacity.ts';
 import type { CapacitySaid } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -17,28 +16,28 @@ import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { AvailableCapacities } from '../../effects/available-capacities.ts';
 import type { availableCapacity } from '../../machines/available-capacity.ts';
-import type { Informer } from '../informers/informer.ts';
-import { innermostState, stateCounts } from '../state-counts.ts';
-import { startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { writeDoor } from '../write-door.ts';
-import { provideAvailableCapacity } from './available-capacity-acts.ts';
+import { WRITES_STOPPED } from '../actor-logic.ts';
+import type { ActorKind } from '../actor-kind.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
+import type { Informer } from '../informers/informer.ts';
+import { availableCapacityEvents, provideAvailableCapacity } from './available-capacity-actor.ts';
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
 /** Profiles that are followed; a fleet has far fewer. */
 export const PROFILES_MAX = 10_000;
 
-type Actor = ActorRefFrom<typeof availableCapacity>;
+type Machine = typeof availableCapacity;
 
-interface Profile {
+/** What is known of one profile beside its object. */
+interface ProfileEntry {
   readonly key: ObjectKey;
-  said: CapacitySaid;
-  actor: Actor | undefined;
-  state: string | undefined;
+  reported: CapacitySaid;
 }
 
-/** What the registry listens to. */
+/** What the profiles are made from. */
 export interface AvailableCapacitiesOptions {
   readonly news: Observable<SessionNews>;
   readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
@@ -47,152 +46,135 @@ export interface AvailableCapacitiesOptions {
 
 /** All profiles of free capacity. */
 export interface AvailableCapacityRegistry {
-  readonly actors: () => Iterable<Actor>;
-  readonly get: (supersedesKey: string) => Actor | undefined;
+  readonly actors: () => Iterable<Actor<Machine>>;
+  readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
-  /** Forgets what the fleet said; for the end of a term of leadership. */
+  /** Forgets what the fleet reported; for the end of a term of leadership. */
   readonly renounce: () => void;
-  /** Resolves when no profile writes or waits for its turn. */
+  /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
-  /** Begins no more writes and resolves when those under way have their answers. */
+  /** Begins no more writes and resolves when those in flight have their answers. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the registry. */
-export const startAvailableCapacities = (
-  environment: ActorEnvironment<AvailableCapacities>,
-  { news, availableCapacities, record }: AvailableCapacitiesOptions,
-): AvailableCapacityRegistry => {
-  const { telemetry } = environment;
-  const profiles = new Map<ObjectKey, Profile>();
-  const door = writeDoor();
-  const counts = stateCounts((state, count) =>
-    telemetry.gauge('tidegate_available_capacities', count, { state })
-  );
-  let oriented = false;
-  let stopped = false;
+class Profiles implements AvailableCapacityRegistry {
+  readonly #environment: ActorEnvironment<AvailableCapacities>;
+  readonly #object: AvailableCapacitiesOptions['availableCapacities']['get'];
+  readonly #profiles = new Map<ObjectKey, ProfileEntry>();
+  readonly #registry: ActorRegistry<Machine, ProfileEntry>;
+  readonly #slots: ConcurrencyLimit<ProfileEntry>;
+  readonly #subscription = new Subscription();
+  #listed = false;
 
-  const showState = (profile: Profile, state: string | undefined): void => {
-    counts.move(profile.state, state);
-    profile.state = state;
-  };
-  const drop = (profile: Profile): void => {
-    const { actor } = profile;
-    profile.actor = undefined;
-    profiles.delete(profile.key);
-    showState(profile, undefined);
-    actor?.stop();
-  };
-  const logic = provideAvailableCapacity(environment.runtime, {
-    askForTurn: ({ name }) => {
-      const profile = profiles.get(objectKey(name));
-      if (profile !== undefined && !stopped) turns.ask(profile);
-    },
-    complain: (reason, { name, facts, problem }) => {
-      telemetry.log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
-      record({
-        regarding: {
-          apiVersion: 'bigfleet.lucy.sh/v1alpha1',
-          kind: 'AvailableCapacity',
-          name,
-          uid: facts.shown?.uid ?? '',
-        },
-        reason,
-        note: `Cannot write AvailableCapacity "${name}": ${problem}`,
-      });
-    },
-  }, door);
-  const wake = (profile: Profile): Actor | undefined => {
-    // One that was dropped while it waited for its turn has nothing to write any more.
-    if (stopped || profiles.get(profile.key) !== profile) return undefined;
-    if (profile.actor !== undefined) return profile.actor;
-    const actor = environment.actor(logic, `availableCapacity/${profile.key}`, {
-      name: profile.key,
-      facts: { said: profile.said, shown: availableCapacities.get(profile.key) ?? null },
-      seed: environment.seed(),
+  constructor(
+    environment: ActorEnvironment<AvailableCapacities>,
+    { news, availableCapacities, record }: AvailableCapacitiesOptions,
+  ) {
+    this.#environment = environment;
+    this.#object = availableCapacities.get;
+    this.#registry = actorRegistry(environment, this.#kind(record));
+    this.#slots = startConcurrencyLimit<ProfileEntry>({
+      atOnce: PROFILES_AT_ONCE,
+      keyOf: ({ key }) => key,
+      // One that was removed while it waited has nothing to write any more.
+      activate: ({ key }) => this.#registry.get(key),
     });
-    profile.actor = actor;
-    actor.subscribe({
-      next: (snapshot) => {
-        if (profile.actor !== actor) return;
-        showState(profile, innermostState(snapshot.value));
-        if (snapshot.matches('gone') && !availableCapacities.get(profile.key)) drop(profile);
-      },
-      error: (cause) => {
-        telemetry.count('tidegate_actor_defects_total', 1, { machine: 'availableCapacity' });
-        telemetry.log('error', 'The actor of a profile failed by a defect', {
-          name: profile.key,
-          problem: defectText(cause),
-        });
-        drop(profile);
-      },
-    });
-    actor.start();
-    return profile.actor;
-  };
-  const turns = startConcurrencyLimit<Profile>({
-    atOnce: PROFILES_AT_ONCE,
-    name: ({ key }) => key,
-    wake,
-  });
+    this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
+    this.#subscription.add(news.subscribe(this.#onNews));
+  }
 
-  const hear = (key: ObjectKey, said: CapacitySaid): void => {
-    const known = profiles.get(key);
-    if (known === undefined && profiles.size >= PROFILES_MAX) {
+  readonly actors = () => this.#registry.actors();
+  readonly get = (supersedesKey: string) =>
+    this.#registry.get(availableCapacityName(supersedesKey));
+  readonly counts = () => this.#registry.counts();
+  readonly idle = () => this.#slots.idle();
+
+  readonly renounce = (): void => {
+    const all = [...this.#profiles.values()];
+    this.#profiles.clear();
+    this.#registry.suspend(all);
+  };
+
+  readonly stop = (): Promise<void> => {
+    this.#subscription.unsubscribe();
+    this.#slots.stop();
+    return this.#registry.stop();
+  };
+
+  #kind(record: RecordEvent): ActorKind<Machine, ProfileEntry> {
+    const { runtime, telemetry } = this.#environment;
+    const requestSlot = (name: string): void => {
+      const entry = this.#profiles.get(objectKey(name));
+      if (entry !== undefined) this.#slots.request(entry);
+    };
+    const logic = provideAvailableCapacity(runtime, {
+      ...availableCapacityEvents(telemetry, record),
+      requestSlot: ({ name }) => requestSlot(name),
+    }, (write) => this.#registry.inFlight(write, WRITES_STOPPED));
+    return {
+      name: 'availableCapacity',
+      logic,
+      keyOf: ({ key }) => key,
+      input: ({ key, reported }, seed) => ({
+        name: key,
+        facts: { said: reported, shown: this.#object(key) ?? null },
+        seed,
+      }),
+      observe: ({ reported }, actor) => actor.send({ type: 'capacity.observed', said: reported }),
+      onSnapshot: ({ key }, snapshot) => {
+        if (snapshot.matches('gone') && this.#object(key) === undefined) this.#remove(key);
+      },
+      onCount: (state, count) => telemetry.gauge('tidegate_available_capacities', count, { state }),
+    };
+  }
+
+  #remove(key: ObjectKey): void {
+    this.#profiles.delete(key);
+    this.#registry.remove(key);
+  }
+
+  #onCapacity(key: ObjectKey, reported: CapacitySaid): void {
+    const known = this.#profiles.get(key);
+    if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
+      const { telemetry } = this.#environment;
       telemetry.count('tidegate_available_capacities_left_out_total', 1);
       telemetry.log('warn', 'Too many profiles of free capacity: one is left out', { name: key });
       return;
     }
-    const profile = known ?? { key, said, actor: undefined, state: undefined };
-    profiles.set(key, profile);
-    profile.said = said;
-    if (profile.actor !== undefined) profile.actor.send({ type: 'capacity.observed', said });
-    else if (oriented) wake(profile);
-  };
-  const onNews = (item: SessionNews): void => {
+    const entry = known ?? { key, reported };
+    entry.reported = reported;
+    this.#profiles.set(key, entry);
+    if (this.#listed) this.#registry.consider(entry);
+  }
+
+  readonly #onNews = (item: SessionNews): void => {
     if (item._tag !== 'CapacityObserved') return;
-    hear(
-      objectKey(availableCapacityName(item.capacity.supersedesKey)),
-      capacitySaid(item.capacity),
+    const { capacity } = item;
+    this.#onCapacity(
+      objectKey(availableCapacityName(capacity.supersedesKey)),
+      capacitySaid(capacity),
     );
   };
-  const onObject = (shown: AvailableCapacityProjection): void =>
-    profiles.get(shown.key)?.actor?.send({ type: 'object.observed', shown });
-  const onObjects = (fact: Fact<AvailableCapacityProjection>): void => {
-    if (fact._tag === 'Present') return onObject(fact.object);
+
+  readonly #onObject = (shown: AvailableCapacityProjection): void =>
+    this.#registry.get(shown.key)?.send({ type: 'object.observed', shown });
+
+  readonly #onObjects = (fact: Fact<AvailableCapacityProjection>): void => {
+    if (fact._tag === 'Present') return this.#onObject(fact.object);
     if (fact._tag === 'Listed') {
-      fact.objects.forEach(onObject);
-      oriented = true;
-      for (const profile of [...profiles.values()]) wake(profile);
+      fact.objects.forEach(this.#onObject);
+      this.#listed = true;
+      for (const entry of [...this.#profiles.values()]) this.#registry.activate(entry);
       return;
     }
-    const profile = profiles.get(fact.key);
-    profile?.actor?.send({ type: 'object.vanished', uid: fact.last.uid });
-    if (profile?.actor?.getSnapshot().matches('gone') === true) drop(profile);
+    const actor = this.#registry.get(fact.key);
+    actor?.send({ type: 'object.vanished', uid: fact.last.uid });
+    if (actor?.getSnapshot().matches('gone') === true) this.#remove(fact.key);
   };
+}
 
-  const subscription = new Subscription();
-  subscription.add(availableCapacities.facts.subscribe(onObjects));
-  subscription.add(news.subscribe(onNews));
-
-  return {
-    actors: function* () {
-      for (const { actor } of profiles.values()) if (actor !== undefined) yield actor;
-    },
-    get: (supersedesKey) => profiles.get(objectKey(availableCapacityName(supersedesKey)))?.actor,
-    counts: counts.all,
-    renounce: () => {
-      const all = [...profiles.values()];
-      profiles.clear();
-      all.forEach(drop);
-    },
-    idle: turns.idle,
-    stop: async () => {
-      stopped = true;
-      subscription.unsubscribe();
-      turns.stop();
-      await door.close();
-      for (const { actor } of profiles.values()) actor?.stop();
-    },
-  };
-};
+/** Starts to follow the session and the AvailableCapacities. */
+export const startAvailableCapacities = (
+  environment: ActorEnvironment<AvailableCapacities>,
+  options: AvailableCapacitiesOptions,
+): AvailableCapacityRegistry => new Profiles(environment, options);

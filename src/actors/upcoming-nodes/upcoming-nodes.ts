@@ -1,10 +1,10 @@
 /**
- * The registry of machines: one root actor each, woken when something is owed and asleep when not.
+ * The machines of this cluster and their UpcomingNodes.
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
  * and Nodes are complete, and until then the last of each machine is kept; 32 machines write at
- * once; an object is called stale only by the end of a proven replay. What was said in one term of
- * leadership is not true in the next: `renounce` at its end.
+ * once; an object is called stale only by the end of a proven replay. What was reported in one term
+ * of leadership is not true in the next: `renounce` at its end.
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -17,108 +17,150 @@ import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
-import { type MachineActor, makePopulation } from './machine-population.ts';
-import { makeRoster } from './machine-roster.ts';
+import { type MachineEntry, type MachineIndex, machineIndex } from './machine-index.ts';
+import {
+  type UpcomingNodeActor,
+  type UpcomingNodeActors,
+  upcomingNodeActors,
+} from './upcoming-node-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** What the registry listens to. */
+/** What the machines are made from. */
 export interface UpcomingNodesOptions {
   readonly news: Observable<SessionNews>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'facts' | 'get'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts'>;
   readonly record: RecordEvent;
-  /** Shares the text of equal specs; the same one that the reflector's projection uses. */
+  /** Shares the text of equal specs; the same one that the informer's projection uses. */
   readonly intern: Intern;
 }
 
 /** All machines of this cluster. */
 export interface UpcomingNodeRegistry {
-  /** The actors that are awake. */
-  readonly actors: () => Iterable<MachineActor>;
-  /** The actor of a machine, when it is awake. */
-  readonly get: (machineId: string) => MachineActor | undefined;
-  /** Machines by state; those that sleep are `asleep`. */
+  /** The active actors. */
+  readonly actors: () => Iterable<UpcomingNodeActor>;
+  /** The actor of a machine, while it is active. */
+  readonly get: (machineId: string) => UpcomingNodeActor | undefined;
+  /** Machines by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
   /** The Node of a machine, known or not; `named` is the name that an instruction gives. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
   /** The machine that has this Node; `undefined` when none is known, or several are. */
   readonly machineOf: (node: string) => string | undefined;
   /**
-   * What the drain of a machine says; resolves when the object shows it, or there is none to show
-   * it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost first.
+   * What the drain of a machine reports; resolves when the object shows it, or there is none to
+   * show it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost
+   * first.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /**
-   * Forgets what the shard said: for the end of a term of leadership, because another process has
-   * its own session from then on. The next session's replay says it again.
+   * Forgets what the shard reported: for the end of a term of leadership, because another process
+   * has its own session from then on. The next session's replay reports it again.
    */
   readonly renounce: () => void;
-  /** Resolves when no machine writes or waits for its turn. */
+  /** Resolves when no machine writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those under way have their answers. */
   readonly stop: () => Promise<void>;
 }
 
-/** Which stream speaks, and which one's replay is known to be complete. */
+/** Which stream is open, and which one's replay is known to be complete. */
 interface Replay {
   stream: number;
   resynced: number | undefined;
 }
 
-/** Starts the registry. */
-export const startUpcomingNodes = (
-  environment: ActorEnvironment<UpcomingNodes | Cordons>,
-  { news, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
-): UpcomingNodeRegistry => {
-  const { telemetry, time } = environment;
-  const { get: object } = upcomingNodes;
-  const roster = makeRoster<MachineActor>({ object, telemetry, intern });
-  const population = makePopulation(environment, { roster, object, record });
-  const replay: Replay = { stream: 0, resynced: undefined };
-  let nodesKnown = false;
-  let objectsKnown = false;
-  let oriented = false;
+class Machines implements UpcomingNodeRegistry {
+  readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
+  readonly #index: MachineIndex;
+  readonly #actors: UpcomingNodeActors;
+  readonly #subscription = new Subscription();
+  readonly #replay: Replay = { stream: 0, resynced: undefined };
+  /** The lists that are complete; nothing acts before both are. */
+  readonly #listed = { nodes: false, objects: false, both: false };
 
-  const consider: typeof population.consider = (machine) => {
-    if (oriented) population.consider(machine);
-  };
-  const isProven = (): boolean => oriented && replay.resynced === replay.stream;
-  const collect = (): void => {
-    if (!isProven()) return;
-    roster.unbind(replay.stream).forEach(consider);
-  };
-  const orient = (): void => {
-    if (oriented || !nodesKnown || !objectsKnown) return;
-    oriented = true;
-    [...roster.members()].forEach(consider);
-    collect();
+  constructor(
+    environment: ActorEnvironment<UpcomingNodes | Cordons>,
+    { news, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
+  ) {
+    const { get: object } = upcomingNodes;
+    this.#environment = environment;
+    this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
+    this.#actors = upcomingNodeActors(environment, { index: this.#index, object, record });
+    this.#subscription.add(nodes.facts.subscribe(this.#onNodes));
+    this.#subscription.add(upcomingNodes.facts.subscribe(this.#onObjects));
+    this.#subscription.add(news.subscribe(this.#onNews));
+  }
+
+  readonly actors = () => this.#actors.actors();
+  readonly get = (machineId: string) => this.#actors.get(machineId);
+  readonly counts = () => this.#actors.counts();
+  readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
+  readonly machineOf = (node: string) => this.#index.machineOf(node);
+  readonly renounce = () => this.#actors.onLeadershipLost();
+  readonly idle = () => this.#actors.idle();
+
+  readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
+    new Promise((resolve) => {
+      const entry = this.#index.putDrain(machineId, fact);
+      if (entry === undefined) return resolve();
+      entry.awaiting.push(resolve);
+      this.#consider(entry);
+    });
+
+  readonly stop = (): Promise<void> => {
+    this.#subscription.unsubscribe();
+    return this.#actors.stop();
   };
 
-  const hear = (frame: MachineObservation): void => {
-    const machine = roster.hear(frame, replay.stream, time.now());
-    if (machine !== undefined) {
-      machine.owedSinceMs ??= time.monotonic();
-      consider(machine);
-      if (machine.owedSinceMs !== undefined) return;
+  readonly #consider = (entry: MachineEntry): void => {
+    if (this.#listed.both) this.#actors.consider(entry);
+  };
+
+  #isProven(): boolean {
+    return this.#listed.both && this.#replay.resynced === this.#replay.stream;
+  }
+
+  #unbindAbsent(): void {
+    if (this.#isProven()) this.#index.unbind(this.#replay.stream).forEach(this.#consider);
+  }
+
+  #onListed(list: 'nodes' | 'objects'): void {
+    const listed = this.#listed;
+    listed[list] = true;
+    if (listed.both || !listed.nodes || !listed.objects) return;
+    listed.both = true;
+    [...this.#index.entries()].forEach(this.#consider);
+    this.#unbindAbsent();
+  }
+
+  #onFrame(frame: MachineObservation): void {
+    const { telemetry, time } = this.#environment;
+    const entry = this.#index.putFrame(frame, this.#replay.stream, time.now());
+    if (entry !== undefined) {
+      entry.pendingSinceMs ??= time.monotonic();
+      this.#consider(entry);
+      if (entry.pendingSinceMs !== undefined) return;
     }
     const nothing = { op: 'status_update', outcome: 'noop' };
     telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
-  };
-  const onNews = (item: SessionNews): void => {
+  }
+
+  readonly #onNews = (item: SessionNews): void => {
     switch (item._tag) {
       case 'MachineObserved':
-        return hear(item.machine);
+        return this.#onFrame(item.machine);
       case 'MachineMisread':
-        return roster.mention(item.machineId, replay.stream);
+        return this.#index.mention(item.machineId, this.#replay.stream);
       case 'StreamOpened':
-        replay.stream = item.stream;
+        this.#replay.stream = item.stream;
         return;
       case 'Resynced':
-        replay.resynced = item.stream;
-        return collect();
+        this.#replay.resynced = item.stream;
+        return this.#unbindAbsent();
       case 'StreamEnded':
-        replay.resynced = undefined;
+        this.#replay.resynced = undefined;
         return;
       case 'CapacityObserved':
       case 'ReclaimOrdered':
@@ -126,56 +168,34 @@ export const startUpcomingNodes = (
     }
   };
 
-  const onObject = (shown: UpcomingNodeProjection): void => {
-    const machine = roster.owner(shown);
-    if (machine === undefined) return;
+  readonly #onObject = (current: UpcomingNodeProjection): void => {
+    const entry = this.#index.ownerOf(current);
+    if (entry === undefined) return;
     // The cache may show an object only after the replay that did not have its machine.
-    if (isProven()) roster.unbindOne(machine, replay.stream);
-    consider(machine);
+    if (this.#isProven()) this.#index.unbindOne(entry, this.#replay.stream);
+    this.#consider(entry);
   };
-  const onObjects = (fact: Fact<UpcomingNodeProjection>): void => {
-    if (fact._tag === 'Present') return onObject(fact.object);
+
+  readonly #onObjects = (fact: Fact<UpcomingNodeProjection>): void => {
+    if (fact._tag === 'Present') return this.#onObject(fact.object);
     if (fact._tag === 'Listed') {
-      fact.objects.forEach(onObject);
-      objectsKnown = true;
-      return orient();
+      fact.objects.forEach(this.#onObject);
+      return this.#onListed('objects');
     }
-    const machine = roster.owner(fact.last);
-    if (machine !== undefined) population.vanish(machine, fact.last);
-  };
-  const onNodes = (fact: Fact<NodeProjection>): void => {
-    if (fact._tag === 'Absent') return roster.nodeGone(fact.key).forEach(consider);
-    const seen = fact._tag === 'Listed' ? fact.objects : [fact.object];
-    for (const node of seen) roster.nodeSeen(node).forEach(consider);
-    if (fact._tag === 'Listed') nodesKnown = true;
-    orient();
+    const entry = this.#index.ownerOf(fact.last);
+    if (entry !== undefined) this.#actors.onVanished(entry, fact.last);
   };
 
-  const subscription = new Subscription();
-  subscription.add(nodes.facts.subscribe(onNodes));
-  subscription.add(upcomingNodes.facts.subscribe(onObjects));
-  subscription.add(news.subscribe(onNews));
-
-  return {
-    actors: function* () {
-      for (const { actor } of roster.members()) if (actor !== undefined) yield actor;
-    },
-    get: (machineId) => roster.get(machineId)?.actor,
-    counts: population.counts,
-    nodeOf: roster.nodeOf,
-    machineOf: roster.machineOf,
-    drain: (machineId, fact) =>
-      new Promise((resolve) => {
-        const machine = roster.drained(machineId, fact);
-        if (machine === undefined) return resolve();
-        machine.awaiting.push(resolve);
-        consider(machine);
-      }),
-    renounce: population.renounce,
-    idle: population.idle,
-    stop: () => {
-      subscription.unsubscribe();
-      return population.stop();
-    },
+  readonly #onNodes = (fact: Fact<NodeProjection>): void => {
+    if (fact._tag === 'Absent') return this.#index.removeNode(fact.key).forEach(this.#consider);
+    const observed = fact._tag === 'Listed' ? fact.objects : [fact.object];
+    for (const node of observed) this.#index.putNode(node).forEach(this.#consider);
+    if (fact._tag === 'Listed') this.#onListed('nodes');
   };
-};
+}
+
+/** Starts to follow the session, the UpcomingNodes and the Nodes. */
+export const startUpcomingNodes = (
+  environment: ActorEnvironment<UpcomingNodes | Cordons>,
+  options: UpcomingNodesOptions,
+): UpcomingNodeRegistry => new Machines(environment, options);

@@ -8,6 +8,7 @@
  */
 import { asList, asRecord, asText, valueAt } from '../json.ts';
 import { parseQuantity, type Quantity, wholeQuantity } from '../quantity.ts';
+import { quoted } from '../text.ts';
 
 /** One thing that is wrong with an object. */
 export interface Problem {
@@ -28,15 +29,9 @@ export interface Field {
 
 /** Problems that are kept of one object; those that follow are usually the same again. */
 export const PROBLEMS_MAX = 8;
-/** Longest piece of somebody else's text that is repeated. */
-const QUOTE_MAX = 64;
 
 const QUANTITY_REMEDY = 'Give a quantity such as "1500m" or "2Gi"';
 const INT32_MAX = 2 ** 31 - 1;
-
-/** Somebody else's text in quotes, shortened. */
-export const quoted = (text: string): string =>
-  text.length > QUOTE_MAX ? `${JSON.stringify(text.slice(0, QUOTE_MAX))}…` : JSON.stringify(text);
 
 /** Puts what is wrong with a field on the list. */
 export const find = (field: Field, problem: string, remedy: string): void => {

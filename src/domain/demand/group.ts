@@ -35,7 +35,7 @@ const expressionText = ({ key, operator, values }: SelectorExpression): string =
   };`;
 
 /** `a=1,b=2,;tier In db,web;`: the same text for every spelling of a selector. */
-export const canonicalSelector = (selector: LabelSelector): string => {
+const canonicalSelector = (selector: LabelSelector): string => {
   const labels = Object.entries(selector.matchLabels).map(labelText).sort(compareText);
   const expressions = canonicalValues(selector.matchExpressions.map(expressionText));
   return `${labels.join('')};${expressions.join('')}`;

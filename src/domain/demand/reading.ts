@@ -11,6 +11,7 @@ import { type PenaltyBucket, penaltyBucket, UNSPECIFIED_BUCKET } from '../penalt
 import { canonicalSpread, type TopologySpread } from '../profile.ts';
 import { canonicalRequirements, withSame } from '../requirements.ts';
 import type { Requirement } from '../resources.ts';
+import { cutText } from '../text.ts';
 import {
   anyText,
   child,
@@ -121,5 +122,5 @@ export const problemsInWords = (problems: readonly Problem[]): string => {
   const all = sentences.join('; ');
   if (all.length <= WORDS_MAX) return all;
   const more = problems.length - 1;
-  return `${(sentences[0] ?? '').slice(0, WORDS_MAX)}${more > 0 ? `; and ${more} more` : ''}`;
+  return `${cutText(sentences[0] ?? '', WORDS_MAX)}${more > 0 ? `; and ${more} more` : ''}`;
 };

@@ -8,7 +8,7 @@
  */
 
 /** How long something holds pods up before it is said. */
-export const BLOCKED_MS = 10_000;
+const BLOCKED_MS = 10_000;
 
 /** What has blocked since when, by cause; plain data. */
 export type BlockedSince = Readonly<Record<string, BlockedSpan>>;

@@ -6,11 +6,12 @@
  * registry of reasons (`src/api/reasons.ts`), which a test compares. Times are wall-clock
  * milliseconds.
  */
+import { cutText } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
 import type { EvictionOutcome } from './answer.ts';
 import { type Budget, isProcessed } from './budget.ts';
 import { type DrainPod, terminatingSinceMs } from './pod.ts';
-import type { InterruptedEviction } from './queue.ts';
+import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
 
 /** Every reason that a pod can have. */
@@ -200,7 +201,7 @@ export interface RemainingPod {
 
 const inShort = (text: string): string => {
   if (text === '') return 'unknown';
-  return text.length > WORDS_CHARS_MAX ? `${text.slice(0, WORDS_CHARS_MAX)}…` : text;
+  return cutText(text, WORDS_CHARS_MAX, '…');
 };
 
 /** What an Event may say; Kubernetes takes 1,024 bytes, and a character may have several. */
@@ -223,10 +224,11 @@ export const blockedSentence = (text: string, pods: readonly string[]): string =
 };
 
 /** A sentence of several parts, cut between two of them when an Event cannot hold it. */
-export const fittingSentence = (sentence: string): string =>
-  sentence.length <= NOTE_CHARS_MAX
-    ? sentence
-    : `${sentence.slice(0, sentence.lastIndexOf(', ', NOTE_CHARS_MAX - 3))}, …`;
+export const fittingSentence = (sentence: string): string => {
+  if (sentence.length <= NOTE_CHARS_MAX) return sentence;
+  const end = sentence.lastIndexOf(', ', NOTE_CHARS_MAX - 3);
+  return end < 0 ? cutText(sentence, NOTE_CHARS_MAX, '…') : `${sentence.slice(0, end)}, …`;
+};
 
 /**
  * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by

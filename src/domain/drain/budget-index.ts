@@ -5,6 +5,7 @@
  * no other, a change of one pod at the budgets that want one of its labels.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
+import { sameJson } from '../json-equality.ts';
 import { compareText } from '../requirements.ts';
 import { type Budget, budgetCovers } from './budget.ts';
 import type { DrainPod } from './pod.ts';
@@ -46,8 +47,7 @@ const equalSets = <T>(left: ReadonlySet<T>, right: ReadonlySet<T>): boolean =>
   left.size === right.size && [...left].every((member) => right.has(member));
 
 const sameSelector = (left: Budget, right: Budget): boolean =>
-  left.selector === right.selector ||
-  JSON.stringify(left.selector) === JSON.stringify(right.selector);
+  sameJson(left.selector, right.selector);
 
 /** A key that pods and budgets of one namespace share; no namespace or label has a NUL. */
 const labelKey = (namespace: string, label: string, value: string): string =>

@@ -11,7 +11,14 @@ import { rfc3339 } from '../time.ts';
 export const CORDON_PREFIX = 'cordon.tidegate.dev/';
 
 /** Who wants a node cordoned. The name part of a key has at most 63 bytes and no `/`. */
-export type CordonOwner = 'person' | 'reclaim' | 'disabled' | `maintenance-${string}`;
+export type CordonOwner = 'person' | DrainOwner;
+
+/** Who drains a node as well. */
+export type DrainOwner = 'reclaim' | 'disabled' | `maintenance-${string}`;
+
+/** True for an owner whose unfinished annotation is a drain. */
+export const isDrainOwner = (owner: string): owner is DrainOwner =>
+  owner === 'reclaim' || owner === 'disabled' || owner.startsWith('maintenance-');
 
 /** How the work of an owner on the node ended. */
 export const CORDON_ENDS = ['Drained', 'Failed', 'Cancelled'] as const;

@@ -10,7 +10,7 @@ import type { EvictionOutcome } from './answer.ts';
 import { type Budget, budgetCovers, isProcessed } from './budget.ts';
 import { comesBack, type DrainPlan, type TierKey } from './plan.ts';
 import type { DrainPod } from './pod.ts';
-import type { InterruptedEviction } from './queue.ts';
+import type { InterruptedEviction } from './eviction-rank.ts';
 import { slotNeed } from './slots.ts';
 import type { Uid } from '../ids.ts';
 

@@ -26,9 +26,6 @@ export interface PlanTerms {
   readonly evictedOwners: ReadonlySet<Uid>;
 }
 
-/** Terms of a drain that has not begun. */
-export const NO_TERMS: PlanTerms = { own: null, evictedOwners: new Set() };
-
 /** Pods that leave together. */
 export interface Tier {
   readonly key: TierKey;
@@ -68,7 +65,7 @@ export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => 
 export const comesBack = (pod: DrainPod): boolean => pod.controller !== null;
 
 /** The tier of a pod that leaves. */
-export const tierOf = (pod: DrainPod, { own }: PlanTerms): TierKey =>
+const tierOf = (pod: DrainPod, { own }: PlanTerms): TierKey =>
   own !== null && pod.name === own.name && pod.namespace === own.namespace
     ? OWN_TIER
     : pod.priority;

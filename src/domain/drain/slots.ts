@@ -29,7 +29,7 @@ const mayGoUnready = (budget: Budget): boolean =>
   (budget.currentHealthy >= budget.desiredHealthy && budget.desiredHealthy > 0);
 
 /** True when the budget counts controllers and no pod that it covers has one. */
-export const neverAllows = (budget: Budget): boolean =>
+const neverAllows = (budget: Budget): boolean =>
   budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
   budget.expectedPods === 0;
 
@@ -60,12 +60,12 @@ export interface Reservation {
   readonly answer: 'Awaited' | 'Accepted' | 'Unknown';
   readonly answeredMs: number | null;
   /** Where and when the pod was first seen terminating or gone. */
-  readonly sightedAt: Revision | null;
-  readonly sightedMs: number | null;
+  readonly departedAt: Revision | null;
+  readonly departedMs: number | null;
 }
 
-/** How long a reservation outlives both the sighting of its pod and its answer. */
-export const RESERVATION_OVERTIME_MS = 2000;
+/** How long a reservation outlives both the departure of its pod and its answer. */
+const RESERVATION_OVERTIME_MS = 2000;
 /** Kubernetes takes a slot back when the eviction did not happen within this time. */
 const UNCONFIRMED_MS = 120_000;
 
@@ -102,8 +102,8 @@ export const beginReservation = (
     listedBefore: listedTime(budget, pod.name),
     answer: 'Awaited',
     answeredMs: null,
-    sightedAt: null,
-    sightedMs: null,
+    departedAt: null,
+    departedMs: null,
   }];
 };
 
@@ -122,18 +122,20 @@ export const answerReservation = (
   );
 };
 
-/** The pod was seen terminating or gone at a revision of the cluster; the first sighting counts. */
-export const sightReservation = (
+/**
+ * The pod was seen terminating or gone at a revision of the cluster; the first observation counts.
+ */
+export const departReservation = (
   reservations: readonly Reservation[],
   pod: Uid,
-  sighting: { readonly revision: Revision; readonly nowMs: number },
+  departure: { readonly revision: Revision; readonly nowMs: number },
 ): readonly Reservation[] =>
   replaced(
     reservations,
     pod,
     (known) =>
-      known.sightedAt === null
-        ? { ...known, sightedAt: sighting.revision, sightedMs: sighting.nowMs }
+      known.departedAt === null
+        ? { ...known, departedAt: departure.revision, departedMs: departure.nowMs }
         : known,
   );
 
@@ -155,9 +157,9 @@ export interface SlotView {
 }
 
 /** When a reservation ends whatever the watches say; `null` while that is not known. */
-const overtimeEndMs = ({ answer, answeredMs, sightedMs }: Reservation): number | null => {
+const overtimeEndMs = ({ answer, answeredMs, departedMs }: Reservation): number | null => {
   if (answeredMs === null) return null;
-  if (sightedMs !== null) return Math.max(answeredMs, sightedMs) + RESERVATION_OVERTIME_MS;
+  if (departedMs !== null) return Math.max(answeredMs, departedMs) + RESERVATION_OVERTIME_MS;
   return answer === 'Unknown' ? answeredMs + UNCONFIRMED_MS : null;
 };
 
@@ -170,13 +172,13 @@ const isSettled = (reservation: Reservation, { budget, watched, nowMs }: SlotVie
     listed !== null && listed !== reservation.listedBefore &&
     isOlder(reservation.begunAt, budget.revision)
   ) return true;
-  if (reservation.sightedAt !== null && hasReached(watched, reservation.sightedAt)) return true;
+  if (reservation.departedAt !== null && hasReached(watched, reservation.departedAt)) return true;
   const endMs = overtimeEndMs(reservation);
   return endMs !== null && nowMs >= endMs;
 };
 
 /** The reservations that still count; the same list when all do. */
-export const standingReservations = (
+export const openReservations = (
   reservations: readonly Reservation[],
   view: SlotView,
 ): readonly Reservation[] =>

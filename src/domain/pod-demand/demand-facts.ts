@@ -35,13 +35,13 @@ export interface DemandFacts {
 export type RequestWrite = 'create' | 'update' | 'stamp' | 'delete';
 
 /** The next write, and the request that it is about; none is there to be created. */
-export interface OwedRequest {
+export interface PendingRequestWrite {
   readonly write: RequestWrite;
   readonly request: OwnedRequest | null;
 }
 
 /** The key that the request of a pod has when we make it. */
-export const requestKey = ({ namespace, name, uid }: RequestedPod) =>
+const requestKey = ({ namespace, name, uid }: RequestedPod) =>
   objectKey(requestName(name, uid), namespace);
 
 /** The one request that stays: the one with the pod's own name for it, or else the first. */
@@ -50,18 +50,21 @@ const keptOf = (pod: RequestedPod, requests: readonly OwnedRequest[]): OwnedRequ
   return requests.find((request) => request.key === key) ?? requests[0];
 };
 
-const owed = (write: RequestWrite, request: OwnedRequest | null): OwedRequest => ({
+const owed = (write: RequestWrite, request: OwnedRequest | null): PendingRequestWrite => ({
   write,
   request,
 });
 
-const deletion = (requests: readonly OwnedRequest[]): OwedRequest | undefined => {
+const deletion = (requests: readonly OwnedRequest[]): PendingRequestWrite | undefined => {
   const next = requests.find(({ deleting }) => !deleting);
   return next === undefined ? undefined : owed('delete', next);
 };
 
 /** The next write that is owed; `undefined` when the cluster shows what is to be. */
-export const owedRequest = (pod: RequestedPod, facts: DemandFacts): OwedRequest | undefined => {
+export const pendingRequestWrite = (
+  pod: RequestedPod,
+  facts: DemandFacts,
+): PendingRequestWrite | undefined => {
   const { standing, text, requests } = facts;
   switch (standing) {
     case 'Gone':

@@ -5,6 +5,7 @@
  */
 import { type Labels, labelsHold } from '../label-condition.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
+import { quoted } from '../text.ts';
 
 /** A selector, or why the text is none. */
 export type SelectorReading =
@@ -64,7 +65,7 @@ export const readSelector = (text: string): SelectorReading => {
   for (const part of text.trim() === '' ? [] : parts) {
     const condition = conditionOf(part);
     if (condition === undefined) {
-      return { _tag: 'Malformed', problem: `has ${JSON.stringify(part)}, which is no condition` };
+      return { _tag: 'Malformed', problem: `has ${quoted(part)}, which is no condition` };
     }
     conditions.push(condition);
   }

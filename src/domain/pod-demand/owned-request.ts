@@ -5,6 +5,7 @@
  * Promises: total; small, because there is one for every pod; whose request it is follows from its
  * label, whatever its name, so that requests of another controller are adopted.
  */
+import { GROUP_VERSION } from '../api-group.ts';
 import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
 import { listOrEmptyAt, parseJson, textAt, valueAt } from '../json.ts';
@@ -77,7 +78,7 @@ const marksOf = ({ name, uid }: RequestedPod): object => ({
 
 /** The object to create. Its status follows in a write of its own: creation cannot set it. */
 export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText): object => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'CapacityRequest',
   metadata: { name, namespace: pod.namespace, ...marksOf(pod) },
   spec: parseJson(text),

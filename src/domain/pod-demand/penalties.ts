@@ -6,10 +6,12 @@
  * section "The unschedulable-pod controller"). A text that is no amount is found and counts as not
  * there.
  */
-import { type Field, find, quoted } from '../demand/field.ts';
+import { API_GROUP } from '../api-group.ts';
+import { type Field, find } from '../demand/field.ts';
 import { asRecord, type JsonRecord, textAt } from '../json.ts';
 import { canonicalQuantity, parseQuantity } from '../quantity.ts';
 import type { Judged } from '../text-file.ts';
+import { quoted } from '../text.ts';
 
 /** The two penalties; an absent one was not given, which is not the same as $0. */
 export interface Penalties {
@@ -24,8 +26,8 @@ export type PenaltyDefaults = ReadonlyMap<string, Penalties>;
 export const NO_DEFAULTS: PenaltyDefaults = new Map();
 
 const ANNOTATIONS = {
-  interruptionPenalty: 'bigfleet.lucy.sh/interruption-penalty',
-  reclamationPenalty: 'bigfleet.lucy.sh/reclamation-penalty',
+  interruptionPenalty: `${API_GROUP}/interruption-penalty`,
+  reclamationPenalty: `${API_GROUP}/reclamation-penalty`,
 } as const;
 type PenaltyName = keyof typeof ANNOTATIONS;
 const NAMES: readonly PenaltyName[] = ['interruptionPenalty', 'reclamationPenalty'];

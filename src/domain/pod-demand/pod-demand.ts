@@ -53,7 +53,7 @@ const standingOf = (raw: unknown, selects: SelectsPod): DemandStanding => {
 };
 
 /** Everything counts that is not left out by somebody. */
-export const everyPod: SelectsPod = () => true;
+const everyPod: SelectsPod = () => true;
 
 /** Reads a pod as the API server gives it. Total; `undefined` without an identity. */
 export const projectPodDemand = (

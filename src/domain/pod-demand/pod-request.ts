@@ -5,6 +5,7 @@
  * lags behind can never make two; the request is the pod's own, so that it goes with it (seed:
  * operator, section "The unschedulable-pod controller").
  */
+import { API_GROUP } from '../api-group.ts';
 import type { TopologySpread } from '../profile.ts';
 import type { ResourceMap } from '../resources.ts';
 import { type Penalties, type PenaltyDefaults, resolvedPenalties } from './penalties.ts';
@@ -14,7 +15,7 @@ import type { PodCoLocation, RequirementFields } from './pod-placement.ts';
 import { type RequestText, requestText } from './request-text.ts';
 
 /** The label that says whose request it is: the UID of the pod. */
-export const OWNED_BY_POD = 'bigfleet.lucy.sh/owned-by-pod';
+export const OWNED_BY_POD = `${API_GROUP}/owned-by-pod`;
 
 /** The spec of a CapacityRequest that was made for a pod. */
 export interface PodRequestSpec extends Penalties {

@@ -14,11 +14,11 @@ import {
   find,
   isAbsent,
   items,
-  quoted,
   requiredText,
 } from '../demand/field.ts';
 import { canonicalRequirements } from '../requirements.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
+import { quoted } from '../text.ts';
 
 /** A requirement that a CapacityRequest may hold. */
 export type NodeRequirement = Requirement<StandardOperator>;

@@ -230,12 +230,12 @@ export const arrowMark = (
 
 const SIGNS: Readonly<Record<Mark, string>> = { added: '+', removed: '-', changed: '~' };
 
-const quoted = (text: string): string => text === '' ? 'nothing' : `"${text}"`;
+const valueText = (text: string): string => text === '' ? 'nothing' : `"${text}"`;
 
 const pathText = (path: string): string => path === '' ? 'the machine' : path;
 
 const changeText = ({ what, before, after }: Change): string =>
-  `${what} ${quoted(after)}, was ${quoted(before)}`;
+  `${what} ${valueText(after)}, was ${valueText(before)}`;
 
 const differenceText = (difference: Difference): string => {
   const { mark, path, transition, changes } = difference;

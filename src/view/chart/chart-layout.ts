@@ -2,9 +2,11 @@
  * Where everything of a chart stands: boxes, arrows and their labels, in pixels.
  *
  * Promises: plain data; the same chart is laid out alike on every machine and runtime. The layout
- * kernel is large, so it is loaded when it is first needed and never in a browser.
+ * kernel is large, so it is loaded when it is first needed and never in a browser; an operator is
+ * installed without it.
  */
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
+import { loadOnDemand } from '../../domain/package-missing.ts';
 import { type Chart, type ChartState, type ChartTransition, statesOf } from './chart.ts';
 import {
   type Arrow,
@@ -247,7 +249,11 @@ const unfitness = ({ width, height }: PlacedChart): number =>
 
 /** Lays a chart out. */
 export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
-  const { default: kernel } = await import('elkjs/lib/elk.bundled.js');
+  const { default: kernel } = await loadOnDemand(
+    'draw a chart',
+    'elkjs',
+    () => import('elkjs/lib/elk.bundled.js'),
+  );
   const elk = new kernel.default();
   let best: PlacedChart | undefined;
   for (const manner of LAYOUTS) {

@@ -87,7 +87,7 @@ const partsOf = (parts: unknown): readonly ChartPart[] => {
 };
 
 /** The path of a state node as charts write it. */
-export const pathOf = (node: Pick<AnyStateNode, 'path'>): string => node.path.join('.');
+const pathOf = (node: Pick<AnyStateNode, 'path'>): string => node.path.join('.');
 
 const causeOf = (transition: AnyTransitionDefinition): ChartCause => {
   const type = String(transition.eventType);

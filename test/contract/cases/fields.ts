@@ -1,5 +1,5 @@
 /** Contract: how fields are read: unknown ones, wrong types, quantities, what is empty. */
-import { configMap, node, pod, workload } from '../objects.ts';
+import { boat, configMap, node, pod, workload } from '../objects.ts';
 import {
   absent,
   containing,
@@ -106,6 +106,14 @@ export const fields: Area = {
           status: { capacity: { cpu: '4', memory: '2Mi' } },
         }),
       ),
+    ],
+    'half a surrogate pair is stored as U+FFFD': [
+      post('configmaps', configMap('a', { data: { a: 'cut \ud83d' } })),
+      get('configmaps/a'),
+      exactly('data.a', 'cut \ufffd'),
+      post('boats', boat('a', { spec: { length: 3, berth: { pier: 'cut \ud83d' } } })),
+      get('boats/a'),
+      exactly('spec.berth.pier', 'cut \ufffd'),
     ],
     'null is nothing': [
       post('pods', pod('a', { nodeName: null, volumes: null })),

@@ -1,6 +1,6 @@
 /** `availableCapacity` on a cluster: one AvailableCapacity, which others may change or delete. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-acts.ts';
+import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import {
   type AvailableCapacityFacts,
@@ -14,7 +14,7 @@ import {
   AVAILABLE_CAPACITIES_PATH,
   availableCapacitiesLayer,
 } from '../../../src/effects/available-capacities.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery } from './object-scenery.ts';
@@ -128,7 +128,11 @@ const sceneOf = (
   };
   const deaf = (): void => {};
   return {
-    machine: provideAvailableCapacity(runtime, { askForTurn: deaf, complain: deaf }),
+    machine: provideAvailableCapacity(
+      runtime,
+      { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
+      (write) => write,
+    ),
     input: { ...input, name: object.name },
     arrange,
     observe,

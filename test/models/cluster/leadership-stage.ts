@@ -11,7 +11,7 @@ import {
   type RenewOutcome,
 } from '../../../src/domain/lease.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { leasesPath } from '../../../src/effects/leases.ts';
 import { realTime } from '../../../src/effects/real-time.ts';

@@ -3,7 +3,7 @@
  * the way says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/informers/informer.ts';
+import { provideListWatch } from '../../../src/actors/informers/list-watches.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
@@ -45,13 +45,14 @@ const sceneOf = (place: Place): Scene<null> => {
   const runtime = ManagedRuntime.make(services);
   let hear: ((lines: readonly WatchLine[]) => void) | undefined;
   const selection = { path: COLLECTION, query: { labelSelector: `way=${label}` } };
-  const machine = provideListWatch(runtime, selection, {
+  const sink = {
     takePage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: (lines) => hear?.(lines),
+    takeLines: (lines: readonly WatchLine[]) => hear?.(lines),
     watchEnded: () => {},
-  });
+  };
+  const machine = provideListWatch(runtime, () => ({ selection, sink }));
   let made = 0;
 
   const begin = async (): Promise<void> => {

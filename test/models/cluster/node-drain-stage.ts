@@ -8,7 +8,7 @@ import type { NodeWriteOutcome } from '../../../src/domain/drain/node-write.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
 import { isOlder } from '../../../src/domain/revisions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-terms.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
@@ -165,7 +165,7 @@ const sceneOf = async (
   const asked = Promise.withResolvers<() => void>();
   const deaf = (): void => {};
   const machine = provideNodeDrain(runtime, {
-    askForTurn: deaf,
+    requestSlot: deaf,
     tellStarted: deaf,
     tellDraining: deaf,
     tellCordonFailing: deaf,

@@ -6,7 +6,7 @@
  */
 import type { Identity } from '../../../src/domain/facts.ts';
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { Sight } from './sight.ts';
 import type { Hand } from './site.ts';
 

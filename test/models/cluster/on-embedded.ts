@@ -3,16 +3,16 @@ import type { TestProject } from 'vitest/node';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
-import { serveCluster } from '../../../src/embedded/cluster/answers/http.ts';
-import { withSimulation } from '../../../src/embedded/cluster/answers/simulation-routes.ts';
-import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
+import { serveCluster } from '../../../packages/embedded-kubernetes/src/http/server.ts';
+import { withSimulation } from '../../../packages/embedded-kubernetes/src/http/simulation-routes.ts';
+import { makeCluster } from '../../../packages/embedded-kubernetes/src/cluster.ts';
+import { scaledClock } from '../../../packages/embedded-kubernetes/src/scaled-clock.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 /** Starts it; gives what ends it. Called by vitest. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const time = warpedTime(realTime);
+  const time = scaledClock(realTime);
   const cluster = makeCluster({ time, seed: 1 });
   for (const resource of CUSTOM_RESOURCES) {
     const body = customResourceDefinition(resource);

@@ -7,10 +7,10 @@
  * only for conditions, and says for which one it waited in vain.
  */
 import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { namedTimers, type Rig } from '../harness/driver.ts';
-import { type Step, tell } from '../harness/explorer.ts';
+import { type Step, tell } from '../harness/interpreter.ts';
 import type { Path } from '../harness/paths.ts';
 import type { ActGate } from './act-gate.ts';
 import type { DrawnNames } from './drawn-names.ts';

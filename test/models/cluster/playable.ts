@@ -7,13 +7,8 @@
 import type { AnyStateMachine, AnyTransitionDefinition } from 'xstate';
 import { transitionName } from '../harness/coverage.ts';
 import type { Rig } from '../harness/driver.ts';
-import {
-  type Exploration,
-  explore,
-  type Explored,
-  firstStep,
-  stillInterpreter,
-} from '../harness/explorer.ts';
+import { type Exploration, explore, type Explored } from '../harness/explorer.ts';
+import { firstStep, stillInterpreter } from '../harness/interpreter.ts';
 import { edgeCover, kindOf, type Path, transitionCover } from '../harness/paths.ts';
 import type { Moment, Stage } from './stage.ts';
 

@@ -17,7 +17,7 @@ import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
 import { statesBelow, transitionsOf } from '../harness/coverage.ts';
-import { stillInterpreter } from '../harness/explorer.ts';
+import { stillInterpreter } from '../harness/interpreter.ts';
 import type { Path } from '../harness/paths.ts';
 import { type ActGate, behindGate, makeActGate } from './act-gate.ts';
 import { drawnNames } from './drawn-names.ts';

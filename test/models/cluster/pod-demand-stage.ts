@@ -1,7 +1,6 @@
 /** `podDemand` on a cluster: the CapacityRequests of one pod, ours and another controller's. */
 import { Layer, ManagedRuntime } from 'effect';
-import { providePodDemand } from '../../../src/actors/capacity-requests/pod-demand-acts.ts';
-import { writeDoor } from '../../../src/actors/write-door.ts';
+import { providePodDemand } from '../../../src/actors/capacity-requests/pod-demand-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { asRecord, parseJson } from '../../../src/domain/json.ts';
 import type { WriteOutcome } from '../../../src/domain/object-write.ts';
@@ -171,8 +170,8 @@ const sceneOf = (place: Place, hand: Hand, sight: Sight<OwnedRequest>): Scene<Wo
   const deaf = (): void => {};
   const machine = providePodDemand(
     runtime,
-    { askForTurn: deaf, tellRefused: deaf, tellFailing: deaf },
-    writeDoor().through,
+    { requestSlot: deaf, recordRefused: deaf, recordFailing: deaf },
+    (write) => write,
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue);

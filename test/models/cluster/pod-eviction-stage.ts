@@ -4,7 +4,7 @@
  */
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
-import { providePodEviction } from '../../../src/actors/pod-evictions/pod-eviction-acts.ts';
+import { providePodEviction } from '../../../src/actors/pod-evictions/pod-eviction-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../../src/domain/drain/answer.ts';
 import { budgetCovers, projectBudget } from '../../../src/domain/drain/budget.ts';
@@ -162,15 +162,13 @@ const sceneOf = (
   const runtime = ManagedRuntime.make(
     evictionsLayer(silentTelemetry).pipe(Layer.provide(services)),
   );
-  const deaf = (): void => {};
+  const ignore = (): void => {};
   const machine = providePodEviction(runtime, {
-    joinQueue: deaf,
-    leaveQueue: deaf,
-    askToCall: deaf,
-    leaveCalls: deaf,
-    tellAnswer: deaf,
+    awaitDispatch: ignore,
+    cancelDispatch: ignore,
+    reportAnswer: ignore,
     callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
-    guarded: (act) => act,
+    inFlight: (eviction) => eviction,
   });
   let pod: 'living' | 'terminating' | 'finalizing' | 'gone' = 'living';
   let ending = false;

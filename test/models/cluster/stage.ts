@@ -8,7 +8,7 @@ import type { KubeApi } from '../../../src/effects/kube-api.ts';
 import type { KubeconfigSource } from '../../../src/effects/kubeconfig.ts';
 import type { WriteGate } from '../../../src/effects/write-gate.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
-import type { Step } from '../harness/explorer.ts';
+import type { Step } from '../harness/interpreter.ts';
 import type { ActGate } from './act-gate.ts';
 import type { DrawnNames } from './drawn-names.ts';
 import type { FaultLine } from './fault-line.ts';

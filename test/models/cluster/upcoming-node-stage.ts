@@ -1,8 +1,9 @@
 /** `upcomingNode` on a cluster: its UpcomingNode and its Node, which others may change. */
 import { Layer, ManagedRuntime } from 'effect';
-import { releasing } from '../../../src/actors/upcoming-nodes/machine-population.ts';
-import { provideUpcomingNode } from '../../../src/actors/upcoming-nodes/upcoming-node-acts.ts';
-import { writeDoor } from '../../../src/actors/write-door.ts';
+import {
+  provideUpcomingNode,
+  releaseFrom,
+} from '../../../src/actors/upcoming-nodes/upcoming-node-actor.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectScenery, objectScenery, type Wanted } from './object-scenery.ts';
@@ -231,13 +232,13 @@ const sceneOf = (
       cordonsLayer(telemetry),
     ).pipe(Layer.provide(services)),
   );
-  const release = releasing({ nodeNamed: () => node.now(), nodeSeen: () => [] });
+  const release = releaseFrom({ nodeNamed: () => node.now(), putNode: () => [] });
   let uid = 'u1';
   const deaf = (): void => {};
   const machine = provideUpcomingNode(
     runtime,
-    { askForTurn: deaf, tellNodeReady: deaf, tellRefused: deaf, tellFailing: deaf },
-    { through: writeDoor().through, releaseNode: release },
+    { requestSlot: deaf, recordNodeReady: deaf, recordRefused: deaf, recordFailing: deaf },
+    { inFlight: (write) => write, releaseNode: release },
   );
   const arrange = async (cue: Cue<World>): Promise<Mover> => {
     const outcome = outcomeIn(cue) ?? releaseIn(cue);

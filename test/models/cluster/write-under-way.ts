@@ -1,6 +1,6 @@
 /** What stages of statecharts that write one object in turns have in common. */
 import type { WriteOutcome } from '../../../src/domain/object-write.ts';
-import type { Step } from '../harness/explorer.ts';
+import type { Step } from '../harness/interpreter.ts';
 import type { Cue, Mover, Place } from './stage.ts';
 import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
 

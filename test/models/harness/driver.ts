@@ -10,8 +10,8 @@ import {
   type EventObject,
   fromPromise,
 } from 'xstate';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
-import { tell } from './explorer.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { tell } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 /** The acts of a live actor, answered by the path that is driven. */

@@ -1,36 +1,30 @@
 /**
- * Walks a statechart through every reachable configuration without running anything.
+ * Walks a statechart through every reachable configuration with `xstate/graph`, without running
+ * anything.
  *
- * Promises: events that a child, a timer or the outside could send are all tried; what an edge
- * takes is read from the interpreter's own microsteps, never guessed from candidates; a context
- * that holds anything but plain data fails, because such data hides configurations.
+ * Promises: events that an invoked actor, a timer or the outside could send are all tried; a
+ * context that holds anything but plain data fails, because such data hides configurations; a walk
+ * that is cut short says so.
+ *
+ * `xstate/graph` refuses `invoke` and `after` only in `createTestModel`. Its paths take any actor
+ * logic, so they are given one: the machine in its environment.
  */
-import {
-  type ActorOptions,
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  type AnyTransitionDefinition,
-  type ContextFrom,
-  createActor,
-  type EventObject,
-  getNextTransitions,
-  type InputFrom,
-  type InspectionEvent,
+import type {
+  ActorLogic,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  AnyTransitionDefinition,
+  ContextFrom,
+  InputFrom,
 } from 'xstate';
-import { isMachineSnapshot } from 'xstate';
-
-/** One move of the statechart and what it wanted done. */
-export interface Step {
-  readonly event: EventObject & Readonly<Record<string, unknown>>;
-  readonly before: AnyMachineSnapshot;
-  readonly after: AnyMachineSnapshot;
-  /** Names of actions, and `invoke:<id>` for each act that starts. */
-  readonly acts: readonly string[];
-  /** The acts that start, with what they are given. */
-  readonly invokes: readonly { readonly id: string; readonly input: unknown }[];
-  /** The transitions that it took, in order. */
-  readonly transitions: readonly AnyTransitionDefinition[];
-}
+import { getShortestPaths } from 'xstate/graph';
+import {
+  firstStep,
+  namedEvents,
+  type Step,
+  type StepEvent,
+  stillInterpreter,
+} from './interpreter.ts';
 
 /** What may be fed to a statechart, and how much of it counts. */
 export interface Exploration<Machine extends AnyStateMachine, World> {
@@ -42,6 +36,7 @@ export interface Exploration<Machine extends AnyStateMachine, World> {
   readonly record: (world: World, step: Step) => World;
   /** False for what the world outside cannot do as it is; everything when it is not said. */
   readonly happens?: (world: World, moment: Pick<Step, 'before' | 'event'>) => boolean;
+  /** The most configurations that are looked at. */
   readonly limit: number;
 }
 
@@ -51,8 +46,8 @@ export interface Configuration<World> {
   readonly snapshot: AnyMachineSnapshot;
   readonly world: World;
   readonly input: unknown;
-  /** The edge by which it was first reached; none for a beginning. */
-  readonly reachedBy: Edge<World> | undefined;
+  /** The steps of a shortest path that leads here from the input. */
+  readonly path: readonly Step[];
 }
 
 /** A step between two configurations. */
@@ -64,6 +59,7 @@ export interface Edge<World> {
 
 /** Everything that was reached. */
 export interface Explored<World> {
+  /** By key, those first that fewer steps lead to. */
   readonly configurations: ReadonlyMap<string, Configuration<World>>;
   readonly edges: readonly Edge<World>[];
   readonly takenTransitions: ReadonlySet<AnyTransitionDefinition>;
@@ -71,8 +67,18 @@ export interface Explored<World> {
   readonly truncated: boolean;
 }
 
-/** Internal events: the interpreter raises them itself. */
-const RAISED_INSIDE = /^(xstate\.done\.state\.|xstate\.init$|xstate\.snapshot\.|\*$|$)/;
+/** A configuration as one step reached it. */
+export interface Visit<World> {
+  readonly status: 'active';
+  readonly output: undefined;
+  readonly error: undefined;
+  readonly key: string;
+  readonly snapshot: AnyMachineSnapshot;
+  readonly world: World;
+  readonly step: Step;
+}
+
+type VisitLogic<World> = ActorLogic<Visit<World>, StepEvent>;
 
 const assertPlain = (value: unknown, path: string): void => {
   if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return;
@@ -88,154 +94,125 @@ const assertPlain = (value: unknown, path: string): void => {
   throw new Error(`Context must be plain data, but ${path} holds a ${kind}`);
 };
 
-/** The name of a step's event as a story tells it. */
-export const tell = (event: EventObject): string => {
-  const { type, ...payload } = event as EventObject & Record<string, unknown>;
-  return Object.keys(payload).length === 0 ? type : `${type} ${JSON.stringify(payload)}`;
-};
-
-type Scope = Parameters<AnyStateMachine['transition']>[2];
-type Move = Pick<Step, 'acts' | 'invokes' | 'transitions'> & {
-  readonly snapshot: AnyMachineSnapshot;
-};
-
-/** The interpreter with its hands tied: moves snapshots, writes down what would be done. */
-export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
-  const taken = new Set<AnyTransitionDefinition>();
-  const visited = new Set<string>();
-  let acts: string[] = [];
-  let invokes: { id: string; input: unknown }[] = [];
-  let transitions: AnyTransitionDefinition[] = [];
-  const inspect = (event: InspectionEvent): void => {
-    if (event.type !== '@xstate.microstep') return;
-    for (const transition of event._transitions) {
-      taken.add(transition);
-      transitions.push(transition);
-      visited.add(transition.source.id);
-    }
-    if (isMachineSnapshot(event.snapshot)) {
-      for (const node of event.snapshot._nodes) visited.add(node.id);
-    }
-  };
-  const options: ActorOptions<AnyStateMachine> = { input, inspect };
-  const self = createActor(machine, options);
-  const scope: Scope = {
-    self,
-    id: self.id,
-    sessionId: self.sessionId,
-    logger: () => {},
-    defer: () => {},
-    emit: () => {},
-    system: self.system,
-    stopChild: () => {},
-    actionExecutor: (action) => {
-      const params: Record<string, unknown> = typeof action.params === 'object' &&
-          action.params !== null
-        ? { ...action.params }
-        : {};
-      if (action.type === 'xstate.spawnChild') {
-        const id = String(params['id']);
-        acts.push(`invoke:${id}`);
-        invokes.push({ id, input: params['input'] });
-      } else acts.push(action.type);
-    },
-  };
-  const moved = (move: () => AnyMachineSnapshot): Move => {
-    acts = [];
-    invokes = [];
-    transitions = [];
-    const snapshot = move();
-    for (const node of snapshot._nodes) visited.add(node.id);
-    return { snapshot, acts, invokes, transitions };
-  };
-  return {
-    taken,
-    visited,
-    begin: (): Move => moved(() => machine.getInitialSnapshot(scope, input)),
-    move: (snapshot: AnyMachineSnapshot, event: EventObject): Move =>
-      moved(() => machine.transition(snapshot, event, scope)),
-  };
-};
-
-/** The types of events from outside, from timers and from acts that could come now. */
-export const eventTypesOf = (snapshot: AnyMachineSnapshot): ReadonlySet<string> =>
-  new Set(
-    getNextTransitions(snapshot)
-      .map((transition) => String(transition.eventType))
-      .filter((type) => !RAISED_INSIDE.test(type)),
-  );
-
-/** What a beginning does, as a step. */
-export const firstStep = ({ snapshot, ...done }: Move): Step => ({
-  event: { type: 'xstate.init' },
-  before: snapshot,
-  after: snapshot,
-  ...done,
+/** An actor logic of a beginning and a transition, which is all that `xstate/graph` asks for. */
+const logicOf = <World>(
+  first: Visit<World>,
+  transition: (from: Visit<World>, event: StepEvent) => Visit<World>,
+): VisitLogic<World> => ({
+  transition,
+  getInitialSnapshot: () => first,
+  getPersistedSnapshot: (visit) => visit,
 });
 
-/** Breadth first from every input, so that the way to each configuration is a shortest one. */
+/** The machine in its environment, from one input, as a logic that can be walked. */
+export const machineInWorld = <Machine extends AnyStateMachine, World>(
+  { machine, project, world, record }: Exploration<Machine, World>,
+  input: InputFrom<Machine>,
+) => {
+  const interpreter = stillInterpreter(machine, input);
+  const visitOf = (step: Step, before: World): Visit<World> => {
+    const { after: snapshot } = step;
+    const shown = record(before, step);
+    assertPlain(snapshot.context, 'context');
+    const { status, value, context } = snapshot;
+    const key = JSON.stringify([status, value, project(context), shown]);
+    const [output, error] = [undefined, undefined];
+    return { status: 'active', output, error, key, snapshot, world: shown, step };
+  };
+  const take = (from: Visit<World>, event: StepEvent): Visit<World> =>
+    visitOf(interpreter.step(from.snapshot, event), from.world);
+  const first = visitOf(firstStep(interpreter.begin()), world);
+  return { first, take, logic: logicOf(first, take), interpreter };
+};
+
+/** True for the first edge to a configuration, as long as it may be one more. */
+const firstEdges = (limit: number) => {
+  const met = new Set<string>();
+  let truncated = false;
+  return {
+    isFirst: (key: string): boolean => {
+      if (met.has(key)) return false;
+      const isOver = met.size >= limit;
+      truncated ||= isOver;
+      if (!isOver) met.add(key);
+      return !isOver;
+    },
+    isTruncated: (): boolean => truncated,
+  };
+};
+
+/**
+ * Walks from one configuration, by events that `leaving` gives; what it gives is recorded.
+ *
+ * The queue of `xstate/graph` holds edges and costs the square of its length, so only the first
+ * edge to a configuration is given to it: the others make no path shorter.
+ */
+const walkFrom = <World>(
+  first: Visit<World>,
+  leaving: (from: Visit<World>) => ReadonlyMap<StepEvent, Visit<World>>,
+  { nameOf, isFirst }: {
+    readonly nameOf: (event: StepEvent) => string;
+    readonly isFirst: (key: string) => boolean;
+  },
+) => {
+  const taken = new Map<string, ReadonlyMap<StepEvent, Visit<World>>>();
+  const onward = (from: Visit<World>): readonly StepEvent[] => {
+    const visits = leaving(from);
+    taken.set(from.key, visits);
+    return [...visits].filter(([, { key }]) => isFirst(key)).map(([event]) => event);
+  };
+  const lookUp = ({ key }: Visit<World>, event: StepEvent): Visit<World> => {
+    const visit = taken.get(key)?.get(event);
+    if (visit === undefined) throw new Error(`No edge for "${event.type}" leaves ${key}`);
+    return visit;
+  };
+  const paths = getShortestPaths(logicOf(first, lookUp), {
+    serializeState: ({ key }) => key,
+    serializeEvent: nameOf,
+    events: onward,
+  });
+  return paths.map(({ state, steps }) => ({
+    visit: state,
+    // What a path begins with stands for the beginning itself.
+    path: steps.slice(1).map((one) => one.state.step),
+    leaving: [...taken.get(state.key)?.values() ?? []],
+  }));
+};
+
+/** Walks from every input; what an earlier one reached is not walked again. */
 export const explore = <Machine extends AnyStateMachine, World>(
   exploration: Exploration<Machine, World>,
 ): Explored<World> => {
-  const { machine, inputs, events, project, world, record, limit } = exploration;
-  const happens = exploration.happens ?? (() => true);
+  const { inputs, events, limit, happens = () => true } = exploration;
+  const { possibleIn, nameOf } = namedEvents(events);
+  const { isFirst, isTruncated } = firstEdges(limit);
   const configurations = new Map<string, Configuration<World>>();
   const edges: Edge<World>[] = [];
   const taken = new Set<AnyTransitionDefinition>();
   const visited = new Set<string>();
-  const queue: Configuration<World>[] = [];
-
-  const keyOf = (snapshot: AnyMachineSnapshot, shown: World): string => {
-    assertPlain(snapshot.context, 'context');
-    return JSON.stringify([snapshot.status, snapshot.value, project(snapshot.context), shown]);
-  };
-  const meet = (configuration: Configuration<World>): void => {
-    if (configurations.has(configuration.key) || configurations.size >= limit) return;
-    configurations.set(configuration.key, configuration);
-    queue.push(configuration);
-  };
-
-  let truncated = false;
   for (const input of inputs) {
-    const interpreter = stillInterpreter(machine, input);
-    const begun = interpreter.begin();
-    const first = firstStep(begun);
-    const shown = record(world, first);
-    meet({
-      key: keyOf(begun.snapshot, shown),
-      snapshot: begun.snapshot,
-      world: shown,
-      input,
-      reachedBy: undefined,
-    });
-    for (let from = queue.shift(); from !== undefined; from = queue.shift()) {
-      if (from.snapshot.status !== 'active') continue;
-      for (const type of eventTypesOf(from.snapshot)) {
-        for (const payload of events[type] ?? [{}]) {
-          const event = { ...payload, type };
-          if (!happens(from.world, { before: from.snapshot, event })) continue;
-          const { snapshot, ...done } = interpreter.move(from.snapshot, event);
-          const step: Step = { event, before: from.snapshot, after: snapshot, ...done };
-          const after = record(from.world, step);
-          const toKey = keyOf(snapshot, after);
-          const edge = { from, toKey, step };
-          edges.push(edge);
-          truncated ||= configurations.size >= limit && !configurations.has(toKey);
-          meet({ key: toKey, snapshot, world: after, input: from.input, reachedBy: edge });
-        }
-      }
+    const { first, take, interpreter } = machineInWorld(exploration, input);
+    const leaving = (from: Visit<World>) =>
+      new Map(
+        possibleIn(from.snapshot)
+          .filter((event) => happens(from.world, { before: from.snapshot, event }))
+          .map((event) => [event, take(from, event)]),
+      );
+    const walked = isFirst(first.key) ? walkFrom(first, leaving, { nameOf, isFirst }) : [];
+    for (const { visit: { key, snapshot, world }, path, leaving } of walked) {
+      const from = { key, snapshot, world, input, path };
+      configurations.set(key, from);
+      edges.push(...leaving.map(({ key: toKey, step }) => ({ from, toKey, step })));
     }
     for (const transition of interpreter.taken) taken.add(transition);
     for (const id of interpreter.visited) visited.add(id);
   }
-  return { configurations, edges, takenTransitions: taken, visitedStates: visited, truncated };
-};
-
-/** The steps that lead to a configuration, in order. */
-export const wayTo = <World>(configuration: Configuration<World>): readonly Edge<World>[] => {
-  const way: Edge<World>[] = [];
-  for (let edge = configuration.reachedBy; edge !== undefined; edge = edge.from.reachedBy) {
-    way.unshift(edge);
-  }
-  return way;
+  const truncated = isTruncated();
+  return {
+    configurations,
+    edges,
+    takenTransitions: taken,
+    visitedStates: visited,
+    truncated,
+  };
 };

@@ -13,15 +13,8 @@ import type {
   EventObject,
 } from 'xstate';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
-import {
-  type Edge,
-  eventTypesOf,
-  type Explored,
-  type Step,
-  stillInterpreter,
-  tell,
-  wayTo,
-} from './explorer.ts';
+import type { Edge, Explored } from './explorer.ts';
+import { namedEvents, type Step, stillInterpreter, tell } from './interpreter.ts';
 
 /** A way: what the machine is given at its start, and what happens then. */
 export interface Path {
@@ -29,7 +22,7 @@ export interface Path {
   readonly steps: readonly Step[];
 }
 
-/** A machine, and what may be fed to it. */
+/** A machine, and what may be sent to it. */
 export interface Ground {
   readonly machine: AnyStateMachine;
   readonly inputs: readonly unknown[];
@@ -45,7 +38,7 @@ const SIMPLE_STEPS = 25;
 
 const pathTo = <World>(edge: Edge<World>): Path => ({
   input: edge.from.input,
-  steps: [...wayTo(edge.from), edge].map(({ step }) => step),
+  steps: [...edge.from.path, edge.step],
 });
 
 /** Two steps are of one kind when the same leads from the same state to the same state. */
@@ -88,25 +81,30 @@ export const transitionCover = <World>(
 };
 
 /** How a walk goes on: which of the candidates is taken; none ends it. */
-type Choose = (candidates: readonly Step[]) => Step | undefined;
+type Choose = (candidates: readonly (() => Step)[]) => Step | undefined;
 
-const walk = ({ machine, events, happens }: Ground, input: unknown, choose: Choose): Path => {
+/**
+ * Walks from one input. Each step is taken from where the last one led, not looked up among the
+ * configurations that were found: they stand for all that differ in nothing that is projected.
+ */
+const walk = (
+  { machine, inputs, events, happens }: Ground,
+  at: number,
+  choose: Choose,
+): Path => {
+  const input = inputs[at % inputs.length];
   const interpreter = stillInterpreter(machine, input);
-  let { snapshot } = interpreter.begin();
   const steps: Step[] = [];
-  while (snapshot.status === 'active') {
-    const now = snapshot;
-    const candidates = [...eventTypesOf(now)]
-      .flatMap((type) => (events[type] ?? [{}]).map((payload) => ({ ...payload, type })))
-      .filter((event) => happens(now, event))
-      .map((event): Step => {
-        const { snapshot: after, ...done } = interpreter.move(now, event);
-        return { event, before: now, after, ...done };
-      });
+  const { possibleIn } = namedEvents(events);
+  let snapshot: AnyMachineSnapshot | undefined = interpreter.begin().snapshot;
+  while (snapshot !== undefined) {
+    const before: AnyMachineSnapshot = snapshot;
+    const candidates = possibleIn(before)
+      .filter((event) => happens(before, event))
+      .map((event) => () => interpreter.step(before, event));
     const step = choose(candidates);
-    if (step === undefined) break;
-    steps.push(step);
-    snapshot = step.after;
+    if (step !== undefined) steps.push(step);
+    snapshot = step?.after;
   }
   return { input, steps };
 };
@@ -120,28 +118,30 @@ const dieFrom = (first: number) => {
   };
 };
 
-const inputAt = ({ inputs }: Ground, at: number): unknown => inputs[at % inputs.length];
-
 /** Walks that take whatever comes, each from a seed of its own. */
 export const randomPaths = (ground: Ground): readonly Path[] =>
   Array.from({ length: RANDOM_PATHS }, (_, at) => {
     const roll = dieFrom(at);
     let left = RANDOM_STEPS;
-    return walk(ground, inputAt(ground, at), (candidates) => {
+    return walk(ground, at, (candidates) => {
       left -= 1;
-      return left < 0 ? undefined : roll(candidates);
+      return left < 0 ? undefined : roll(candidates)?.();
     });
   });
 
-/** Walks that never come back to a configuration that they were in. */
+/**
+ * Walks that never come back to a configuration that they were in. They are drawn by lot, because
+ * `getSimplePaths` lists every one of them, and their number grows exponentially.
+ */
 export const simplePaths = (ground: Ground): readonly Path[] => {
   const keyOf = ({ after }: Step): string =>
     JSON.stringify([after.status, after.value, ground.project(after.context as never)]);
   const paths = Array.from({ length: SIMPLE_PATHS }, (_, at) => {
     const roll = dieFrom(at + RANDOM_PATHS);
     const met = new Set<string>();
-    return walk(ground, inputAt(ground, at), (candidates) => {
-      const step = roll(candidates.filter((candidate) => !met.has(keyOf(candidate))));
+    return walk(ground, at, (candidates) => {
+      const unmet = candidates.map((take) => take()).filter((step) => !met.has(keyOf(step)));
+      const step = roll(unmet);
       if (step === undefined || met.size >= SIMPLE_STEPS) return undefined;
       met.add(keyOf(step));
       return step;

@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto';
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { statePaths } from '../../../src/domain/state-value.ts';
-import { firstStep, type Step, stillInterpreter } from './explorer.ts';
+import { firstStep, type Step, stillInterpreter } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 const TEXT_MAX = 60;
@@ -86,10 +86,9 @@ export const storyOf = (machine: AnyStateMachine, path: Path): string => {
     told.push(...lines(`  starts with ${short(path.input)}`, firstStep(begun), {}));
     let { snapshot } = begun;
     for (const { event } of path.steps) {
-      const { snapshot: after, ...done } = interpreter.move(snapshot, event);
-      const step = { event, before: snapshot, after, ...done };
+      const step = interpreter.step(snapshot, event);
       told.push(...lines(`  ${eventText(event)}`, step, snapshot.context));
-      snapshot = after;
+      snapshot = step.after;
     }
   } catch (error) {
     told.push(`  breaks: ${error}`);
@@ -98,7 +97,7 @@ export const storyOf = (machine: AnyStateMachine, path: Path): string => {
 };
 
 /** One word for how `machine` goes all of these ways: any difference gives another. */
-export const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
+const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
   const hash = createHash('sha256');
   for (const path of paths) hash.update(storyOf(machine, path));
   return hash.digest('hex').slice(0, 16);

@@ -84,11 +84,11 @@ export const demandGone: Scenario = {
     await settle(harness);
     const { script } = harness.site;
     // Without a session, so that no roll-up tells of half the deletion.
-    script.door.refuse = true;
+    script.admission.refuse = true;
     script.end(CLUSTER, { status: undefined, message: '' });
     remove(harness, ROWS);
     await harness.wait(SEEN_MS);
-    script.door.refuse = false;
+    script.admission.refuse = false;
     await untilGone(harness, COLLECTIONS.upcomingNodes);
     await untilGone(harness, COLLECTIONS.nodes);
     await untilGone(harness, COLLECTIONS.capacities);

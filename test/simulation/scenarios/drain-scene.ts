@@ -6,8 +6,11 @@
  * machines before there is anywhere else to go.
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
-import { DEFAULT_PACE, type Span } from '../../../src/embedded/cluster/players/stage.ts';
-import { machineKind } from '../../../src/embedded/fleet/machine-kind.ts';
+import {
+  DEFAULT_TIMING,
+  type Span,
+} from '../../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { machineKind } from '../../../packages/stand-in-fleet/src/machine-kind.ts';
 import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
 import type { DrainFixture } from '../../support/drains/drain-site.ts';
@@ -35,7 +38,7 @@ export const drainSiteOptions = (
   seed,
   providerDrainMs: NEVER_MS,
   machines: 0,
-  pace: { ...DEFAULT_PACE, startMs: readyMs, stopMs },
+  pace: { ...DEFAULT_TIMING, startMs: readyMs, stopMs },
   fleetTiming: { cycleMs: NEVER_MS },
 });
 
@@ -65,7 +68,7 @@ const untilNodesReady = async (harness: Harness, names: readonly string[]): Prom
 };
 
 /** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
-export const joinMachines = async (
+const joinMachines = async (
   harness: Harness,
   { count, prefix, pods = MANY_PODS }: DrainFixture['machines'],
 ): Promise<readonly string[]> => {
@@ -108,10 +111,7 @@ export const untilBudgetsCurrent = async (harness: Harness, unready = 0): Promis
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-export const untilReadyInCluster = async (
-  harness: Harness,
-  ids: readonly string[],
-): Promise<void> => {
+const untilReadyInCluster = async (harness: Harness, ids: readonly string[]): Promise<void> => {
   await harness.until(`${ids.length} machines are shown Ready`, () => {
     const ready = new Set(
       harness.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),

@@ -1,6 +1,6 @@
 /** Drains behind budgets that give little: nothing is asked that would be refused. */
 import { numberAt } from '../../../src/domain/json.ts';
-import { READY_AFTER } from '../../../src/embedded/cluster/players/kubelets.ts';
+import { READY_AFTER } from '../../../packages/embedded-kubernetes/src/controllers/kubelets.ts';
 import { brokenBudgets } from '../../support/drains/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
 import { isObserved } from '../invariant.ts';

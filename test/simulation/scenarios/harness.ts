@@ -93,7 +93,7 @@ const makeHistories = ({ site }: WorldState) => {
     all.set(resource, known);
     return known;
   };
-  site.cluster.store.hear(({ resource, type, object }) =>
+  site.cluster.store.subscribe(({ resource, type, object }) =>
     void changesOf(resource).push({ type, object })
   );
   return {

@@ -187,7 +187,7 @@ export const twoOperatorsPassive = twoOperators({
     'the other one knows that it leads no more',
     () =>
       harness.logged().some(({ process, message }) =>
-        process === 'process-1' && message === 'This process leads no more'
+        process === 'process-1' && message === 'Lost leadership'
       ),
   );
   await checkFinished(harness);

@@ -1,6 +1,6 @@
 /** What scenarios of sessions stand on: demand, machines by the hundred, and who says what. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
-import type { FleetMachineState } from '../../../src/embedded/fleet/machine.ts';
+import type { FleetMachineState } from '../../../packages/stand-in-fleet/src/machine.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
 import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
 import type { SiteOptions } from '../embedded-site.ts';

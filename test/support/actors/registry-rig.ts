@@ -10,7 +10,7 @@ import { type ActorRegistry, actorRegistry } from '../../../src/actors/actor-reg
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { required } from '../../../src/machines/required.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 
 /** What is wanted of a counter, and what the cluster shows of it. */
 export interface Counter {

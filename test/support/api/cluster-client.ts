@@ -5,7 +5,7 @@ import type { Testbed } from '../../../tools/testbed/testbed.ts';
 import { eventually } from '../eventually.ts';
 import { type ClusterClient, connectCluster } from './cluster-connection.ts';
 
-export type { Answer, Change, ClusterClient, History } from './cluster-connection.ts';
+export type { ClusterClient, History } from './cluster-connection.ts';
 export {
   adminAccess,
   COLLECTIONS,

@@ -1,18 +1,24 @@
 /** The embedded cluster on simulated time, as the contract suite sees a cluster. */
 import { asRecord, parseJson } from '../../../src/domain/json.ts';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
-import type { ClusterRequest, ClusterResponse } from '../../../src/embedded/cluster/api.ts';
-import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { startCast } from '../../../src/embedded/cluster/players/cast.ts';
-import { startGarbage } from '../../../src/embedded/cluster/players/garbage.ts';
-import { DEFAULT_PACE, type Pace } from '../../../src/embedded/cluster/players/stage.ts';
-import { storeStage } from '../../../src/embedded/cluster/players/store-stage.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
+import type {
+  ClusterRequest,
+  ClusterResponse,
+} from '../../../packages/embedded-kubernetes/src/api.ts';
+import { makeCluster } from '../../../packages/embedded-kubernetes/src/cluster.ts';
+import { startControllers } from '../../../packages/embedded-kubernetes/src/controllers/controllers.ts';
+import { startGarbageCollector } from '../../../packages/embedded-kubernetes/src/controllers/garbage-collector.ts';
+import {
+  type ControllerTiming,
+  DEFAULT_TIMING,
+} from '../../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { storeEnvironment } from '../../../packages/embedded-kubernetes/src/controllers/store-environment.ts';
 import type { Answer, ContractCluster, OpenWatch, WatchLine } from '../../contract/cluster.ts';
 
 const MOMENT_MS = 50;
 const SEED = 7;
-const SOON: Pace = {
+const SOON: ControllerTiming = {
   controllerMs: [1, 5],
   schedulerMs: [1, 5],
   startMs: [1, 5],
@@ -60,8 +66,8 @@ export const contractEmbedded = (players: 'collector' | 'everybody'): ContractCl
   const time = simulatedTime();
   const cluster = makeCluster({ time, seed: SEED });
   const stage = { cluster, time, random: chance(SEED) };
-  if (players === 'collector') startGarbage(storeStage({ ...stage, pace: SOON }));
-  else startCast(storeStage({ ...stage, pace: DEFAULT_PACE }));
+  if (players === 'collector') startGarbageCollector(storeEnvironment({ ...stage, timing: SOON }));
+  else startControllers(storeEnvironment({ ...stage, timing: DEFAULT_TIMING }));
   const handle = async (request: ClusterRequest): Promise<ClusterResponse> => {
     const waiting = cluster.handle(request);
     await time.settle();

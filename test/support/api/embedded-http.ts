@@ -1,13 +1,13 @@
 /** An embedded cluster behind a socket, as a client sees it. */
 import { Agent } from 'undici';
 import { realTime } from '../../../src/effects/real-time.ts';
-import { serveCluster } from '../../../src/embedded/cluster/answers/http.ts';
-import { withSimulation } from '../../../src/embedded/cluster/answers/simulation-routes.ts';
-import { makeCluster } from '../../../src/embedded/cluster/cluster.ts';
-import { startGarbage } from '../../../src/embedded/cluster/players/garbage.ts';
-import type { Span } from '../../../src/embedded/cluster/players/stage.ts';
-import { storeStage } from '../../../src/embedded/cluster/players/store-stage.ts';
-import { warpedTime } from '../../../src/embedded/cluster/warped-time.ts';
+import { serveCluster } from '../../../packages/embedded-kubernetes/src/http/server.ts';
+import { withSimulation } from '../../../packages/embedded-kubernetes/src/http/simulation-routes.ts';
+import { makeCluster } from '../../../packages/embedded-kubernetes/src/cluster.ts';
+import { startGarbageCollector } from '../../../packages/embedded-kubernetes/src/controllers/garbage-collector.ts';
+import type { Span } from '../../../packages/embedded-kubernetes/src/controllers/controller-environment.ts';
+import { storeEnvironment } from '../../../packages/embedded-kubernetes/src/controllers/store-environment.ts';
+import { scaledClock } from '../../../packages/embedded-kubernetes/src/scaled-clock.ts';
 import type { ContractCluster } from '../../contract/cluster.ts';
 import { clusterBehind } from './contract-bed.ts';
 
@@ -31,9 +31,11 @@ export interface EmbeddedHttp {
 
 /** Serves a cluster with a garbage collector. */
 export const embeddedHttp = async (): Promise<EmbeddedHttp> => {
-  const time = warpedTime(realTime);
+  const time = scaledClock(realTime);
   const cluster = makeCluster({ time, seed: 3 });
-  const garbage = startGarbage(storeStage({ cluster, time, random: () => 0, pace: PACE }));
+  const garbage = startGarbageCollector(
+    storeEnvironment({ cluster, time, random: () => 0, timing: PACE }),
+  );
   const at = { host: '127.0.0.1', port: 0 };
   const http = await serveCluster(withSimulation({ cluster, time }), at);
   const server = `http://${http.address.host}:${http.address.port}`;

@@ -3,8 +3,9 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { definitions } from '../../../src/api/definitions.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
-import { runCluster, type RunningCluster } from '../../../src/embedded/cluster/run.ts';
+import { runCluster, type RunningCluster } from '../../../packages/embedded-kubernetes/src/run.ts';
 import { binaries } from '../../../tools/testbed/binaries.ts';
 import { type CommandResult, runCommand } from '../../../tools/testbed/commands.ts';
 
@@ -39,6 +40,7 @@ export const embeddedKubectl = async (): Promise<EmbeddedKubectl> => {
     seed: SEED,
     nodes: NODES,
     rate: RATE,
+    definitions: definitions(),
   });
   const kubeconfig = join(directory, 'kubeconfig');
   await writeFile(kubeconfig, running.kubeconfig);

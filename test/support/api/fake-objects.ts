@@ -14,7 +14,7 @@ import {
   NotSent,
 } from '../../../src/effects/kube-api.ts';
 import type { Writes } from '../../../src/effects/writes.ts';
-import { mergePatched } from '../../../src/embedded/cluster/patches/merge-patch.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import { answeringApi } from './fake-api.ts';
 
 type Stored = Readonly<Record<string, unknown>>;

@@ -43,7 +43,7 @@ export interface FaultProxy {
   /** Targets that are held. */
   readonly held: () => readonly string[];
   /** Answers such requests from now on; of several that match, the oldest answers. */
-  readonly answer: (impostor: Impostor) => void;
+  readonly answer: (identityProblem: Impostor) => void;
   /** Targets that were answered here, oldest first. */
   readonly answered: () => readonly string[];
   /** Ends every connection; new ones are taken. */
@@ -60,17 +60,17 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
   const waiting = new Map<string, () => void>();
   let isHeld: Matches = () => false;
 
-  const impostors: { readonly impostor: Impostor; left: number }[] = [];
+  const impostors: { readonly identityProblem: Impostor; left: number }[] = [];
   const answered: string[] = [];
   /** Answers here when somebody is to; false when nobody is. */
   const isAnswered = ({ method, url = '' }: IncomingMessage, response: ServerResponse): boolean => {
-    const found = impostors.find(({ impostor, left }) =>
-      left > 0 && impostor.method === method && impostor.matches(url)
+    const found = impostors.find(({ identityProblem, left }) =>
+      left > 0 && identityProblem.method === method && identityProblem.matches(url)
     );
     if (found === undefined) return false;
     found.left -= 1;
     answered.push(url);
-    const { status, body, headers } = found.impostor.answer;
+    const { status, body, headers } = found.identityProblem.answer;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(body));
     return true;
@@ -115,8 +115,8 @@ export const startFaultProxy = async (bed: Testbed, user: TestbedUser): Promise<
       isHeld = matches;
     },
     held: () => [...waiting.keys()],
-    answer: (impostor) => {
-      impostors.push({ impostor, left: impostor.times ?? Number.POSITIVE_INFINITY });
+    answer: (identityProblem) => {
+      impostors.push({ identityProblem, left: identityProblem.times ?? Number.POSITIVE_INFINITY });
     },
     answered: () => answered,
     cut,

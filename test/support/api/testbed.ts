@@ -16,11 +16,8 @@ export type { Testbed, TestbedOptions } from '../../../tools/testbed/testbed.ts'
 const START_TIMEOUT_MS = 20 * 60 * 1000;
 const STOP_TIMEOUT_MS = 60_000;
 
-/** Whether a test bed can be had here without fail, or be built. */
-export const testbedAvailable = async (): Promise<boolean> => await unavailability() === undefined;
-
 /** One test bed for all tests of the suite it is called in. Gives the function that gets it. */
-export const sharedTestbed = (options: TestbedOptions = {}): () => Testbed => {
+const sharedTestbed = (options: TestbedOptions = {}): () => Testbed => {
   let bed: Testbed | undefined;
   beforeAll(async () => {
     bed = await startTestbed(options);

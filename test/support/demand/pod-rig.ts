@@ -16,12 +16,12 @@ import { NO_DEFAULTS, type PenaltyDefaults } from '../../../src/domain/pod-deman
 import { podDemandProjector } from '../../../src/domain/pod-demand/pod-demand.ts';
 import { OWNED_BY_POD, requestName } from '../../../src/domain/pod-demand/pod-request.ts';
 import { selectedNamespaceProjector } from '../../../src/domain/pod-demand/selected-namespace.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
 import { fakeApi, fakeObjects } from '../api/fake-objects.ts';
 
 /** Where the requests of the rig are served: all its pods are in one namespace. */
-export const REQUESTS_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
+const REQUESTS_PATH = '/apis/bigfleet.lucy.sh/v1alpha1/namespaces/default/capacityrequests';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import type { JsonRecord } from '../../../src/domain/json.ts';
 
 /** A RuntimeClass with an overhead; pods that name it get it from the API server. */
-export const SANDBOXED = 'sandboxed';
+const SANDBOXED = 'sandboxed';
 
 /** Its manifest. */
 export const sandboxedClass: JsonRecord = {

@@ -9,7 +9,10 @@ import { clockLayer } from '../../../src/actors/clocks.ts';
 import { drainVoice } from '../../../src/actors/node-drains/drain-voice.ts';
 import { startDrains } from '../../../src/actors/node-drains/drains.ts';
 import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
-import type { PodEvictions, PodStanding } from '../../../src/actors/pod-evictions/pod-evictions.ts';
+import type {
+  PodEvictions,
+  PodEvictionStatus,
+} from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -22,7 +25,7 @@ import { instructionId, machineId, type ObjectKey, objectKey } from '../../../sr
 import { textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
 import type { DrainFact } from '../../../src/domain/shown-phase.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import type { KubeAnswer, KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
@@ -48,7 +51,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const told = new Subject<Fact<DrainPod>>();
   const changes = new Subject<string>();
   const pods = new Map<ObjectKey, DrainPod>();
-  const blocked = new Map<string, Partial<PodStanding>>();
+  const blocked = new Map<string, Partial<PodEvictionStatus>>();
   const wanted = new Map<string, DrainPod>();
   const accepted = new Set<string>();
   const goesAfter = new Map<string, number>();
@@ -73,7 +76,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     const afterMs = goesAfter.get(pod.name) ?? 1000;
     if (Number.isFinite(afterMs)) time.schedule(afterMs, () => remove(pod.key));
   };
-  const standing: PodEvictions['standing'] = (uid) => {
+  const statusOf: PodEvictions['statusOf'] = (uid) => {
     const pod = [...pods.values()].find((candidate) => candidate.uid === uid);
     if (pod === undefined) return undefined;
     return {
@@ -88,7 +91,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   };
   const evictions: Pick<
     PodEvictions,
-    'want' | 'release' | 'standing' | 'progress' | 'changes'
+    'want' | 'release' | 'statusOf' | 'progress' | 'changes'
   > = {
     changes,
     want: (pod) => {
@@ -104,9 +107,9 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       log.push(`release ${node}`);
       for (const pod of [...wanted.values()]) if (pod.node === node) wanted.delete(pod.uid);
     },
-    standing,
+    statusOf,
     progress: (uid) => {
-      const stands = standing(uid);
+      const stands = statusOf(uid);
       if (stands === undefined) return undefined;
       const refusal = stands.reason === 'EvictionForbidden' ? stands.text : '';
       return { accepted: stands.accepted, refusal };
@@ -128,7 +131,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     },
     remove: (name: string) => remove(`ns/${name}`),
     /** Holds evictions of the pod up, for this reason. */
-    block: (name: string, standing: Partial<PodStanding>) => blocked.set(name, standing),
+    block: (name: string, standing: Partial<PodEvictionStatus>) => blocked.set(name, standing),
     unblock: (name: string) => {
       blocked.delete(name);
       const pod = [...wanted.values()].find((candidate) => candidate.name === name);

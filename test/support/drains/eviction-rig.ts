@@ -5,7 +5,7 @@ import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictio
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import { evictionsLayer } from '../../../src/effects/evictions.ts';
 import { fakeEvictions, type Pace } from './fake-evictions.ts';
 
@@ -46,6 +46,7 @@ export const evictionRig = (
     startedMs.set(node, sinceMs);
     for (const pod of cluster.onNode(node)) {
       registry.want(pod, {
+        owner: 'reclaim',
         node,
         deadlineMonotonicMs: sinceMs + graceMs,
         drainSinceMs: sinceMs,
@@ -65,7 +66,7 @@ export const evictionRig = (
     uidOf: (name: string): DrainPod['uid'] | undefined => cluster.known(name)?.uid,
     standing: (name: string) => {
       const pod = cluster.known(name);
-      return pod === undefined ? undefined : registry.standing(pod.uid);
+      return pod === undefined ? undefined : registry.statusOf(pod.uid);
     },
     /** Until the nodes are empty, or `limitMs` is over. */
     untilEmpty: async (nodes: readonly string[], limitMs: number): Promise<number> => {

@@ -26,7 +26,7 @@ const isReady = (node: object): boolean =>
   );
 
 /** Waits until these Nodes are Ready and untainted. */
-export const untilNodesReady = async (
+const untilNodesReady = async (
   cluster: ClusterClient,
   names: readonly string[],
 ): Promise<void> => {

@@ -36,6 +36,6 @@ export const untilSession = async (
 /** How often the fleet said each thing about sessions: connected and ended ones, in order. */
 export const sessionLog = (fleet: FleetProcess): readonly string[] =>
   fleet.logs().flatMap(({ message, why }) => {
-    if (message === 'A cluster has connected') return ['connected'];
-    return message === 'A session has ended' ? [`ended: ${String(why)}`] : [];
+    if (message === 'Cluster connected') return ['connected'];
+    return message === 'Session ended' ? [`ended: ${String(why)}`] : [];
   });

@@ -7,7 +7,7 @@ import {
   type ServiceError,
   type StatusObject,
 } from '@grpc/grpc-js';
-import type { OperatorFrame } from '../../../src/embedded/fleet/in-process.ts';
+import type { OperatorFrame } from '../../../packages/stand-in-fleet/src/in-process.ts';
 import {
   InspectNeedsRequestSchema,
   type InspectNeedsResponse,

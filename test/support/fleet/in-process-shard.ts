@@ -2,8 +2,8 @@
 import { Deferred, Effect, Layer } from 'effect';
 import type { SessionEnding } from '../../../src/domain/session.ts';
 import { ShardCalls, type ShardDial } from '../../../src/effects/shard-call.ts';
-import { dial, StreamRefused } from '../../../src/embedded/fleet/in-process.ts';
-import type { Script } from '../../../src/embedded/fleet/script.ts';
+import { dial, StreamRefused } from '../../../packages/stand-in-fleet/src/in-process.ts';
+import type { Script } from '../../../packages/stand-in-fleet/src/script.ts';
 
 const endingOf = (problem: unknown): SessionEnding =>
   problem instanceof StreamRefused

@@ -13,12 +13,12 @@ import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../time/simulated-time.ts';
 import { Credentials } from '../../../src/effects/credentials.ts';
 import { fakeShard } from './fake-shard.ts';
 
 /** The cluster of the session. */
-export const CLUSTER = clusterId('prod-1');
+const CLUSTER = clusterId('prod-1');
 /** Between two roll-ups. */
 export const INTERVAL_MS = 10_000;
 

@@ -6,7 +6,7 @@
 import { onTestFailed, onTestFinished } from 'vitest';
 import { spawnTidegate, type StartTidegate } from './tidegate-child.ts';
 
-export type { LogLine, ProcessOptions, Runtime, TidegateProcess } from './tidegate-child.ts';
+export type { LogLine, Runtime, TidegateProcess } from './tidegate-child.ts';
 export { thisRuntime } from './tidegate-child.ts';
 
 const LINES_MAX = 60;

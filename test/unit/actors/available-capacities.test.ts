@@ -9,7 +9,7 @@ import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
 import type { CapacityObservation, SessionNews } from '../../../src/domain/frames.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
   AVAILABLE_CAPACITIES_PATH,
   availableCapacitiesLayer,

@@ -1,13 +1,13 @@
-/** The bootstrap template's file: judged at start, followed deferredSends. */
+/** The bootstrap template's file: judged at start, followed later. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startBootstrapTemplate } from '../../../src/actors/fleet-session/bootstrap-template.ts';
+import { bootstrapTemplate } from '../../../src/actors/fleet-session/bootstrap-template.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const pull = { requestId: '0011223344556677', clusterId: 'c1', requirements: [] };
 
@@ -30,7 +30,8 @@ describe('bootstrap file', () => {
       telemetry: { ...silentTelemetry, log: (_, message) => said.push(message) },
       firstSeed: 1,
     });
-    return { time, said, started: await startBootstrapTemplate(world, path) };
+    const template = bootstrapTemplate(world, path);
+    return { time, said, template, started: await template.start() };
   };
 
   /** Files are read by the event loop: looks until it has happened, on simulated polls. */
@@ -53,24 +54,22 @@ describe('bootstrap file', () => {
   });
 
   test('bootstrap file: a changed template is used without a restart', async () => {
-    const { time, said, started } = await start('one {{ .ClusterID }}');
-    if (started._tag === 'Refused') throw new Error(started.problem);
-    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
+    const { time, said, template } = await start('one {{ .ClusterID }}');
+    expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
     await writeFile(path, 'two {{ .ClusterID }}');
     expect(await untilSaid(time, said)).toBe('Bootstrap template in use');
-    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'two c1' });
-    started.template.stop();
+    expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'two c1' });
+    template.stop();
     expect(time.pending()).toBe(0);
   });
 
   test('bootstrap file: a bad change keeps the last good template and is told once', async () => {
-    const { time, said, started } = await start('one {{ .ClusterID }}');
-    if (started._tag === 'Refused') throw new Error(started.problem);
+    const { time, said, template } = await start('one {{ .ClusterID }}');
     await writeFile(path, 'two {{ .ClusterID');
     expect(await untilSaid(time, said)).toContain('the last good one stays');
     await time.advance(60_000);
     expect(said).toHaveLength(1);
-    expect(started.template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
-    started.template.stop();
+    expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
+    template.stop();
   });
 });

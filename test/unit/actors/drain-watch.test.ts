@@ -5,7 +5,7 @@ import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startDrainWatch } from '../../../src/actors/node-drains/drain-watch.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { DRAIN_SELECTIONS } from '../../../src/effects/drain-reads.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { scriptedApi } from '../../support/api/scripted-api.ts';

@@ -8,7 +8,7 @@ import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { NOTES_PER_OBJECT_MAX } from '../../../src/domain/event-series.ts';
 import { textAt } from '../../../src/domain/json.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { eventsLayer } from '../../../src/effects/events.ts';
 import type { KubeAnswer, KubeCall } from '../../../src/effects/kube-api.ts';
 import { Writes } from '../../../src/effects/writes.ts';

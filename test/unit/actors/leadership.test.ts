@@ -5,8 +5,9 @@ import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startLeadership } from '../../../src/actors/leadership.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { LEASE_TIMES, leaseTimesProblem } from '../../../src/domain/lease.ts';
-import { type SimulatedTime, simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { type LeaseTimes, leaseTimesProblem } from '../../../src/domain/lease.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
+import { type SimulatedTime, simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';
 import { leaseApi } from '../../support/api/lease-api.ts';
@@ -21,12 +22,19 @@ const bed = () => {
   const time = simulatedTime();
   const api = leaseApi();
   let made = 0;
-  const candidate = (wallClockOffsetMs = 0) => {
+  const candidate = (wallClockOffsetMs = 0, opening: () => void = () => {}) => {
     made += 1;
     const identity = `candidate-${made}`;
     const own: SimulatedTime = { ...time, now: () => time.now() + wallClockOffsetMs };
     const client = api.client();
-    const gate = makeWriteGate(own);
+    const real = makeWriteGate(own);
+    const gate: WriteGate['Service'] = {
+      ...real,
+      openUntil: (deadlineMs) => {
+        opening();
+        real.openUntil(deadlineMs);
+      },
+    };
     const runtime = ManagedRuntime.make(Layer.mergeAll(
       Layer.succeed(KubeApi, client.service),
       Layer.succeed(WriteGate, gate),
@@ -44,10 +52,10 @@ const bed = () => {
     const said: boolean[] = [];
     leadership.leading.subscribe((leads) => said.push(leads));
     cleanups.push(() => {
-      leadership.actor.stop();
+      leadership.actor?.stop();
       return Promise.resolve();
     });
-    const state = () => String(JSON.stringify(leadership.actor.getSnapshot().value));
+    const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
     return { identity, client, gate, leadership, said, state };
   };
   return { time, api, candidate };
@@ -103,7 +111,7 @@ describe('a candidate', () => {
     await time.settle();
     const two = candidate();
     await time.advance(5000);
-    one.leadership.actor.stop();
+    one.leadership.actor?.stop();
     await time.advance(12_000);
     expect(two.leadership.leads()).toBe(false);
     await time.advance(4000);
@@ -126,7 +134,7 @@ describe('a candidate', () => {
     const two = candidate();
     await time.advance(5000);
     two.client.meets('deaf');
-    one.leadership.actor.stop();
+    one.leadership.actor?.stop();
     await time.advance(31_000);
     expect(two.leadership.leads()).toBe(true);
   });
@@ -227,6 +235,51 @@ describe('a leader', () => {
   });
 });
 
+describe('a candidacy that crashes', () => {
+  /** A candidate whose renewals crash while `broken` is true. */
+  const fragile = () => {
+    const all = bed();
+    const planted = { broken: false };
+    const one = all.candidate(0, () => {
+      if (planted.broken) throw new Error('planted');
+    });
+    return { ...all, one, planted };
+  };
+
+  it('lets nothing be written until it leads again', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(2100);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([false, 'Closed']);
+    planted.broken = false;
+    await time.advance(5000);
+    expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
+    expect(one.said).toEqual([false, true, false, true]);
+  });
+
+  it('is restarted ever more slowly while it goes on crashing', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(300_000);
+    const before = one.client.requests.length;
+    await time.advance(60_000);
+    expect(one.client.requests.length - before).toBeLessThan(20);
+    expect(one.leadership.leads()).toBe(false);
+  });
+
+  it('is over at once when it is released while it waits for its restart', async () => {
+    const { time, one, planted } = fragile();
+    await time.settle();
+    planted.broken = true;
+    await time.advance(2100);
+    await one.leadership.release();
+    expect(one.leadership.actor).toBeUndefined();
+    expect(time.pending()).toBe(0);
+  });
+});
+
 describe('a release', () => {
   it('leaves a lease of others alone', async () => {
     const { time, api, candidate } = bed();
@@ -268,11 +321,10 @@ describe('a release', () => {
 
 describe('the times of a lease', () => {
   it('must fit each other', () => {
-    expect(leaseTimesProblem(LEASE_TIMES)).toBeUndefined();
-    expect(leaseTimesProblem({ leaseMs: 10_000, renewMs: 10_000, retryMs: 2000 })).toContain(
-      'renew',
-    );
-    expect(leaseTimesProblem({ leaseMs: 15_000, renewMs: 2000, retryMs: 2000 })).toContain('retry');
-    expect(leaseTimesProblem({ leaseMs: 500, renewMs: 400, retryMs: 0 })).toContain('at least');
+    const problem = (times: Partial<LeaseTimes>) => leaseTimesProblem({ ...LEASE_TIMES, ...times });
+    expect(problem({})).toBeUndefined();
+    expect(problem({ leaseMs: 10_000 })).toBe('RenewDeadlineTooLong');
+    expect(problem({ retryMs: 5000 })).toBeUndefined();
+    expect(problem({ retryMs: 5001 })).toBe('RetryPeriodTooLong');
   });
 });

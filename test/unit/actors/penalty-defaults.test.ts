@@ -1,15 +1,15 @@
-/** The file of penalties by PriorityClass: judged at start, followed deferredSends. */
+/** The file of penalties by PriorityClass: judged at start, followed later. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPenaltyDefaults } from '../../../src/actors/capacity-requests/penalty-defaults.ts';
+import { penaltyDefaults } from '../../../src/actors/capacity-requests/penalty-defaults.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 describe('penalty defaults', () => {
   let folder = '';
@@ -35,19 +35,16 @@ describe('penalty defaults', () => {
       },
       firstSeed: 1,
     });
-    const started = await startPenaltyDefaults(world, {
-      file,
-      refused: (problem) => refused.push(problem),
-    });
-    return { time, said, refused, counted, started };
+    const inUse = penaltyDefaults(world, { file, onRefused: (problem) => refused.push(problem) });
+    return { time, said, refused, counted, inUse, started: await inUse.start() };
   };
   const running = async (text: string) => {
     await writeFile(path, text);
     const { started, ...rest } = await start(path);
     if (started._tag === 'Refused') throw new Error(started.problem);
     const told: PenaltyDefaults[] = [];
-    started.inUse.defaults.subscribe((defaults) => told.push(defaults));
-    return { ...rest, told, inUse: started.inUse };
+    rest.inUse.values.subscribe((defaults) => told.push(defaults));
+    return { ...rest, told };
   };
   /** Files are read by the event loop: looks until it has happened, on simulated polls. */
   const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
@@ -56,9 +53,8 @@ describe('penalty defaults', () => {
   };
 
   test('without a file no PriorityClass has penalties', async () => {
-    const { started } = await start(undefined);
-    if (started._tag === 'Refused') throw new Error(started.problem);
-    expect(await firstValueFrom(started.inUse.defaults)).toEqual(new Map());
+    const { inUse } = await start(undefined);
+    expect(await firstValueFrom(inUse.values)).toEqual(new Map());
   });
 
   test('a file that is not there is refused by name', async () => {

@@ -3,7 +3,7 @@ import { config, Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
 import { sayStreamDefects } from '../../../src/actors/fleet-session/stream-defects.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 afterEach(() => {
   config.onUnhandledError = null;

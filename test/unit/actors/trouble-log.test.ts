@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { warningAggregator } from '../../../src/actors/warning-aggregator.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const rig = () => {
   const time = simulatedTime();

@@ -205,12 +205,12 @@ describe('the registry', () => {
     for (let id = 0; id < 300; id += 1) expect(phase(`m${id}`)).toBe('Ready');
   });
 
-  test('upcomingNodes: keeps few settled actors awake and still writes foreign values over', async () => {
+  test('upcomingNodes: keeps few settled actors active and still writes foreign values over', async () => {
     const { frame, cluster, phase, registry, settle } = machineRig();
     for (let id = 0; id < 2500; id += 1) frame(`m${id}`, 'Configured');
     for (let n = 0; n < 60; n += 1) await settle();
     expect([...registry().actors()].length).toBe(2000);
-    expect(registry().counts()).toMatchObject({ asleep: 500, settled: 2000 });
+    expect(registry().counts()).toMatchObject({ passive: 500, settled: 2000 });
     expect(registry().get('m0')).toBeUndefined();
     cluster.put('un-m0', { status: { phase: 'Failed' } });
     await settle();

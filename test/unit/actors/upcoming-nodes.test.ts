@@ -253,6 +253,6 @@ describe('a replay', () => {
     resynced(news, 1);
     await settle();
     expect(cluster.calls.length).toBe(before);
-    expect(registry().counts()).toMatchObject({ asleep: 50 });
+    expect(registry().counts()).toMatchObject({ passive: 50 });
   });
 });

@@ -2,7 +2,7 @@
 import { Schema } from 'effect';
 import { describe, expect, it } from 'vitest';
 import { customResourceDefinition, structuralSchema } from '../../../src/api/crd.ts';
-import { exampleObject, referencePage } from '../../../src/api/reference.ts';
+import { exampleObject, referencePage } from '../../../tools/crd-reference.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';
 import { asRecord, type JsonRecord, recordAt, valueAt } from '../../../src/domain/json.ts';
 

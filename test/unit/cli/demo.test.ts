@@ -4,7 +4,7 @@ import { runDemo } from '../../../src/cli/demo.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
 import type { DemoSite } from '../../../src/cli/demo-site.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const REQUEST: DemoRequest = {
   scenario: 'outage',

@@ -6,7 +6,7 @@ import { createActor } from 'xstate';
 import { expect, onTestFinished, test } from 'vitest';
 import { runReplay } from '../../../src/cli/replay.ts';
 import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';

@@ -1,5 +1,7 @@
 /** Bootstrap blobs (wire: flags, "Bootstrap template"; seed: operator, section "Bootstrap"). */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { anyText, fuzzedTemplate } from '../../../packages/go-template/test/template-grammar.ts';
 import { type BootstrapContext, bootstrapRenderer } from '../../../src/domain/bootstrap.ts';
 import type { BootstrapAnswer } from '../../../src/domain/session.ts';
 
@@ -10,6 +12,8 @@ const PULL: BootstrapContext = {
     { key: 'rack', operator: 'Same', values: [] },
   ],
 };
+
+const FUZZED = 10_000;
 
 const rendered = (template: string | undefined, pull = PULL): BootstrapAnswer => {
   const made = bootstrapRenderer(template);
@@ -73,5 +77,17 @@ describe('bootstrapRenderer', () => {
     expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
     expect(made.render(bare)).toEqual({ _tag: 'Rendered', userData: 'beta' });
     expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
+  });
+
+  it(`answers ${FUZZED} texts of any kind, and never throws`, () => {
+    fc.assert(
+      fc.property(fc.oneof(anyText, fuzzedTemplate), (text) => {
+        const template = bootstrapRenderer(text);
+        if (template._tag === 'Ready') {
+          expect(template.render(PULL)._tag).toMatch(/Rendered|Failed/);
+        } else expect(template.column).toBeGreaterThan(0);
+      }),
+      { numRuns: FUZZED },
+    );
   });
 });

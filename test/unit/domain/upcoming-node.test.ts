@@ -4,7 +4,7 @@ import type { MachineObservation, MachineState } from '../../../src/domain/frame
 import { machineId } from '../../../src/domain/ids.ts';
 import type { NodeLink } from '../../../src/domain/node-link.ts';
 import {
-  owedWrite,
+  pendingWrite,
   projectUpcomingNode,
   sight,
   type Sighting,
@@ -80,18 +80,18 @@ const READY = {
 
 describe('upcoming node', () => {
   test('upcomingNodes: owes nothing when the object shows what the shard said', () => {
-    expect(owedWrite('m-1', facts(said('Configured'), object(READY)))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(said('Configured'), object(READY)))).toBeUndefined();
   });
 
   test('upcomingNodes: owes nothing while the shard said nothing about the machine', () => {
-    expect(owedWrite('m-1', facts(null, object(READY)))).toBeUndefined();
-    expect(owedWrite('m-1', facts(null))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(null, object(READY)))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(null))).toBeUndefined();
   });
 
   test('upcomingNodes: owes a creation, then the first status with the start time', () => {
-    expect(owedWrite('m-1', facts(said('Configuring')))).toBe('create');
+    expect(pendingWrite('m-1', facts(said('Configuring')))).toBe('create');
     const created = facts(said('Configuring'), object(undefined));
-    expect(owedWrite('m-1', created)).toBe('status_update');
+    expect(pendingWrite('m-1', created)).toBe('status_update');
     expect(statusPatch(created)).toEqual({
       status: {
         phase: 'Registered',
@@ -129,7 +129,7 @@ describe('upcoming node', () => {
   test('upcomingNodes: a long last error is cut between characters', () => {
     const lastError = `${'x'.repeat(4095)}\u{1F6A2}`;
     const cut = sight(undefined, frame('Failed', { lastError }), T0).lastError;
-    expect(cut.length).toBe(4096);
+    expect(cut.length).toBe(4095);
     expect(cut.isWellFormed()).toBe(true);
   });
 
@@ -137,7 +137,7 @@ describe('upcoming node', () => {
     const sighting = sight(said('Configured'), frame('Draining', { providerId: '' }), T0);
     expect(sighting.providerId).toBe('host-1');
     const first = sight(undefined, frame('Configured', { providerId: '' }), T0);
-    expect(owedWrite('m-1', facts(first, object(READY)))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(first, object(READY)))).toBeUndefined();
   });
 
   test('upcomingNodes: fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
@@ -158,7 +158,7 @@ describe('upcoming node', () => {
       resources: { cpu: 2, memory: '4Gi' },
       taints: [{ key: 'k', effect: 'NoSchedule' }],
     });
-    expect(owedWrite('m-1', facts(said('Configured'), shown))).toBe('spec_update');
+    expect(pendingWrite('m-1', facts(said('Configured'), shown))).toBe('spec_update');
     expect(specPatch('m-1', facts(said('Configured'), shown))).toEqual({
       spec: { labels: { zone: 'a', old: null }, taints: null },
     });
@@ -176,26 +176,28 @@ describe('upcoming node', () => {
 
   test('wire phases: a drained machine is shown as Drained before its object is deleted', () => {
     const ended = said('Draining', 'Idle');
-    expect(owedWrite('m-1', facts(ended, object({ ...READY, phase: 'Draining' }))))
+    expect(pendingWrite('m-1', facts(ended, object({ ...READY, phase: 'Draining' }))))
       .toBe('status_update');
-    expect(owedWrite('m-1', facts(ended, object({ ...READY, phase: 'Drained' })))).toBe('delete');
-    expect(owedWrite('m-1', facts(ended))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(ended, object({ ...READY, phase: 'Drained' })))).toBe(
+      'delete',
+    );
+    expect(pendingWrite('m-1', facts(ended))).toBeUndefined();
   });
 
   test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
     const idle = said('Idle');
     expect(idle.standing).toBeNull();
-    const owed = (phase: string) => owedWrite('m-1', facts(idle, object({ ...READY, phase })));
+    const owed = (phase: string) => pendingWrite('m-1', facts(idle, object({ ...READY, phase })));
     expect(owed('Provisioning')).toBe('status_update');
     expect(owed('Draining')).toBe('status_update');
     expect(owed('Ready')).toBe('delete');
-    expect(owedWrite('m-1', facts(idle, object(undefined)))).toBe('delete');
-    expect(owedWrite('m-1', facts(idle))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(idle, object(undefined)))).toBe('delete');
+    expect(pendingWrite('m-1', facts(idle))).toBeUndefined();
   });
 
   test('wire phases: a machine that a replay left out loses its object', () => {
-    expect(owedWrite('m-1', facts(UNBOUND, object(READY)))).toBe('delete');
-    expect(owedWrite('m-1', facts(UNBOUND))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(UNBOUND, object(READY)))).toBe('delete');
+    expect(pendingWrite('m-1', facts(UNBOUND))).toBeUndefined();
   });
 
   test('upcomingNodes: is read from whatever the API server gives', () => {

@@ -44,7 +44,7 @@ describe('answers', () => {
     },
     'a gateway that lost it': {
       answer: refusal(504, 'timeout'),
-      state: 'lookingAround',
+      state: 'awaitingCache',
       reason: 'EvictionUnanswered',
     },
     'something unknown': {
@@ -171,6 +171,6 @@ describe('answers', () => {
     expect(podsAsked(made).length).toBe(1);
     made.cluster.drop('p1');
     await made.time.advance(100);
-    expect(uid === undefined ? undefined : made.registry.standing(uid)).toBeUndefined();
+    expect(uid === undefined ? undefined : made.registry.statusOf(uid)).toBeUndefined();
   });
 });

@@ -62,7 +62,7 @@ describe('slots', () => {
     await budgetedApp(made, { size: 3, unavailable: 0 });
     made.drain('n1');
     await made.time.advance(100);
-    made.registry.release('n1');
+    made.registry.release('n1', 'reclaim');
     await made.time.advance(130_000);
     made.cluster.bookmark();
     await made.ready();

@@ -92,7 +92,7 @@ const does = (rig: Rig, deed: Deed): void => {
     case 'Drop':
       return cluster.drop(`p${deed.pod}`);
     case 'Pause':
-      return rig.registry.release(deed.node);
+      return rig.registry.release(deed.node, 'reclaim');
     case 'Kubelet':
       return cluster.node(deed.node, deed.ready);
     case 'Second':

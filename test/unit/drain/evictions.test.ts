@@ -16,7 +16,7 @@ describe('which pods are asked', () => {
     expect(made.standing('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual(['p1']);
-    expect(uid === undefined ? undefined : made.registry.standing(uid)).toBeUndefined();
+    expect(uid === undefined ? undefined : made.registry.statusOf(uid)).toBeUndefined();
     expect(made.cluster.violations).toEqual([]);
   });
 
@@ -30,6 +30,7 @@ describe('which pods are asked', () => {
     await made.ready();
     if (old !== undefined) {
       made.registry.want(old, {
+        owner: 'reclaim',
         node: 'n1',
         deadlineMonotonicMs: 1e6,
         drainSinceMs: 0,
@@ -115,7 +116,7 @@ describe('when nothing more is wanted', () => {
     made.drain('n1');
     await made.time.advance(100);
     expect(podsAsked(made).length).toBe(1);
-    made.registry.release('n1');
+    made.registry.release('n1', 'reclaim');
     await made.time.advance(60_000);
     expect(podsAsked(made).length).toBe(1);
     expect(made.cluster.calls[0]?.status).toBe(201);
@@ -127,7 +128,7 @@ describe('when nothing more is wanted', () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 1 });
     made.drain('n1');
-    made.registry.release('n1');
+    made.registry.release('n1', 'reclaim');
     await made.time.advance(10_000);
     expect(podsAsked(made)).toEqual([]);
     made.drain('n1');

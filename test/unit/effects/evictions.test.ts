@@ -3,7 +3,7 @@ import { Effect, Fiber, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { Evictions, evictionsLayer } from '../../../src/effects/evictions.ts';
 import {
   AnswerLost,

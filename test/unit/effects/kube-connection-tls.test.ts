@@ -8,7 +8,7 @@ import { Effect, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, type KubeFault } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
 import { type Authority, newAuthority, type Pair } from '../../support/processes/certificates.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { KubeApi, type KubeCall, type WatchLine } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
-import { contextNamespace, readKubeconfig } from '../../../src/effects/kubeconfig.ts';
+import { readKubeconfig } from '../../../src/effects/kubeconfig.ts';
 import {
   event,
   type Handle,
@@ -262,13 +262,6 @@ describe('a watch', () => {
 });
 
 describe('a kubeconfig', () => {
-  it('gives the namespace of its context', async () => {
-    const stub = await startStubApi(() => {});
-    cleanups.push(stub.stop);
-    const config = await Effect.runPromise(readKubeconfig(stub.source));
-    expect(contextNamespace(config)).toBe('here');
-  });
-
   it('that does not exist is refused with one sentence', async () => {
     const result = await Effect.runPromise(
       Effect.result(readKubeconfig({ _tag: 'File', path: '/nowhere/kubeconfig' })),

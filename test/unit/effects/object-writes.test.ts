@@ -103,3 +103,71 @@ test('object writes: a deletion names the UID it means, and is done when there i
   expect(await Effect.runPromise(writes.remove('x', 'u')))
     .toEqual(fault('409 another UID', 'conflict'));
 });
+
+const OURS = { fieldManager: 'tidegate-test', force: false };
+
+test('object writes: an apply names its field manager and whether it takes fields over', async () => {
+  const { writes, calls } = rig({ status: 201, body: object }, { status: 200, body: object });
+  expect(await Effect.runPromise(writes.apply('x', object, OURS))).toEqual(written);
+  expect(await Effect.runPromise(writes.applyStatus('x', object, { ...OURS, force: true })))
+    .toEqual(written);
+  const call = { method: 'PATCH', contentType: 'application/apply-patch+yaml', body: object };
+  expect(calls).toMatchObject([
+    {
+      ...call,
+      path: '/apis/g/v1/things/x',
+      query: { fieldManager: 'tidegate-test', force: 'false' },
+    },
+    {
+      ...call,
+      path: '/apis/g/v1/things/x/status',
+      query: { fieldManager: 'tidegate-test', force: 'true' },
+    },
+  ]);
+});
+
+test('object writes: an apply that meets fields of other managers names fields and managers', async () => {
+  const causes = [
+    {
+      reason: 'FieldManagerConflict',
+      message: 'conflict with "kubectl-client-side-apply" using apps/v1',
+      field: '.spec.replicas',
+    },
+    {
+      reason: 'FieldManagerConflict',
+      message: 'conflict with "a \\"b\\"" with subresource "status" using g/v1',
+      field: '.spec.paused',
+    },
+  ];
+  const { writes } = rig({ status: 409, body: { message: 'no', details: { causes } } });
+  expect(await Effect.runPromise(writes.apply('x', object, OURS))).toEqual({
+    outcome: {
+      _tag: 'Conflict',
+      conflicts: [
+        { manager: 'kubectl-client-side-apply', field: '.spec.replicas' },
+        { manager: 'a "b"', field: '.spec.paused' },
+      ],
+    },
+    result: 'conflict',
+  });
+});
+
+test('object writes: an apply to an older revision is a fault that counts as a conflict', async () => {
+  const { writes } = rig(status(409, 'the object has been modified'));
+  expect(await Effect.runPromise(writes.apply('x', object, OURS)))
+    .toEqual(fault('409 the object has been modified', 'conflict'));
+});
+
+test('object writes: an apply creates, so a 404 is a kind that is not served', async () => {
+  const { writes } = rig(status(404, 'the server could not find the requested resource'));
+  expect(await Effect.runPromise(writes.apply('x', object, OURS)))
+    .toEqual(fault('404 the server could not find the requested resource'));
+});
+
+test('object writes: an apply of a status to an object that is not there says so', async () => {
+  const { writes } = rig(status(404), new NotSent({ why: 'connection refused' }));
+  expect(await Effect.runPromise(writes.applyStatus('x', object, OURS)))
+    .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
+  expect(await Effect.runPromise(writes.applyStatus('x', object, OURS)))
+    .toEqual(fault('connection refused'));
+});

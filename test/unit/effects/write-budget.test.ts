@@ -3,7 +3,7 @@ import { Effect, Exit, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { writeBudget } from '../../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../../src/effects/write-gate.ts';

@@ -1,7 +1,7 @@
 /** The board of actors: what is kept of those that live, and forgotten of those that end. */
 import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
 import { inspectWith } from '../../../src/observability/inspector.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createActor } from 'xstate';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordEntry, recordText } from '../../../src/api/actor-record.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { recordInto, startActorRecorder } from '../../../src/observability/actor-recorder.ts';

@@ -1,7 +1,7 @@
 /** Logs: JSON lines with a constant message, the time of the world, and the cluster on each. */
 import { expect, test } from 'vitest';
 import { makeLogs } from '../../../src/observability/logs.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 
 const logger = (level: 'debug' | 'info' | 'warn' | 'error') => {
   const lines: string[] = [];

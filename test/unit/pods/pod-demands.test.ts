@@ -1,8 +1,8 @@
 /** The registry of pods: what becomes of pods and their requests, in small. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { COLLECTION_GRACE_MS } from '../../../src/actors/capacity-requests/departures.ts';
-import { QUIET_PODS_MAX } from '../../../src/actors/capacity-requests/pod-demand-population.ts';
+import { GC_GRACE_MS } from '../../../src/machines/pod-demand.ts';
+import { ACTIVE_SETTLED_MAX } from '../../../src/actors/capacity-requests/pod-demand-registry.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { podRig, podUid } from '../../support/demand/pod-rig.ts';
@@ -30,7 +30,7 @@ describe('pods become demand', () => {
     rig.pod('web');
     rig.foreign('cr-pod-old', 'gone');
     rig.pods.list();
-    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    await rig.time.advance(GC_GRACE_MS * 2);
     expect(rig.requests.writes()).toEqual([]);
     rig.requests.list();
     await rig.settle();
@@ -155,9 +155,9 @@ describe('pods that go', () => {
     rig.pod('web');
     await rig.settle();
     rig.pods.remove('web');
-    await rig.time.advance(COLLECTION_GRACE_MS / 2);
+    await rig.time.advance(GC_GRACE_MS / 2);
     rig.collect('web');
-    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    await rig.time.advance(GC_GRACE_MS * 2);
     expect(rig.requests.writes()).toHaveLength(2);
     expect(rig.registry().counts()['leaving'] ?? 0).toBe(0);
   });
@@ -167,7 +167,7 @@ describe('pods that go', () => {
     rig.pod('web');
     await rig.settle();
     rig.pods.remove('web');
-    await rig.time.advance(COLLECTION_GRACE_MS - 1);
+    await rig.time.advance(GC_GRACE_MS - 1);
     expect(rig.requests.writes()).toHaveLength(2);
     await rig.time.advance(1);
     await rig.settle();
@@ -181,7 +181,7 @@ describe('pods that go', () => {
     rig.requests.list();
     await rig.settle();
     expect(rig.requests.writes()).toEqual([]);
-    await rig.time.advance(COLLECTION_GRACE_MS);
+    await rig.time.advance(GC_GRACE_MS);
     await rig.settle();
     expect(rig.requests.names()).toEqual([]);
   });
@@ -195,7 +195,7 @@ describe('pods that go', () => {
     await rig.settle();
     expect(rig.requests.names().sort()).toEqual([rig.nameOf('db-0', 1), rig.nameOf('db-0', 2)]);
     rig.collect('db-0', 1);
-    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    await rig.time.advance(GC_GRACE_MS * 2);
     expect(rig.requests.names()).toEqual([rig.nameOf('db-0', 2)]);
   });
 });
@@ -245,7 +245,7 @@ describe('requests of others', () => {
       metadata: { name: 'training', namespace: 'default', uid: 't' },
       spec: { resources: { cpu: '1' }, priority: 0 },
     });
-    await rig.time.advance(COLLECTION_GRACE_MS * 2);
+    await rig.time.advance(GC_GRACE_MS * 2);
     expect(rig.requests.writes()).toEqual([]);
   });
 
@@ -306,15 +306,15 @@ describe('what people are told', () => {
 });
 
 describe('many pods', () => {
-  test('a thousand settled pods stay awake, and those that rested longest sleep', async () => {
+  test('a thousand settled pods stay active, and the least recently used are passivated', async () => {
     const rig = podRig();
-    const count = QUIET_PODS_MAX + 200;
+    const count = ACTIVE_SETTLED_MAX + 200;
     for (let number = 0; number < count; number += 1) rig.pod(`p${number}`);
     await rig.registry().idle();
     await rig.settle();
     expect(rig.requests.names()).toHaveLength(count);
-    expect(rig.registry().counts()).toMatchObject({ settled: QUIET_PODS_MAX, asleep: 200 });
-    expect([...rig.registry().actors()]).toHaveLength(QUIET_PODS_MAX);
+    expect(rig.registry().counts()).toMatchObject({ settled: ACTIVE_SETTLED_MAX, passive: 200 });
+    expect([...rig.registry().actors()]).toHaveLength(ACTIVE_SETTLED_MAX);
   });
 
   test('of 2,000 pods of which 1,000 finish, exactly 2 writes a pod and 1 for a finished one', async () => {

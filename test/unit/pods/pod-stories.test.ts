@@ -6,7 +6,7 @@
 import { Effect } from 'effect';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { COLLECTION_GRACE_MS } from '../../../src/actors/capacity-requests/departures.ts';
+import { GC_GRACE_MS } from '../../../src/machines/pod-demand.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
@@ -144,7 +144,7 @@ const makeStage = () => {
       requests.intercept(() => Effect.succeed(undefined));
       requests.catchUp();
       rig.registry().lead(true);
-      await rig.time.advance(COLLECTION_GRACE_MS + 120_000);
+      await rig.time.advance(GC_GRACE_MS + 120_000);
       await rig.settle();
     },
     shown: () =>

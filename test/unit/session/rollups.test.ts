@@ -9,7 +9,7 @@ import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { NotLeader, Writes } from '../../../src/effects/writes.ts';

@@ -12,12 +12,12 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
 import { Credentials } from '../../../src/effects/credentials.ts';
 import { Writes } from '../../../src/effects/writes.ts';
-import { startFleet } from '../../../src/embedded/fleet/fleet.ts';
-import { ODD_FRAMES } from '../../../src/embedded/fleet/odd-frames.ts';
+import { startFleet } from '../../../packages/stand-in-fleet/src/fleet.ts';
+import { ODD_FRAMES } from '../../../packages/stand-in-fleet/src/odd-frames.ts';
 import { fedRequests, request } from '../../support/demand/fed-requests.ts';
 import { inProcessShard } from '../../support/fleet/in-process-shard.ts';
 
@@ -163,11 +163,11 @@ describe('session with the stand-in fleet', () => {
 
   test('wire 7: a shard that takes no sessions is asked again and found', async () => {
     const { time, fleet, cluster, state } = start();
-    fleet.door.refuse = true;
+    fleet.admission.refuse = true;
     cluster.list(request('a'));
     await time.advance(120_000);
     expect(state()).not.toBe('streaming');
-    fleet.door.refuse = false;
+    fleet.admission.refuse = false;
     await time.advance(31_000);
     expect(state()).toBe('streaming');
   });

@@ -8,7 +8,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { rollupFrames } from '../../../src/effects/rollup-frame.ts';
 import { replyOutbox } from '../../../src/streams/reply-outbox.ts';
 import { fakeShard } from '../../support/fleet/fake-shard.ts';

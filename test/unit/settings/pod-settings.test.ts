@@ -1,6 +1,6 @@
 /** Settings of the pods role, in a process of its own and within the operator. */
 import { describe, expect, test } from 'vitest';
-import { podRoleSettings } from '../../../src/effects/pod-settings.ts';
+import { podsOperatorSettings } from '../../../src/effects/pod-settings.ts';
 import { operatorSettings } from '../../../src/effects/settings.ts';
 
 const processEnvironment = (environment: Record<string, string> = {}) => ({
@@ -11,13 +11,13 @@ const processEnvironment = (environment: Record<string, string> = {}) => ({
 });
 
 const settled = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
-  const outcome = podRoleSettings(flags, processEnvironment(environment));
+  const outcome = podsOperatorSettings(flags, processEnvironment(environment));
   if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
   return outcome.settings;
 };
 
 const problem = (flags: Record<string, string>): string => {
-  const outcome = podRoleSettings(flags, processEnvironment());
+  const outcome = podsOperatorSettings(flags, processEnvironment());
   if (outcome._tag === 'Settled') throw new Error('It was settled');
   return outcome.message;
 };
@@ -30,6 +30,12 @@ describe('settings of the pods role', () => {
     expect(pods.penaltyDefaultsFile).toBeUndefined();
     expect(pods.selectsNamespace).toBeUndefined();
     expect(pods.selectsPod({})).toBe(true);
+  });
+
+  test('it is an operator with the role pods alone', () => {
+    const { fleet, healthAddress } = settled({});
+    expect(fleet).toBeUndefined();
+    expect(healthAddress).toEqual({ host: '', port: 8771 });
   });
 
   test('its variables are its own', () => {

@@ -27,17 +27,25 @@ const problem = (flags: Record<string, string>, environment: Record<string, stri
 describe('operator settings', () => {
   test('need only a cluster and a shard; everything else has a default', () => {
     expect(settled(least)).toEqual({
-      clusterId: 'prod-1',
-      shardAddress: 'shard.fleet.svc:7700',
+      fleet: {
+        clusterId: 'prod-1',
+        shardAddress: 'shard.fleet.svc:7700',
+        acknowledgeConcurrency: 16,
+        rollupIntervalMs: 10_000,
+        bootstrapTemplateFile: undefined,
+        tls: undefined,
+        drains: {
+          tierWaitMs: undefined,
+          isPaused: false,
+          evictionsPerBudget: 1,
+          ownPod: null,
+        },
+      },
       kubeconfig: undefined,
       metricsAddress: { host: '', port: 8770 },
       healthAddress: { host: '', port: 8771 },
       writesPerSecond: 200,
       writeBurst: 400,
-      acknowledgeConcurrency: 16,
-      rollupIntervalMs: 10_000,
-      bootstrapTemplateFile: undefined,
-      tls: undefined,
       logLevel: 'info',
       lease: {
         name: 'tidegate-operator',
@@ -47,19 +55,13 @@ describe('operator settings', () => {
         renewDeadlineMs: 10_000,
         retryPeriodMs: 2000,
       },
-      drains: {
-        tierWaitMs: undefined,
-        isPaused: false,
-        evictionsPerBudget: 1,
-        ownPod: null,
-      },
     });
   });
 
   test('DR-20: know the pod that the operator runs in, by its variables or its host name', () => {
     const own = (environment: Record<string, string>, namespace?: string) => {
       const outcome = operatorSettings(least, processEnvironment(environment, namespace));
-      return outcome._tag === 'Settled' ? outcome.settings.drains.ownPod : outcome.message;
+      return outcome._tag === 'Settled' ? outcome.settings.fleet?.drains.ownPod : outcome.message;
     };
     expect(own({ POD_NAME: 'tide-0', POD_NAMESPACE: 'fleet' })).toEqual({
       namespace: 'fleet',
@@ -80,31 +82,31 @@ describe('operator settings', () => {
   });
 
   test('DR-45: take --pause-drains as true or false and nothing else', () => {
-    expect(settled({ ...least, 'pause-drains': 'true' }).drains.isPaused).toBe(true);
-    expect(settled(least, { TIDEGATE_PAUSE_DRAINS: 'true' }).drains.isPaused).toBe(true);
+    expect(settled({ ...least, 'pause-drains': 'true' }).fleet?.drains.isPaused).toBe(true);
+    expect(settled(least, { TIDEGATE_PAUSE_DRAINS: 'true' }).fleet?.drains.isPaused).toBe(true);
     expect(problem({ ...least, 'pause-drains': 'maybe' })).toBe(
       'Cannot use --pause-drains "maybe": it is unknown; write true or false',
     );
   });
 
   test('DR-21: take --tier-wait for the wait between tiers', () => {
-    expect(settled({ ...least, 'tier-wait': '5s' }).drains.tierWaitMs).toBe(5000);
+    expect(settled({ ...least, 'tier-wait': '5s' }).fleet?.drains.tierWaitMs).toBe(5000);
   });
 
   test('take a flag before the environment, and the environment before the default', () => {
     const environment = { TIDEGATE_ROLLUP_INTERVAL: '30s', TIDEGATE_QPS: '7.5' };
     const settings = settled({ ...least, qps: '9' }, environment);
-    expect([settings.rollupIntervalMs, settings.writesPerSecond]).toEqual([30_000, 9]);
+    expect([settings.fleet?.rollupIntervalMs, settings.writesPerSecond]).toEqual([30_000, 9]);
   });
 
   test('count an empty variable as not set', () => {
-    expect(settled(least, { TIDEGATE_ROLLUP_INTERVAL: '' }).rollupIntervalMs).toBe(10_000);
+    expect(settled(least, { TIDEGATE_ROLLUP_INTERVAL: '' }).fleet?.rollupIntervalMs).toBe(10_000);
   });
 
   test('count an empty flag as not set where the option may be left out', () => {
     const empty = { 'tls-cert': '', 'tls-key': '', 'tls-ca': '', 'kubeconfig': '' };
     expect(settled({ ...least, ...empty })).toMatchObject({
-      tls: undefined,
+      fleet: { tls: undefined },
       kubeconfig: undefined,
     });
     expect(problem({ ...least, 'cluster-id': '' })).toContain('Cannot use --cluster-id ""');
@@ -185,12 +187,12 @@ describe('operator settings', () => {
 
   test('wire 8: all three TLS files give mTLS, none gives plaintext', () => {
     const files = { 'tls-cert': 'c.pem', 'tls-key': 'k.pem', 'tls-ca': 'ca.pem' };
-    expect(settled({ ...least, ...files }).tls).toEqual({
+    expect(settled({ ...least, ...files }).fleet?.tls).toEqual({
       certFile: 'c.pem',
       keyFile: 'k.pem',
       caFile: 'ca.pem',
     });
-    expect(settled(least).tls).toBeUndefined();
+    expect(settled(least).fleet?.tls).toBeUndefined();
   });
 
   test.each([
@@ -211,6 +213,49 @@ describe('operator settings', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('roles of an operator', () => {
+  const rolesOf = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
+    const { fleet, pods } = settled(flags, environment);
+    return [...(fleet === undefined ? [] : ['fleet']), ...(pods === undefined ? [] : ['pods'])];
+  };
+
+  test('are the fleet alone unless chosen', () => {
+    expect(rolesOf(least)).toEqual(['fleet']);
+  });
+
+  test('are those of --roles, and pods with --with-pods', () => {
+    expect(rolesOf({ ...least, roles: 'fleet, pods' })).toEqual(['fleet', 'pods']);
+    expect(rolesOf({ ...least, 'with-pods': 'true' })).toEqual(['fleet', 'pods']);
+    expect(rolesOf({ roles: 'pods' })).toEqual(['pods']);
+    expect(rolesOf({ roles: 'pods', 'with-pods': 'true' })).toEqual(['pods']);
+    expect(rolesOf({}, { TIDEGATE_ROLES: 'pods' })).toEqual(['pods']);
+  });
+
+  test('need a cluster id and a shard only with the fleet', () => {
+    expect(settled({ roles: 'pods' }).fleet).toBeUndefined();
+    expect(problem({ roles: 'fleet,pods' })).toContain('Cannot start without --cluster-id');
+  });
+
+  test.each([
+    [
+      'fleet,evictions',
+      'Cannot use --roles "fleet,evictions": this version does not have the role "evictions" yet; choose from fleet, pods',
+    ],
+    [
+      'maintenance',
+      'Cannot use --roles "maintenance": this version does not have the role "maintenance" yet; choose from fleet, pods',
+    ],
+    [
+      'availability',
+      'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods',
+    ],
+    ['fleet,pod', 'Cannot use --roles "fleet,pod": "pod" is no role; choose from fleet, pods'],
+    ['', 'Cannot use --roles "": "" is no role; choose from fleet, pods'],
+  ])('are refused as "%s" with the roles that there are', (roles, message) => {
+    expect(problem({ ...least, roles })).toBe(message);
   });
 });
 

@@ -5,7 +5,7 @@
  * then. And by world 98: the answer was lost, and the drain was over before that was known.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { budgetObject, budgetPath } from '../../simulation/app-objects.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';

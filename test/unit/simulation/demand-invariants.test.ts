@@ -4,7 +4,7 @@
  * very moment in which its world ended, 26 ms before its object was deleted.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';
 import { upcomingNodesEqualFleet } from '../../simulation/demand-invariants.ts';
 import { CLUSTER } from '../../simulation/simulated-process.ts';

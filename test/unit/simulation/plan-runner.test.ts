@@ -5,7 +5,7 @@
  */
 import { expect, test } from 'vitest';
 import type { Weather } from '../../simulation/api-line.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { embeddedSite } from '../../simulation/embedded-site.ts';
 import { TAKEOVER_MS } from '../../simulation/operator-processes.ts';
 import { planRunner } from '../../simulation/plan-runner.ts';

@@ -76,7 +76,7 @@ describe('simulated worlds', () => {
         },
       ],
     });
-    expect(report.log.filter((line) => line.endsWith('This process leads no more'))).toHaveLength(
+    expect(report.log.filter((line) => line.endsWith('Lost leadership'))).toHaveLength(
       1,
     );
     expect(report.breach).toBeUndefined();

@@ -27,7 +27,7 @@ const watched = () => {
     endTerm: (process = 'process-1') =>
       logged?.(process, {
         level: 'warn',
-        message: 'This process leads no more',
+        message: 'Lost leadership',
         fields: undefined,
       }),
   };

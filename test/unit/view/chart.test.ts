@@ -1,7 +1,7 @@
 /** Charts of lifecycles: what they show of a machine, and that nothing is lost on the way. */
 import { describe, expect, test } from 'vitest';
 import { assign, createMachine, setup } from 'xstate';
-import { fleetMachine } from '../../../src/embedded/fleet/machine.ts';
+import { fleetMachine } from '../../../packages/stand-in-fleet/src/machine.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { type Chart, chartOf, statesOf, transitionText } from '../../../src/view/chart/chart.ts';
 import { machineJson } from '../../../src/view/chart/chart-config.ts';

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
   type InspectionOptions,
   startInspectionServer,

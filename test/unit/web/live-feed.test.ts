@@ -1,7 +1,7 @@
 /** What an open page is told, and how little of it when it is slow. */
 import { expect, test } from 'vitest';
 import type { ActorBoard, ActorRow } from '../../../src/api/actor-board.ts';
-import { simulatedTime } from '../../../src/domain/simulated-time.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
   type FeedMessage,
   type FeedReader,

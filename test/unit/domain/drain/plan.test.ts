@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   comesBack,
   drainProgress,
-  NO_TERMS,
   OWN_TIER,
   planOf,
+  type PlanTerms,
   roleOf,
 } from '../../../../src/domain/drain/plan.ts';
 import {
@@ -18,6 +18,9 @@ import {
 } from '../../../../src/domain/drain/tiers.ts';
 import { uid } from '../../../../src/domain/ids.ts';
 import { podOf } from '../../../support/drains/drain-facts.ts';
+
+/** Terms of a drain that has not begun. */
+const NO_TERMS: PlanTerms = { own: null, evictedOwners: new Set() };
 
 const daemon = { kind: 'DaemonSet', name: 'agent' };
 const mirror = { 'kubernetes.io/config.mirror': 'x' };

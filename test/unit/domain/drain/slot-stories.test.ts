@@ -8,10 +8,10 @@ import type { Budget } from '../../../../src/domain/drain/budget.ts';
 import {
   answerReservation,
   beginReservation,
+  departReservation,
   freeSlots,
+  openReservations,
   type Reservation,
-  sightReservation,
-  standingReservations,
 } from '../../../../src/domain/drain/slots.ts';
 import { revision, uid } from '../../../../src/domain/ids.ts';
 import { budgetOf } from '../../../support/drains/drain-facts.ts';
@@ -59,7 +59,7 @@ const story = (desired: number, callsAtOnce: number) => {
   let refusals = 0;
 
   const settle = (): void => {
-    reservations = standingReservations(reservations, { budget, watched, nowMs: 0 });
+    reservations = openReservations(reservations, { budget, watched, nowMs: 0 });
   };
   const free = (): number => freeSlots(budget, reservations, null);
   const staged = (stage: Call['stage']): Call | undefined =>
@@ -142,10 +142,10 @@ const story = (desired: number, callsAtOnce: number) => {
     }
     if (sightings.length > 0) {
       found.push(() => {
-        const sighting = sightings.shift();
-        if (sighting === undefined) return;
-        reservations = sightReservation(reservations, uid(sighting.pod), {
-          revision: revision(sighting.revision),
+        const departure = sightings.shift();
+        if (departure === undefined) return;
+        reservations = departReservation(reservations, uid(departure.pod), {
+          revision: revision(departure.revision),
           nowMs: 0,
         });
         settle();

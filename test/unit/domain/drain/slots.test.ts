@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   answerReservation,
   beginReservation,
+  departReservation,
   endReservation,
   freeSlots,
   nextReservationEndMs,
+  openReservations,
   type Reservation,
-  sightReservation,
   slotNeed,
-  standingReservations,
 } from '../../../../src/domain/drain/slots.ts';
 import { revision } from '../../../../src/domain/ids.ts';
 import { budgetOf, type BudgetTraits, podOf } from '../../../support/drains/drain-facts.ts';
@@ -116,7 +116,7 @@ describe('reservations', () => {
     return { budget, watched: budget.revision, nowMs };
   };
   const sighted = (list: readonly Reservation[], at: string, nowMs: number) =>
-    sightReservation(list, pod.uid, { revision: revision(at), nowMs });
+    departReservation(list, pod.uid, { revision: revision(at), nowMs });
   const accepted = (nowMs: number) =>
     answerReservation(begun, pod.uid, { outcome: 'Accepted', nowMs });
 
@@ -128,9 +128,9 @@ describe('reservations', () => {
 
   it('DR-32: a reservation ends when a newer status lists the pod, also before the answer', () => {
     const disruptedPods = { a: '2026-01-01T00:00:00Z' };
-    expect(standingReservations(begun, view('101', 0, { disruptedPods }))).toEqual([]);
-    expect(standingReservations(begun, view('101', 0))).toBe(begun);
-    expect(standingReservations(begun, view('100', 0, { disruptedPods }))).toBe(begun);
+    expect(openReservations(begun, view('101', 0, { disruptedPods }))).toEqual([]);
+    expect(openReservations(begun, view('101', 0))).toBe(begun);
+    expect(openReservations(begun, view('100', 0, { disruptedPods }))).toBe(begun);
   });
 
   it('DR-32: an entry of an earlier eviction of that name ends nothing', () => {
@@ -138,31 +138,31 @@ describe('reservations', () => {
     const list = beginReservation([], pod, charged);
     const old = { disruptedPods: { a: '2026-01-01T00:00:00Z' } };
     const fresh = { disruptedPods: { a: '2026-01-01T00:00:07Z' } };
-    expect(standingReservations(list, view('101', 0, old))).toBe(list);
-    expect(standingReservations(list, view('102', 0, fresh))).toEqual([]);
+    expect(openReservations(list, view('101', 0, old))).toBe(list);
+    expect(openReservations(list, view('102', 0, fresh))).toEqual([]);
   });
 
-  it('DR-32: a reservation ends when the watch has passed the sighting of the pod', () => {
+  it('DR-32: a reservation ends when the watch has passed the departure of the pod', () => {
     const list = sighted(begun, '150', 10);
-    expect(standingReservations(list, view('149', 20))).toBe(list);
-    expect(standingReservations(list, view('150', 20))).toEqual([]);
+    expect(openReservations(list, view('149', 20))).toBe(list);
+    expect(openReservations(list, view('150', 20))).toEqual([]);
     const bookmark = { ...view('120', 20), watched: revision('151') };
-    expect(standingReservations(list, bookmark)).toEqual([]);
+    expect(openReservations(list, bookmark)).toEqual([]);
   });
 
-  it('DR-32: the first sighting counts', () => {
+  it('DR-32: the first observation counts', () => {
     const list = sighted(sighted(begun, '150', 10), '200', 20);
-    expect(list[0]).toMatchObject({ sightedAt: '150', sightedMs: 10 });
+    expect(list[0]).toMatchObject({ departedAt: '150', departedMs: 10 });
   });
 
-  it('DR-32: a reservation ends at the latest 2 s after both the sighting and the answer', () => {
+  it('DR-32: a reservation ends at the latest 2 s after both the departure and the answer', () => {
     expect(nextReservationEndMs(accepted(50))).toBeNull();
     const list = sighted(accepted(50), '150', 70);
     expect(nextReservationEndMs(list)).toBe(2070);
-    expect(standingReservations(list, view('101', 2069))).toBe(list);
-    expect(standingReservations(list, view('101', 2070))).toEqual([]);
+    expect(openReservations(list, view('101', 2069))).toBe(list);
+    expect(openReservations(list, view('101', 2070))).toEqual([]);
     const early = sighted(begun, '150', 10);
-    expect(standingReservations(early, view('101', 9000))).toBe(early);
+    expect(openReservations(early, view('101', 9000))).toBe(early);
   });
 
   it('DR-32: the retry of a call with an unknown outcome inherits the reservation', () => {
@@ -175,14 +175,14 @@ describe('reservations', () => {
   it('a reservation of a lost call that nobody repeats ends when Kubernetes forgets it', () => {
     const lost = answerReservation(begun, pod.uid, { outcome: 'Unknown', nowMs: 5 });
     expect(nextReservationEndMs(lost)).toBe(120_005);
-    expect(standingReservations(lost, view('101', 120_004))).toBe(lost);
-    expect(standingReservations(lost, view('101', 120_005))).toEqual([]);
+    expect(openReservations(lost, view('101', 120_004))).toBe(lost);
+    expect(openReservations(lost, view('101', 120_005))).toEqual([]);
   });
 
   it('a revision that cannot be compared ends nothing before its time', () => {
     const list = sighted(accepted(0), 'x', 0);
-    expect(standingReservations(list, view('y', 100))).toBe(list);
-    expect(standingReservations(list, view('y', 2000))).toEqual([]);
+    expect(openReservations(list, view('y', 100))).toBe(list);
+    expect(openReservations(list, view('y', 2000))).toEqual([]);
   });
 
   it('answers and sightings of other pods change nothing', () => {

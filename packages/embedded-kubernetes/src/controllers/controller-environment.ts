@@ -1,0 +1,170 @@
+/**
+ * What every controller of the embedded cluster works with: the objects as they are, their changes
+ * in order, the API server, time and randomness.
+ *
+ * Promises: controllers read at once and write through the API server like anybody else, so what
+ * they may do is what a controller may do. `random` is drawn from a seed: the same world plays the
+ * same.
+ */
+import { type JsonRecord, textAt } from '../values/json.ts';
+import type { Time } from '../values/time.ts';
+
+/** Collections that controllers look at, and where each is served. */
+export const COLLECTIONS = {
+  nodes: '/api/v1',
+  pods: '/api/v1',
+  persistentvolumes: '/api/v1',
+  persistentvolumeclaims: '/api/v1',
+  replicasets: '/apis/apps/v1',
+  deployments: '/apis/apps/v1',
+  statefulsets: '/apis/apps/v1',
+  daemonsets: '/apis/apps/v1',
+  poddisruptionbudgets: '/apis/policy/v1',
+  leases: '/apis/coordination.k8s.io/v1',
+} as const;
+
+/** The plural name of a collection that controllers look at. */
+export type CollectionName = keyof typeof COLLECTIONS;
+
+/** One change of one object, delivered after it happened. */
+export interface ObjectChange {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly collection: string;
+  readonly object: JsonRecord;
+}
+
+/** One request of a controller. */
+export interface ApiCall {
+  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly body?: unknown;
+  /** Default: `application/json`, and merge patch for `PATCH`. */
+  readonly contentType?: string;
+}
+
+/** The answer of the API server. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** How long controllers take, each from its least to its most milliseconds. */
+export interface ControllerTiming {
+  /** From a change to a controller's reaction. */
+  readonly controllerMs: Span;
+  /** From a pod that waits to its binding. */
+  readonly schedulerMs: Span;
+  /** From a bound pod to a Ready one. */
+  readonly startMs: Span;
+  /** From a pod that is asked to leave to its end; never longer than its grace. */
+  readonly stopMs: Span;
+  /** From a Node that appears to its first report. */
+  readonly joinMs: Span;
+}
+
+/** At least and at most so many milliseconds. */
+export type Span = readonly [least: number, most: number];
+
+/** A small cluster on an ordinary day. */
+export const DEFAULT_TIMING: ControllerTiming = {
+  controllerMs: [5, 60],
+  schedulerMs: [5, 80],
+  startMs: [500, 4000],
+  stopMs: [200, 3000],
+  joinMs: [50, 500],
+};
+
+/** The environment of the controllers. */
+export interface ControllerEnvironment {
+  readonly time: Time;
+  readonly timing: ControllerTiming;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly list: (collection: CollectionName) => Iterable<JsonRecord>;
+  readonly get: (collection: CollectionName, key: ObjectName) => JsonRecord | undefined;
+  /** Calls `listen` with every object that is there, then with every change of every collection. */
+  readonly subscribe: (listen: (change: ObjectChange) => void) => () => void;
+  readonly call: (call: ApiCall) => ApiAnswer;
+}
+
+/** What an object is called. Objects of the cluster have the namespace ''. */
+export interface ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A controller that can be stopped. */
+export interface Controller {
+  readonly stop: () => void;
+}
+
+/** The name of an object. */
+export const nameOf = (object: JsonRecord): ObjectName => ({
+  namespace: textAt(object, 'metadata', 'namespace') ?? '',
+  name: textAt(object, 'metadata', 'name') ?? '',
+});
+
+/** `namespace/name`, or `name`. */
+export const keyOf = (object: JsonRecord): string => {
+  const { namespace, name } = nameOf(object);
+  return namespace === '' ? name : `${namespace}/${name}`;
+};
+
+/** A key taken apart again. */
+export const nameIn = (key: string): ObjectName => {
+  const at = key.indexOf('/');
+  return at < 0
+    ? { namespace: '', name: key }
+    : { namespace: key.slice(0, at), name: key.slice(at + 1) };
+};
+
+/** `metadata.uid`. */
+export const uidOf = (object: JsonRecord): string => textAt(object, 'metadata', 'uid') ?? '';
+
+/** The path of a collection, or of one object of it. */
+export const pathOf = (collection: CollectionName, namespace: string, name?: string): string => {
+  const prefix = namespace === '' ? '' : `/namespaces/${namespace}`;
+  return `${COLLECTIONS[collection]}${prefix}/${collection}${name === undefined ? '' : `/${name}`}`;
+};
+
+/** A random duration within a span. */
+export const within = (
+  { random }: Pick<ControllerEnvironment, 'random'>,
+  [least, most]: Span,
+): number => Math.round(least + random() * (most - least));
+
+const good = ({ status }: ApiAnswer): boolean => status >= 200 && status < 300;
+
+/** Patches the status of an object; false when that was refused. */
+export const patchStatus = (
+  environment: ControllerEnvironment,
+  collection: CollectionName,
+  { object, status }: { readonly object: JsonRecord; readonly status: unknown },
+): boolean => {
+  const { namespace, name } = nameOf(object);
+  return good(environment.call({
+    method: 'PATCH',
+    path: `${pathOf(collection, namespace, name)}/status`,
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { uid: uidOf(object) }, status },
+  }));
+};
+
+/** Deletes the very object that is meant; `graceSeconds` only where it is not the object's own. */
+export const remove = (
+  environment: ControllerEnvironment,
+  collection: CollectionName,
+  { object, graceSeconds }: { readonly object: JsonRecord; readonly graceSeconds?: number },
+): boolean => {
+  const { namespace, name } = nameOf(object);
+  return good(environment.call({
+    method: 'DELETE',
+    path: pathOf(collection, namespace, name),
+    body: {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid: uidOf(object) },
+      ...(graceSeconds === undefined ? {} : { gracePeriodSeconds: graceSeconds }),
+    },
+  }));
+};

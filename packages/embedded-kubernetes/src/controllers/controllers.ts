@@ -1,0 +1,33 @@
+/** All controllers of the embedded cluster together: what a control plane and its nodes do. */
+import { startBudgets } from './budgets.ts';
+import { startDaemonSets } from './daemon-sets.ts';
+import { startDeployments } from './deployments.ts';
+import { startGarbageCollector } from './garbage-collector.ts';
+import { type Kubelets, startKubelets } from './kubelets.ts';
+import { startNodeLifecycle } from './node-lifecycle.ts';
+import { startReplicaSets } from './replica-sets.ts';
+import { startScheduler } from './scheduler.ts';
+import type { Controller, ControllerEnvironment } from './controller-environment.ts';
+import { startStatefulSets } from './stateful-sets.ts';
+
+/** The controllers, and what can be done to them. */
+export interface Controllers extends Controller {
+  readonly kubelets: Kubelets;
+}
+
+/** Starts every controller. */
+export const startControllers = (environment: ControllerEnvironment): Controllers => {
+  const kubelets = startKubelets(environment);
+  const all: readonly Controller[] = [
+    startScheduler(environment),
+    kubelets,
+    startReplicaSets(environment),
+    startDeployments(environment),
+    startStatefulSets(environment),
+    startDaemonSets(environment),
+    startBudgets(environment),
+    startNodeLifecycle(environment),
+    startGarbageCollector(environment),
+  ];
+  return { kubelets, stop: () => all.forEach((controller) => controller.stop()) };
+};

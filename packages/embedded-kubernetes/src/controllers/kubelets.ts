@@ -1,0 +1,204 @@
+/**
+ * Plays the kubelets of all nodes: starts pods that are bound, ends pods that are asked to leave,
+ * and says that its node lives.
+ *
+ * Promises: a pod is Ready some time after its binding; it ends within its grace and is deleted
+ * with grace 0, finalizers kept; a node whose kubelet is `deaf` follows of nothing and says nothing
+ * until it reports again, and then takes up what it finds. Pods may say how they behave by
+ * annotations (`READY_AFTER`, `STOPS_AFTER`).
+ */
+import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
+import { annotationsOf } from '../values/object-meta.ts';
+import { rfc3339, rfc3339Seconds } from '../values/time.ts';
+import { keyQueue } from './key-queue.ts';
+import {
+  graceSecondsOf,
+  isReady,
+  isTerminating,
+  nodeOf,
+  phaseOf,
+  withCondition,
+} from './pod-reading.ts';
+import {
+  type Controller,
+  type ControllerEnvironment,
+  keyOf,
+  nameIn,
+  nameOf,
+  type ObjectChange,
+  patchStatus,
+  pathOf,
+  remove,
+  within,
+} from './controller-environment.ts';
+
+/** Milliseconds until the pod is Ready, or `never`: it then runs and is not Ready. */
+export const READY_AFTER = 'kubelet.tidegate.dev/ready-after';
+/** Milliseconds that the pod takes to stop, or `never`: it then takes all of its grace. */
+export const STOPS_AFTER = 'kubelet.tidegate.dev/stops-after';
+
+/** Kubernetes renews a node's Lease every ten seconds. */
+const HEARTBEAT_MS = 10_000;
+const LEASE_SECONDS = 40;
+const LEASE_ROOM = 'kube-node-lease';
+
+/** The kubelets, and what can be done to them. */
+export interface Kubelets extends Controller {
+  /** The kubelet of this node falls silent, or speaks again. */
+  readonly deafen: (node: string, deaf: boolean) => void;
+}
+
+const NEVER = 'never';
+
+/** What the pod says of itself, in milliseconds; `otherwise` when it says nothing. */
+const wordOf = (pod: unknown, key: string, otherwise: number): number => {
+  const word = annotationsOf(pod)[key];
+  if (word === undefined) return otherwise;
+  return word === NEVER ? Infinity : Number(word);
+};
+
+const containersOf = (pod: JsonRecord, now: string, ready: boolean): readonly unknown[] =>
+  listOrEmptyAt(pod, 'spec', 'containers').map((container) => ({
+    name: textAt(container, 'name') ?? '',
+    image: textAt(container, 'image') ?? '',
+    imageID: '',
+    ready,
+    restartCount: 0,
+    started: true,
+    state: { running: { startedAt: now } },
+    lastState: {},
+  }));
+
+const runningStatus = (pod: JsonRecord, now: string) => {
+  const ready = annotationsOf(pod)[READY_AFTER] !== NEVER;
+  let conditions = listOrEmptyAt(pod, 'status', 'conditions');
+  for (const type of ['PodScheduled', 'Initialized', 'PodReadyToStartContainers']) {
+    conditions = withCondition({ status: { conditions } }, { type, status: 'True' }, now);
+  }
+  for (const type of ['ContainersReady', 'Ready']) {
+    const condition = { type, status: ready ? 'True' : 'False' };
+    conditions = withCondition({ status: { conditions } }, condition, now);
+  }
+  const containerStatuses = containersOf(pod, now, ready);
+  return { phase: 'Running', startTime: now, conditions, containerStatuses };
+};
+
+const writeReady = (environment: ControllerEnvironment, node: JsonRecord): void => {
+  if (isReady(node)) return;
+  const now = rfc3339Seconds(environment.time.now());
+  const condition = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'KubeletReady',
+    message: 'kubelet is posting ready status',
+    lastHeartbeatTime: now,
+  };
+  const conditions = withCondition(node, condition, now);
+  patchStatus(environment, 'nodes', { object: node, status: { conditions } });
+};
+
+/** RFC 3339 with six digits, as `MicroTime` has it. */
+const microTime = (epochMs: number): string => rfc3339(epochMs).replace('Z', '000Z');
+
+const renew = (environment: ControllerEnvironment, node: string): void => {
+  const spec = {
+    holderIdentity: node,
+    leaseDurationSeconds: LEASE_SECONDS,
+    renewTime: microTime(environment.time.now()),
+  };
+  const found = environment.get('leases', { namespace: LEASE_ROOM, name: node });
+  if (found !== undefined) {
+    environment.call({
+      method: 'PATCH',
+      path: pathOf('leases', LEASE_ROOM, node),
+      body: { spec: { renewTime: spec.renewTime } },
+    });
+    return;
+  }
+  environment.call({
+    method: 'POST',
+    path: pathOf('leases', LEASE_ROOM),
+    body: {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: node, namespace: LEASE_ROOM },
+      spec,
+    },
+  });
+};
+
+/** Starts a kubelet on every node there is and will be. */
+export const startKubelets = (environment: ControllerEnvironment): Kubelets => {
+  const alive = new Set<string>();
+  const deaf = new Set<string>();
+  const follows = (pod: unknown): boolean => alive.has(nodeOf(pod)) && !deaf.has(nodeOf(pod));
+
+  const end = (pod: JsonRecord): void => {
+    remove(environment, 'pods', { object: pod, graceSeconds: 0 });
+  };
+  const tend = (key: string): void => {
+    const pod = environment.get('pods', nameIn(key));
+    if (pod === undefined || !follows(pod)) return;
+    if (isTerminating(pod)) return end(pod);
+    if (phaseOf(pod) !== 'Pending') return;
+    const status = runningStatus(pod, rfc3339Seconds(environment.time.now()));
+    patchStatus(environment, 'pods', { object: pod, status });
+  };
+  const starting = keyQueue(environment.time, tend);
+  const stopping = keyQueue(environment.time, tend);
+
+  const look = (pod: JsonRecord): void => {
+    if (!follows(pod)) return;
+    if (isTerminating(pod)) {
+      const graceMs = graceSecondsOf(pod) * 1000;
+      const stopMs = wordOf(pod, STOPS_AFTER, within(environment, environment.timing.stopMs));
+      // Only its finalizers keep a pod that has ended.
+      if (graceMs > 0) stopping.schedule(keyOf(pod), Math.min(graceMs, stopMs));
+    } else if (phaseOf(pod) === 'Pending') {
+      const ordinary = within(environment, environment.timing.startMs);
+      const startMs = wordOf(pod, READY_AFTER, ordinary);
+      starting.schedule(keyOf(pod), Number.isFinite(startMs) ? startMs : ordinary);
+    }
+  };
+  const lookAtNode = (name: string): void => {
+    for (const pod of environment.list('pods')) if (nodeOf(pod) === name) look(pod);
+  };
+  const join = keyQueue(environment.time, (name) => {
+    const node = environment.get('nodes', { namespace: '', name });
+    if (node === undefined || deaf.has(name)) return;
+    alive.add(name);
+    writeReady(environment, node);
+    renew(environment, name);
+    lookAtNode(name);
+  });
+  const onNode = ({ type, object }: ObjectChange): void => {
+    const { name } = nameOf(object);
+    if (type === 'ADDED') join.schedule(name, within(environment, environment.timing.joinMs));
+    if (type === 'DELETED') alive.delete(name);
+  };
+  const unsubscribe = environment.subscribe((change) => {
+    if (change.collection === 'nodes') onNode(change);
+    else if (change.collection === 'pods' && change.type !== 'DELETED') look(change.object);
+  });
+  let cancel = (): void => {};
+  const beat = (): void => {
+    cancel = environment.time.schedule(HEARTBEAT_MS, beat);
+    for (const name of alive) if (!deaf.has(name)) renew(environment, name);
+  };
+  beat();
+  return {
+    deafen: (node, isDeaf) => {
+      if (isDeaf) {
+        deaf.add(node);
+        return;
+      }
+      deaf.delete(node);
+      join.schedule(node, 0);
+    },
+    stop: () => {
+      unsubscribe();
+      cancel();
+      [starting, stopping, join].forEach((queue) => queue.stop());
+    },
+  };
+};

@@ -1,0 +1,180 @@
+/**
+ * The node lifecycle controller and the collector of lost pods.
+ *
+ * Promises: a node whose Lease was not renewed for 40 s is `Unknown` and tainted, its pods are not
+ * Ready any more and go after five minutes unless they tolerate that; when its kubelet reports
+ * again, all that is taken back. Pods that are bound to a node that is not there are deleted at
+ * once, some time after it went (the collector looks every 20 s and waits 40 s).
+ */
+import { type JsonRecord, listOrEmptyAt, textAt } from '../values/json.ts';
+import { rfc3339Seconds } from '../values/time.ts';
+import { tolerates } from './fit.ts';
+import { keyQueue } from './key-queue.ts';
+import { conditionOf, isReady, isTerminating, nodeOf, withCondition } from './pod-reading.ts';
+import {
+  type Controller,
+  type ControllerEnvironment,
+  keyOf,
+  nameIn,
+  nameOf,
+  patchStatus,
+  pathOf,
+  remove,
+  within,
+} from './controller-environment.ts';
+
+const GRACE_MS = 40_000;
+const LOOK_MS = 5000;
+const QUARANTINE_MS = 40_000;
+const EVICTION_MS = 300_000;
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+const TAINTS = ['NoSchedule', 'NoExecute'].map((effect) => ({ key: UNREACHABLE, effect }));
+
+const heartbeatAtMs = (environment: ControllerEnvironment, name: string): number | undefined => {
+  const lease = environment.get('leases', { namespace: 'kube-node-lease', name });
+  const at = Date.parse(textAt(lease, 'spec', 'renewTime') ?? '');
+  return Number.isNaN(at) ? undefined : at;
+};
+
+const isUnknown = (node: JsonRecord): boolean =>
+  textAt(conditionOf(node, 'Ready'), 'status') === 'Unknown';
+
+const writeNodeStatus = (
+  environment: ControllerEnvironment,
+  node: JsonRecord,
+  reporting: boolean,
+): void => {
+  const now = rfc3339Seconds(environment.time.now());
+  const readiness = reporting
+    ? {
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'kubelet is posting ready status',
+      lastHeartbeatTime: now,
+    }
+    : {
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+    };
+  patchStatus(environment, 'nodes', {
+    object: node,
+    status: { conditions: withCondition(node, { type: 'Ready', ...readiness }, now) },
+  });
+  const others = listOrEmptyAt(node, 'spec', 'taints')
+    .filter((taint) => textAt(taint, 'key') !== UNREACHABLE);
+  const taints = reporting ? others : [...others, ...TAINTS];
+  environment.call({
+    method: 'PATCH',
+    path: pathOf('nodes', '', nameOf(node).name),
+    body: { spec: { taints: taints.length === 0 ? null : taints } },
+  });
+};
+
+const writePodReadiness = (
+  environment: ControllerEnvironment,
+  node: string,
+  ready: boolean,
+): readonly JsonRecord[] => {
+  const own = [...environment.list('pods')].filter((pod) => nodeOf(pod) === node);
+  const now = rfc3339Seconds(environment.time.now());
+  for (const pod of own) {
+    const ran = textAt(conditionOf(pod, 'ContainersReady'), 'status') === 'True';
+    if (isReady(pod) === ready || !ran) continue;
+    const condition = { type: 'Ready', status: ready ? 'True' : 'False' };
+    patchStatus(environment, 'pods', {
+      object: pod,
+      status: { conditions: withCondition(pod, condition, now) },
+    });
+  }
+  return own;
+};
+
+const staysFor = (pod: JsonRecord): boolean =>
+  listOrEmptyAt(pod, 'spec', 'tolerations').some((toleration) => tolerates(toleration, TAINTS[1]));
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+
+const hasTaint = (node: JsonRecord, key: string): boolean =>
+  listOrEmptyAt(node, 'spec', 'taints').some((taint) => textAt(taint, 'key') === key);
+
+/** Whether the taint says something else than the node. */
+const contradicts = (node: JsonRecord): boolean => {
+  const status = textAt(conditionOf(node, 'Ready'), 'status');
+  return hasTaint(node, NOT_READY) ? status === 'True' : status === 'False';
+};
+
+/** A node that is ready loses the taint that it was made with; one that is not gets it back. */
+const writeReadinessTaint = (environment: ControllerEnvironment, node: JsonRecord): void => {
+  if (!contradicts(node)) return;
+  const wanted = textAt(conditionOf(node, 'Ready'), 'status') === 'False';
+  const others = listOrEmptyAt(node, 'spec', 'taints')
+    .filter((taint) => textAt(taint, 'key') !== NOT_READY);
+  const taints = wanted ? [...others, { key: NOT_READY, effect: 'NoSchedule' }] : others;
+  environment.call({
+    method: 'PATCH',
+    path: pathOf('nodes', '', nameOf(node).name),
+    body: { spec: { taints: taints.length === 0 ? null : taints } },
+  });
+};
+
+/** Starts the controller. */
+export const startNodeLifecycle = (environment: ControllerEnvironment): Controller => {
+  const evicting = keyQueue(environment.time, (key) => {
+    const pod = environment.get('pods', nameIn(key));
+    if (pod === undefined || isTerminating(pod) || isReady(pod)) return;
+    const node = environment.get('nodes', { namespace: '', name: nodeOf(pod) });
+    if (node !== undefined && isUnknown(node)) remove(environment, 'pods', { object: pod });
+  });
+  const collecting = keyQueue(environment.time, (key) => {
+    const pod = environment.get('pods', nameIn(key));
+    if (pod === undefined) return;
+    if (environment.get('nodes', { namespace: '', name: nodeOf(pod) }) !== undefined) return;
+    remove(environment, 'pods', { object: pod, graceSeconds: 0 });
+  });
+  const tainting = keyQueue(environment.time, (name) => {
+    const node = environment.get('nodes', { namespace: '', name });
+    if (node !== undefined) writeReadinessTaint(environment, node);
+  });
+  const collectFrom = (node: string): void => {
+    for (const pod of environment.list('pods')) {
+      if (nodeOf(pod) === node) collecting.schedule(keyOf(pod), QUARANTINE_MS);
+    }
+  };
+  const judge = (node: JsonRecord): void => {
+    const { name } = nameOf(node);
+    const heartbeatMs = heartbeatAtMs(environment, name);
+    if (heartbeatMs === undefined) return;
+    const silent = environment.time.now() - heartbeatMs > GRACE_MS;
+    // A kubelet may say that it is ready again before anybody looks.
+    if (silent === (isUnknown(node) || hasTaint(node, UNREACHABLE))) return;
+    writeNodeStatus(environment, node, !silent);
+    const pods = writePodReadiness(environment, name, !silent);
+    if (!silent) return;
+    for (const pod of pods) if (!staysFor(pod)) evicting.schedule(keyOf(pod), EVICTION_MS);
+  };
+  let cancel = (): void => {};
+  const look = (): void => {
+    cancel = environment.time.schedule(LOOK_MS, look);
+    for (const node of [...environment.list('nodes')]) judge(node);
+  };
+  look();
+  const unsubscribe = environment.subscribe(({ type, collection, object }) => {
+    if (collection === 'nodes' && type === 'DELETED') collectFrom(nameOf(object).name);
+    if (collection === 'nodes' && type !== 'DELETED' && contradicts(object)) {
+      tainting.schedule(nameOf(object).name, within(environment, environment.timing.controllerMs));
+    }
+    const isStray = collection === 'pods' && type !== 'DELETED' && nodeOf(object) !== '' &&
+      environment.get('nodes', { namespace: '', name: nodeOf(object) }) === undefined;
+    if (isStray) collecting.schedule(keyOf(object), QUARANTINE_MS);
+  });
+  return {
+    stop: () => {
+      unsubscribe();
+      cancel();
+      evicting.stop();
+      collecting.stop();
+      tainting.stop();
+    },
+  };
+};

@@ -1,0 +1,140 @@
+/**
+ * What goes wrong on purpose between a client and the embedded API server.
+ *
+ * Promises: a fault touches the requests that match it, as often as it says and not once more; the
+ * oldest fault that matches goes first; what is done before a connection breaks stays done.
+ */
+import type { Time } from './values/time.ts';
+import { answerOf } from './http/requests.ts';
+import { type ClusterRequest, type ClusterResponse, ConnectionCut } from './api.ts';
+
+/** What happens to a request. */
+export type Trouble =
+  /** Answered with this status and nothing done; 429 may say after how long to try again. */
+  | { readonly kind: 'refuse'; readonly status: number; readonly retryAfterSeconds?: number }
+  /** The connection breaks, before or after the request was done. */
+  | { readonly kind: 'cut'; readonly done: boolean }
+  /** No connection is made. */
+  | { readonly kind: 'unreachable' }
+  /** Never answered: the client has to give up. */
+  | { readonly kind: 'hang'; readonly done: boolean }
+  /** Done and answered, but late. */
+  | { readonly kind: 'slow'; readonly delayMs: number };
+
+/** A fault that waits for requests. */
+export interface Fault {
+  readonly trouble: Trouble;
+  /** Default: every method. */
+  readonly methods?: readonly string[];
+  /** A part of the path, query included; default: every path. */
+  readonly path?: string;
+  /** How many requests it touches; default: all until it is lifted. */
+  readonly times?: number;
+}
+
+/** Faults that are set. */
+export interface Faults {
+  /** Sets a fault; returns what lifts it. */
+  readonly set: (fault: Fault) => () => void;
+  readonly clear: () => void;
+  /** Those that are set, with how many requests each has touched. */
+  readonly list: () => readonly (Fault & { readonly touched: number })[];
+  /** Answers a request behind the faults. */
+  readonly intercept: (
+    request: ClusterRequest,
+    answer: (request: ClusterRequest) => ClusterResponse,
+  ) => Promise<ClusterResponse>;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  410: 'Expired',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+};
+
+const refusal = (status: number, retryAfterSeconds: number | undefined): ClusterResponse => {
+  const retry = retryAfterSeconds === undefined ? undefined : { retryAfterSeconds };
+  const reason = REASONS[status];
+  const answer = answerOf(status, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'the embedded cluster was told to refuse this request',
+    ...(reason === undefined ? {} : { reason }),
+    ...(retry === undefined ? {} : { details: retry }),
+    code: status,
+  });
+  if (retry === undefined) return answer;
+  return { ...answer, headers: { ...answer.headers, 'retry-after': `${retryAfterSeconds}` } };
+};
+
+interface SetFault {
+  readonly fault: Fault;
+  touched: number;
+}
+
+const matches = ({ fault, touched }: SetFault, { method, path }: ClusterRequest): boolean =>
+  touched < (fault.times ?? Number.POSITIVE_INFINITY) &&
+  (fault.methods === undefined || fault.methods.includes(method)) &&
+  (fault.path === undefined || path.includes(fault.path));
+
+const later = (time: Time, delayMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    time.schedule(delayMs, resolve);
+  });
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** No faults yet. */
+export const makeFaults = (time: Time): Faults => {
+  const set = new Set<SetFault>();
+
+  const troubled = async (
+    { trouble }: Fault,
+    request: ClusterRequest,
+    answer: (request: ClusterRequest) => ClusterResponse,
+  ): Promise<ClusterResponse> => {
+    switch (trouble.kind) {
+      case 'refuse':
+        return refusal(trouble.status, trouble.retryAfterSeconds);
+      case 'cut':
+        if (trouble.done) answer(request);
+        throw new ConnectionCut(true);
+      case 'unreachable':
+        throw new ConnectionCut(false);
+      case 'hang':
+        if (trouble.done) answer(request);
+        return await never();
+      case 'slow':
+        await later(time, trouble.delayMs);
+        return answer(request);
+    }
+  };
+
+  return {
+    set: (fault) => {
+      const entry = { fault, touched: 0 };
+      set.add(entry);
+      return () => {
+        set.delete(entry);
+      };
+    },
+    clear: () => set.clear(),
+    list: () => [...set].map(({ fault, touched }) => ({ ...fault, touched })),
+    intercept: (request, answer) => {
+      for (const entry of set) {
+        if (!matches(entry, request)) continue;
+        entry.touched += 1;
+        return troubled(entry.fault, request, answer);
+      }
+      return Promise.resolve(answer(request));
+    },
+  };
+};

@@ -1,0 +1,279 @@
+/**
+ * One request to one kind: which verb it is, and its answer.
+ *
+ * Promises: whatever a verb throws as a problem becomes the answer that the real server gives.
+ */
+import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import type { ClusterAnswer, ClusterRequest, ClusterResponse } from '../api.ts';
+import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
+import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
+import { isMetadata, withoutNullTexts } from '../kinds/metadata.ts';
+import { admitToNamespace } from '../kinds/namespaces.ts';
+import { invalidObject, notSupported } from '../validation/field-problem.ts';
+import {
+  badRequest,
+  methodNotAllowed,
+  noSuchPath,
+  unsupportedMediaType,
+  verbNotServed,
+} from '../validation/problem.ts';
+import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
+import { bind } from '../verbs/binding.ts';
+import { create } from '../verbs/creating.ts';
+import { deletedStatus, deleteOptions, remove } from '../verbs/deleting.ts';
+import { evict } from '../verbs/evicting.ts';
+import { assertReadable, list, type Selection } from '../verbs/listing.ts';
+import { type Patch, patch } from '../verbs/patching.ts';
+import { patchScale, scaleOf, writeScale } from '../verbs/scaling.ts';
+import { update, type UpdateOptions } from '../verbs/updating.ts';
+import { watch, type WatchRegister } from '../verbs/watching.ts';
+import type { Route } from './route.ts';
+
+/** A request whose path leads to a kind. */
+export interface RoutedRequest {
+  readonly server: ApiServerState;
+  readonly register: WatchRegister;
+  readonly request: ClusterRequest;
+  readonly route: Route;
+  readonly query: URLSearchParams;
+  /** What the client is told beside the answer, in `Warning` headers. */
+  readonly warnings: string[];
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** An answer with a JSON body. */
+export const answerOf = (status: number, body: unknown): ClusterAnswer => ({
+  _tag: 'Answer',
+  status,
+  headers: JSON_HEADERS,
+  body,
+});
+
+const contentTypeOf = ({ headers }: ClusterRequest): string =>
+  (headers?.['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? '';
+
+const isDryRun = ({ query }: RoutedRequest): boolean => {
+  const asked = query.getAll('dryRun');
+  if (asked.some((one) => one !== 'All')) {
+    throw invalidObject({ group: 'meta.k8s.io', kind: 'CreateOptions' }, '', [
+      notSupported('dryRun', asked, ['All']),
+    ]);
+  }
+  return asked.length > 0;
+};
+
+const targetOf = ({ kind, namespace = '', name = '' }: Route): Target => ({
+  kind,
+  at: { namespace, name },
+});
+
+const assertJson = (request: ClusterRequest): void => {
+  const type = contentTypeOf(request);
+  if (type === 'application/json' || request.method === 'PATCH') return;
+  throw unsupportedMediaType(
+    'the body of the request was in an unknown format - accepted media types include: ' +
+      'application/json',
+  );
+};
+
+const bodyOf = ({ request }: RoutedRequest): JsonRecord => {
+  assertJson(request);
+  const body = asRecord(request.body);
+  if (body === undefined) {
+    throw badRequest('the object provided is unrecognized (must be of type object)');
+  }
+  if (!isMetadata(body['metadata'])) {
+    throw badRequest(
+      'the object provided is unrecognized: its metadata has fields of a wrong type',
+    );
+  }
+  return body;
+};
+
+const fieldPolicy = ({ query, warnings }: RoutedRequest): FieldPolicy => {
+  const asked = query.get('fieldValidation') ?? '';
+  const warns = asked === '' || asked === 'Warn';
+  return { isStrict: asked === 'Strict', warn: (text) => warns && warnings.push(text) };
+};
+
+/**
+ * The body as an object of `kind`; its type may be left out where the path says it, but for custom
+ * resources, whose decoder wants the kind.
+ */
+const objectOf = (routed: RoutedRequest, expected: Kind): JsonRecord => {
+  const body = bodyOf(routed);
+  const [apiVersion, kind] = [textAt(body, 'apiVersion') ?? '', textAt(body, 'kind') ?? ''];
+  if (expected.custom && kind === '') {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${expected.kind}): ` +
+        `Object 'Kind' is missing in '${JSON.stringify(body)}'`,
+    );
+  }
+  const wanted = apiVersionOf(expected);
+  if (apiVersion !== '' && apiVersion !== wanted) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version ` +
+        `(${wanted})`,
+    );
+  }
+  if (kind !== '' && kind !== expected.kind) {
+    throw badRequest(
+      `${kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: ` +
+        `the path is that of a ${expected.kind}`,
+    );
+  }
+  const { apiVersion: _, kind: __, ...rest } = body;
+  const object = withoutNullTexts({ kind: expected.kind, apiVersion: wanted, ...rest });
+  return withKnownFields(object, expected, fieldPolicy(routed));
+};
+
+const selectionOf = ({ route, query }: RoutedRequest): Selection => ({
+  kind: route.kind,
+  namespace: route.kind.namespaced ? route.namespace : undefined,
+  query,
+  ...(route.name === undefined ? {} : { name: route.name }),
+});
+
+const isWatch = (query: URLSearchParams): boolean =>
+  ['true', '1', ''].includes(query.get('watch') ?? 'false');
+
+const onCollection = (routed: RoutedRequest): ClusterResponse => {
+  const { server, register, request, route, query } = routed;
+  if (route.kind.respond !== undefined && request.method !== 'POST') throw verbNotServed();
+  switch (request.method) {
+    case 'GET':
+      return isWatch(query)
+        ? watch(server, selectionOf(routed), register)
+        : answerOf(200, list(server, selectionOf(routed)));
+    case 'POST': {
+      if (route.kind.namespaced && route.namespace === undefined) {
+        throw methodNotAllowed(subjectOf(route.kind), 'create');
+      }
+      const object = objectOf(routed, route.kind);
+      if (route.kind.respond !== undefined) {
+        const problems = route.kind.problems?.(object) ?? [];
+        if (problems.length > 0) throw invalidObject(kindSubjectOf(route.kind), '', problems);
+        return answerOf(201, route.kind.respond(object));
+      }
+      return answerOf(201, create(server, targetOf(route), { object, dryRun: isDryRun(routed) }));
+    }
+    case 'DELETE':
+      return deleteCollection(routed);
+    default:
+      throw verbNotServed();
+  }
+};
+
+const deleteCollection = (routed: RoutedRequest): ClusterAnswer => {
+  const { server, request, route, query } = routed;
+  const { kind } = route;
+  if (kind.verbs !== undefined && !kind.verbs.includes('deletecollection')) throw verbNotServed();
+  const body = list(server, selectionOf(routed));
+  const items = Array.isArray(body['items']) ? body['items'] : [];
+  for (const item of items) {
+    const name = textAt(item, 'metadata', 'name') ?? '';
+    const at = { namespace: textAt(item, 'metadata', 'namespace') ?? '', name };
+    remove(server, { kind, at }, deleteOptions(request.body, query, name));
+  }
+  return answerOf(200, body);
+};
+
+const removed = (routed: RoutedRequest): ClusterAnswer => {
+  const { server, request, route, query } = routed;
+  const { kind, name = '' } = route;
+  const options = deleteOptions(request.body, query, name);
+  const { object, gone } = remove(server, targetOf(route), options);
+  const accepted = !gone && options.orphanDependents === false;
+  const body = gone && kind.returnsDeleted !== true ? deletedStatus(kind, object) : object;
+  return answerOf(accepted ? 202 : 200, body);
+};
+
+const patchOf = (routed: RoutedRequest, part: UpdateOptions['part']): Patch => ({
+  contentType: contentTypeOf(routed.request),
+  body: routed.request.body,
+  dryRun: isDryRun(routed),
+  fields: fieldPolicy(routed),
+  ...(part === undefined ? {} : { part }),
+});
+
+const onObject = (routed: RoutedRequest, part?: UpdateOptions['part']): ClusterResponse => {
+  const { server, request, route, query } = routed;
+  const target = targetOf(route);
+  switch (request.method) {
+    case 'GET':
+      assertReadable(server, query);
+      return answerOf(200, servedBy(route.kind, storedOrRefuse(server, target)));
+    case 'PUT': {
+      const object = objectOf(routed, route.kind);
+      const dryRun = isDryRun(routed);
+      const result = update(server, target, {
+        object,
+        dryRun,
+        ...(part === undefined ? {} : { part }),
+      });
+      return answerOf(result.created ? 201 : 200, result.object);
+    }
+    case 'PATCH':
+      return answerOf(200, patch(server, target, patchOf(routed, part)));
+    case 'DELETE':
+      if (part !== undefined) throw verbNotServed();
+      return removed(routed);
+    default:
+      throw verbNotServed();
+  }
+};
+
+const onScale = (routed: RoutedRequest): ClusterAnswer => {
+  const { server, request, route } = routed;
+  const target = targetOf(route);
+  switch (request.method) {
+    case 'GET':
+      return answerOf(200, scaleOf(server, target));
+    case 'PUT':
+      return answerOf(
+        200,
+        writeScale(server, target, { scale: bodyOf(routed), dryRun: isDryRun(routed) }),
+      );
+    case 'PATCH':
+      return answerOf(200, patchScale(server, target, patchOf(routed, undefined)));
+    default:
+      throw verbNotServed();
+  }
+};
+
+const posted = (routed: RoutedRequest): void => {
+  if (routed.request.method !== 'POST') throw verbNotServed();
+};
+
+const onPodPart = (routed: RoutedRequest, part: 'binding' | 'eviction'): ClusterAnswer => {
+  posted(routed);
+  const { server, route, query } = routed;
+  const body = bodyOf(routed);
+  // As for every creation: it is asked for before anybody looks for the pod.
+  const { kind, name = '', namespace = '' } = route;
+  admitToNamespace(server, kind, { object: { metadata: { name } }, namespace });
+  return answerOf(
+    201,
+    part === 'eviction'
+      ? evict(server, targetOf(route), { body, query })
+      : bind(server, targetOf(route), { binding: body, dryRun: isDryRun(routed) }),
+  );
+};
+
+/** Answers a request; throws the problem that refuses it. */
+export const answerRouted = (routed: RoutedRequest): ClusterResponse => {
+  const { route } = routed;
+  const { kind, name, subresource } = route;
+  if (name === undefined) return onCollection(routed);
+  if (subresource === undefined) return onObject(routed);
+  if (subresource === 'status' && kind.status !== undefined) return onObject(routed, 'status');
+  if (subresource === 'scale' && kind.scale !== undefined) return onScale(routed);
+  if (kind.resource === 'namespaces' && subresource === 'finalize') {
+    return onObject(routed, 'finalize');
+  }
+  if (kind.resource === 'pods' && (subresource === 'eviction' || subresource === 'binding')) {
+    return onPodPart(routed, subresource);
+  }
+  throw noSuchPath();
+};

@@ -1,0 +1,61 @@
+/** What a path means: a kind, a namespace, a name, a subresource. */
+import type { Kinds } from '../api-server-state.ts';
+import type { Kind } from '../kinds/kind.ts';
+
+/** A path that leads to a kind. */
+export interface Route {
+  readonly kind: Kind;
+  /** Undefined over all namespaces, '' for what has none. */
+  readonly namespace: string | undefined;
+  /** Undefined for the whole collection. */
+  readonly name: string | undefined;
+  readonly subresource: string | undefined;
+}
+
+interface Located {
+  readonly group: string;
+  readonly version: string;
+  readonly rest: readonly string[];
+}
+
+/** The part as it was meant; one that means nothing stands for itself, and names nothing. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
+const located = (path: string): Located | undefined => {
+  const parts = path.split('/').filter((part) => part !== '');
+  const [root, ...segments] = path.includes('%') ? parts.map(decoded) : parts;
+  if (root === 'api') {
+    const [version = '', ...rest] = segments;
+    return { group: '', version, rest };
+  }
+  if (root !== 'apis') return undefined;
+  const [group = '', version = '', ...rest] = segments;
+  return { group, version, rest };
+};
+
+/** Subresources of a namespace itself, which look like resources in one. */
+const OF_NAMESPACES = new Set(['status', 'finalize']);
+
+/** Where a path leads; undefined when nothing is served there. */
+export const routeOf = (path: string, kinds: Kinds): Route | undefined => {
+  const at = located(path);
+  if (at === undefined) return undefined;
+  const { group, version, rest } = at;
+  const [first, second, third] = rest;
+  const inNamespace = first === 'namespaces' && third !== undefined &&
+    !(group === '' && OF_NAMESPACES.has(third) && rest.length === 3);
+  const [plural = '', name, subresource, ...more] = inNamespace ? rest.slice(2) : rest;
+  const kind = kinds.find(group, version, plural);
+  if (kind === undefined || more.length > 0) return undefined;
+  if (kind.namespaced) {
+    if (!inNamespace && name !== undefined) return undefined;
+    return { kind, namespace: inNamespace ? second : undefined, name, subresource };
+  }
+  return inNamespace ? undefined : { kind, namespace: '', name, subresource };
+};

@@ -1,0 +1,144 @@
+/**
+ * The embedded API server over HTTP: for kubectl, for other processes, and for scripts.
+ *
+ * Promises: bodies are JSON, watches one line a change; a connection that is cut by a fault is cut
+ * as a broken network would, and so is a watcher that reads too slowly; nothing is answered after
+ * `stop`.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { parseJson } from '../values/json.ts';
+import {
+  type ClusterAnswer,
+  type ClusterRequest,
+  type ClusterResponse,
+  type ClusterWatch,
+  ConnectionCut,
+} from '../api.ts';
+import { ApiProblem, badRequest, internalError } from '../validation/problem.ts';
+import { answerOf } from './requests.ts';
+
+/** Answers requests: a cluster's `handle`, or something in front of it. */
+export type Handle = (request: ClusterRequest) => Promise<ClusterResponse>;
+
+/** Where a server listens. */
+export interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server that listens. */
+export interface HttpCluster {
+  readonly address: BoundAddress;
+  readonly stop: () => Promise<void>;
+}
+
+const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** A watcher that leaves more unread is cut off, as the real server does with slow ones. */
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    const bytes: Uint8Array = chunk;
+    length += bytes.length;
+    if (length > BODY_BYTES_MAX) {
+      throw new ApiProblem({
+        code: 413,
+        reason: 'RequestEntityTooLarge',
+        message: `Request entity too large: limit is ${BODY_BYTES_MAX}`,
+      });
+    }
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
+  );
+
+const requestOf = async (request: IncomingMessage): Promise<ClusterRequest> => {
+  const text = await textOf(request);
+  const isJson = (request.headers['content-type'] ?? 'application/json').includes('json');
+  const body = text === '' ? undefined : isJson ? parseJson(text) : text;
+  if (text !== '' && body === undefined) {
+    throw badRequest('the object provided is unrecognized: the body is no JSON');
+  }
+  return {
+    method: request.method ?? 'GET',
+    path: request.url ?? '/',
+    headers: headersOf(request),
+    ...(body === undefined ? {} : { body }),
+  };
+};
+
+const reply = (response: ServerResponse, { status, headers, body }: ClusterAnswer): void => {
+  const text = typeof body === 'string' ? body : `${JSON.stringify(body)}\n`;
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+};
+
+const stream = (response: ServerResponse, watch: ClusterWatch): void => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.flushHeaders();
+  let unread = 0;
+  const close = watch.open({
+    lines: (lines) => {
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      unread += text.length;
+      response.write(text, () => {
+        unread -= text.length;
+      });
+      if (unread > UNREAD_BYTES_MAX) response.destroy();
+    },
+    ended: () => response.end(),
+    cut: () => response.destroy(),
+  });
+  response.once('close', close);
+};
+
+const serve = async (
+  handle: Handle,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const answer = await handle(await requestOf(request));
+  if (response.destroyed) return;
+  if (answer._tag === 'Watch') stream(response, answer);
+  else reply(response, answer);
+};
+
+/** Listens; port 0 takes a free one. Resolves when requests are answered. */
+export const serveCluster = (
+  handle: Handle,
+  { host, port }: BoundAddress,
+): Promise<HttpCluster> => {
+  const server = createServer((request, response) => {
+    serve(handle, request, response).catch((cause: unknown) => {
+      if (cause instanceof ConnectionCut || response.headersSent) {
+        response.destroy();
+        return;
+      }
+      const problem = cause instanceof ApiProblem ? cause : internalError(String(cause));
+      reply(response, answerOf(problem.code, problem.status));
+    });
+  });
+  server.requestTimeout = 0;
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const bound = server.address();
+      resolve({
+        address: { host, port: typeof bound === 'object' && bound !== null ? bound.port : port },
+        stop: () =>
+          new Promise((done) => {
+            server.close(() => done());
+            server.closeAllConnections();
+          }),
+      });
+    });
+  });
+};

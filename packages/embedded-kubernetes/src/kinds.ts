@@ -1,0 +1,38 @@
+/** The kinds that a cluster serves: those that are built in, and those that CRDs bring. */
+import type { Kinds } from './api-server-state.ts';
+import { budgetKind } from './kinds/budget-kind.ts';
+import { CORE_KINDS } from './kinds/core-kinds.ts';
+import { coreEventKind, eventKind } from './kinds/events.ts';
+import type { Kind } from './kinds/kind.ts';
+import { serviceKind } from './kinds/services.ts';
+import { WORKLOAD_KINDS } from './kinds/workloads.ts';
+import { definitionKind } from './controllers/custom-resource-definitions.ts';
+
+/** Kinds that are always there. */
+export const BUILT_IN: readonly Kind[] = [
+  ...CORE_KINDS,
+  coreEventKind,
+  serviceKind,
+  ...WORKLOAD_KINDS,
+  budgetKind,
+  eventKind,
+  definitionKind,
+];
+
+const keyOf = ({ group, version, plural }: Pick<Kind, 'group' | 'version' | 'plural'>): string =>
+  `${group}/${version}/${plural}`;
+
+/** A register with `kinds` in it. */
+export const makeKinds = (kinds: readonly Kind[] = BUILT_IN): Kinds => {
+  const known = new Map(kinds.map((kind) => [keyOf(kind), kind]));
+  return {
+    find: (group, version, plural) => known.get(keyOf({ group, version, plural })),
+    all: () => known.values(),
+    add: (kind) => {
+      known.set(keyOf(kind), kind);
+    },
+    remove: (kind) => {
+      known.delete(keyOf(kind));
+    },
+  };
+};

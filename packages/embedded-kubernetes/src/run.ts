@@ -1,0 +1,91 @@
+/**
+ * An embedded cluster with its controllers and kubelets, over HTTP.
+ *
+ * Promises: its kubeconfig is good for kubectl and for any client; nothing is left on disk.
+ */
+import { nextSeed, seededRandom } from './values/random.ts';
+import type { JsonRecord } from './values/json.ts';
+import type { Time } from './values/time.ts';
+import { type BoundAddress, serveCluster } from './http/server.ts';
+import { withSimulation } from './http/simulation-routes.ts';
+import { type Cluster, makeCluster } from './cluster.ts';
+import { startNode } from './kinds/nodes.ts';
+import { startControllers } from './controllers/controllers.ts';
+import { DEFAULT_TIMING } from './controllers/controller-environment.ts';
+import { storeEnvironment } from './controllers/store-environment.ts';
+import { type ScaledClock, scaledClock } from './scaled-clock.ts';
+
+/** How a cluster is run. */
+export interface ClusterRunOptions {
+  readonly time: Time;
+  /** Where kubectl connects; port 0 takes a free one. */
+  readonly listen: BoundAddress;
+  /** Decides UIDs, generated names and the timing of controllers. */
+  readonly seed: number;
+  /** CustomResourceDefinitions that are there at the start. */
+  readonly definitions?: readonly JsonRecord[];
+  /** How many Nodes there are at the start. */
+  readonly nodes: number;
+  /** How many seconds pass in a real one. */
+  readonly rate: number;
+}
+
+/** A cluster that runs. */
+export interface RunningCluster {
+  readonly address: BoundAddress;
+  readonly cluster: Cluster;
+  readonly time: ScaledClock;
+  /** YAML (which JSON is) for kubectl. */
+  readonly kubeconfig: string;
+  readonly stop: () => Promise<void>;
+}
+
+const NAME = 'tidegate-embedded';
+
+const kubeconfigOf = ({ host, port }: BoundAddress): string => {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const server = `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: NAME, cluster: { server } }],
+    users: [{ name: NAME, user: {} }],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
+    'current-context': NAME,
+  };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+};
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+const populate = (
+  { answer }: Cluster,
+  { definitions = [], nodes }: Pick<ClusterRunOptions, 'definitions' | 'nodes'>,
+): void => {
+  for (const body of definitions) answer({ method: 'POST', path: DEFINITIONS, body });
+  for (let number = 1; number <= nodes; number += 1) {
+    answer({ method: 'POST', path: '/api/v1/nodes', body: startNode(number) });
+  }
+};
+
+/** Runs a cluster; resolves when kubectl can connect. */
+export const runCluster = async (options: ClusterRunOptions): Promise<RunningCluster> => {
+  const time = scaledClock(options.time, options.rate);
+  const cluster = makeCluster({ time, seed: options.seed });
+  const random = seededRandom(nextSeed(options.seed));
+  const controllers = startControllers(
+    storeEnvironment({ cluster, time, random, timing: DEFAULT_TIMING }),
+  );
+  populate(cluster, options);
+  const http = await serveCluster(withSimulation({ cluster, time }), options.listen);
+  return {
+    address: http.address,
+    cluster,
+    time,
+    kubeconfig: kubeconfigOf(http.address),
+    stop: async () => {
+      controllers.stop();
+      await http.stop();
+    },
+  };
+};

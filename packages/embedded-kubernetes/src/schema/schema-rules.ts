@@ -1,0 +1,189 @@
+/**
+ * The CEL rules of a schema (`x-kubernetes-validations`).
+ *
+ * Promises: a rule that the evaluator cannot compile is told when the CRD comes, so none is passed
+ * over in unsubscribe; a rule with `oldSelf` is judged on updates alone, where both values are
+ * there. Kubernetes' own CEL functions beyond the standard ones (`isURL`, `quantity`, …) are not
+ * known. Source: `apiextensions-apiserver/pkg/apiserver/schema/cel`.
+ */
+import { Environment } from '@marcbachmann/cel-js';
+import { asList, asRecord, asText, type JsonRecord, recordAt } from '../values/json.ts';
+import { sameJson } from '../patches/same-json.ts';
+import type { FieldProblem } from '../validation/field-problem.ts';
+
+/** Judges an object, and its change when there was one before. */
+export type RuleJudge = (
+  object: JsonRecord,
+  before: JsonRecord | undefined,
+) => readonly FieldProblem[];
+
+interface Rule {
+  readonly text: string;
+  readonly message: string | undefined;
+  /** `messageExpression`: the words, worked out; undefined when it gives none. */
+  readonly worded: ((self: unknown, oldSelf: unknown) => string | undefined) | undefined;
+  readonly reason: string;
+  readonly fieldPath: string;
+  readonly isTransition: boolean;
+  readonly holds: (self: unknown, oldSelf: unknown) => boolean;
+}
+
+const environment = new Environment({ unlistedVariablesAreDyn: true });
+
+const compiled = (text: string): Rule['holds'] => {
+  const { valid, type, error } = environment.check(text);
+  if (!valid) throw new Error(error?.message.split('\n')[0] ?? `"${text}" is no rule`);
+  if (type !== 'bool' && type !== 'dyn') throw new Error(`"${text}" gives ${type}, not bool`);
+  const program = environment.parse(text);
+  return (self, oldSelf) => program({ self, oldSelf }) === true;
+};
+
+/** As the real one has it: an expression that fails, or gives no text, is passed over. */
+const wordedBy = (text: string): NonNullable<Rule['worded']> => {
+  const { valid, error } = environment.check(text);
+  if (!valid) throw new Error(error?.message.split('\n')[0] ?? `"${text}" is no message`);
+  const program = environment.parse(text);
+  return (self, oldSelf) => {
+    try {
+      const words: unknown = program({ self, oldSelf });
+      return typeof words === 'string' && words.trim() !== '' ? words : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+};
+
+const ruleOf = (value: unknown): Rule => {
+  const rule = asRecord(value);
+  const text = asText(rule?.['rule']) ?? '';
+  const words = asText(rule?.['messageExpression']);
+  return {
+    text,
+    message: asText(rule?.['message']),
+    worded: words === undefined ? undefined : wordedBy(words),
+    reason: asText(rule?.['reason']) ?? 'FieldValueInvalid',
+    fieldPath: asText(rule?.['fieldPath']) ?? '',
+    isTransition: /\boldSelf\b/.test(text),
+    holds: compiled(text),
+  };
+};
+
+/** The value as CEL sees it: whole numbers are integers where the schema says so. */
+const celValue = (value: unknown, schema: JsonRecord): unknown => {
+  if (typeof value === 'number') {
+    const whole = schema['type'] === 'integer' || schema['x-kubernetes-int-or-string'] === true;
+    return whole && Number.isInteger(value) ? BigInt(value) : value;
+  }
+  const list = asList(value);
+  if (list !== undefined) {
+    const items = recordAt(schema, 'items') ?? {};
+    return list.map((item) => celValue(item, items));
+  }
+  const record = asRecord(value);
+  if (record === undefined) return value;
+  return Object.fromEntries(
+    Object.entries(record).map(([field, inner]) => [
+      field,
+      celValue(
+        inner,
+        recordAt(schema, 'properties', field) ?? recordAt(schema, 'additionalProperties') ?? {},
+      ),
+    ]),
+  );
+};
+
+interface Level {
+  readonly schema: JsonRecord;
+  readonly rules: readonly Rule[];
+  readonly fields: ReadonlyMap<string, Level>;
+  readonly each: Level | undefined;
+  readonly items: Level | undefined;
+}
+
+/** The part of a schema that has rules in it; undefined when there are none. */
+const levelOf = (schema: JsonRecord | undefined): Level | undefined => {
+  if (schema === undefined) return undefined;
+  const rules = (asList(schema['x-kubernetes-validations']) ?? []).map(ruleOf);
+  const fields = new Map<string, Level>();
+  for (const [field, property] of Object.entries(recordAt(schema, 'properties') ?? {})) {
+    const level = levelOf(asRecord(property));
+    if (level !== undefined) fields.set(field, level);
+  }
+  const each = levelOf(recordAt(schema, 'additionalProperties'));
+  const items = levelOf(recordAt(schema, 'items'));
+  const empty = rules.length === 0 && fields.size === 0 && each === undefined &&
+    items === undefined;
+  return empty ? undefined : { schema, rules, fields, each, items };
+};
+
+interface Place {
+  readonly value: unknown;
+  readonly before: unknown;
+  readonly path: string;
+}
+
+const outcome = (rule: Rule, { value, before }: Place, schema: JsonRecord): string | undefined => {
+  try {
+    const [self, oldSelf] = [celValue(value, schema), celValue(before, schema)];
+    if (rule.holds(self, oldSelf)) return undefined;
+    return rule.worded?.(self, oldSelf) ?? rule.message ?? `failed rule: ${rule.text}`;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    return `rule evaluation error: ${why}`;
+  }
+};
+
+const ownProblems = ({ rules, schema }: Level, place: Place): readonly FieldProblem[] =>
+  rules.filter(({ isTransition }) => !isTransition || place.before !== undefined).flatMap(
+    (rule) => {
+      const message = outcome(rule, place, schema);
+      if (message === undefined) return [];
+      const text = rule.reason === 'FieldValueRequired' || rule.reason === 'FieldValueForbidden'
+        ? `${rule.reason === 'FieldValueRequired' ? 'Required value' : 'Forbidden'}: ${message}`
+        : `Invalid value: ${valueText(place.value, schema)}: ${message}`;
+      return [{ reason: rule.reason, field: `${place.path}${rule.fieldPath}`, message: text }];
+    },
+  );
+
+const valueText = (value: unknown, schema: JsonRecord): string => {
+  const type = asText(schema['type']) ?? 'object';
+  return type === 'object' || type === 'array' ? JSON.stringify(type) : JSON.stringify(value);
+};
+
+const judged = (level: Level, place: Place): readonly FieldProblem[] => {
+  const { value, before, path } = place;
+  if (value === undefined || value === null) return [];
+  const own = ownProblems(level, place);
+  const list = asList(value);
+  const { items } = level;
+  if (list !== undefined) {
+    if (items === undefined) return own;
+    return [
+      ...own,
+      ...list.flatMap((item, index) =>
+        judged(items, { value: item, before: undefined, path: `${path}[${index}]` })
+      ),
+    ];
+  }
+  const inner = Object.entries(asRecord(value) ?? {}).flatMap(([field, item]) => {
+    const next = level.fields.get(field) ?? level.each;
+    if (next === undefined) return [];
+    const old = asRecord(before)?.[field];
+    return judged(next, {
+      value: item,
+      before: old,
+      path: path === '' ? field : `${path}.${field}`,
+    });
+  });
+  return [...own, ...inner];
+};
+
+/** The judge of the rules in a schema; throws with a sentence when one of them is none. */
+export const ruleJudge = (schema: JsonRecord): RuleJudge => {
+  const level = levelOf(schema);
+  if (level === undefined) return () => [];
+  return (object, before) =>
+    before !== undefined && sameJson(object, before)
+      ? []
+      : judged(level, { value: object, before, path: '' });
+};

@@ -1,0 +1,111 @@
+/**
+ * `PATCH`: JSON patches, merge patches, and strategic ones for what is built in.
+ *
+ * Server-side apply is refused with 415: it keeps who owns which field, which nobody asked for yet.
+ * Source: `apiserver/pkg/endpoints/handlers/patch.go`.
+ */
+import { asRecord, type JsonRecord, textAt } from '../values/json.ts';
+import { type ApiServerState, servedBy, storedOrRefuse, type Target } from '../api-server-state.ts';
+import { apiVersionOf, type Kind, kindSubjectOf, subjectOf } from '../kinds/kind.ts';
+import { nameOf, withMetadata } from '../kinds/metadata.ts';
+import { jsonPatched } from '../patches/json-patch.ts';
+import { mergePatched } from '../patches/merge-patch.ts';
+import { strategicPatched } from '../patches/strategic-patch.ts';
+import { invalid, invalidObject } from '../validation/field-problem.ts';
+import { badRequest, conflict, OUTDATED, unsupportedMediaType } from '../validation/problem.ts';
+import { type FieldPolicy, withKnownFields } from '../schema/known-fields.ts';
+import { replace, type UpdateOptions } from './updating.ts';
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
+const APPLY = /^application\/apply-patch\+(?:yaml|cbor)$/;
+
+/** A patch as it came. */
+export interface Patch extends UpdateOptions {
+  readonly contentType: string;
+  readonly body: unknown;
+  /** What happens to fields that the kind does not have. */
+  readonly fields: FieldPolicy;
+}
+
+const acceptedBy = ({ custom }: Kind): readonly string[] =>
+  custom ? [JSON_PATCH, MERGE_PATCH] : [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH];
+
+const assertAccepted = (contentType: string, kind: Kind): void => {
+  if (APPLY.test(contentType)) {
+    throw unsupportedMediaType(
+      'the embedded cluster does not serve server-side apply: send a merge patch, or apply with ' +
+        '--server-side=false',
+    );
+  }
+  const accepted = acceptedBy(kind);
+  if (accepted.includes(contentType)) return;
+  throw unsupportedMediaType(
+    'the body of the request was in an unknown format - accepted media types include: ' +
+      accepted.join(', '),
+  );
+};
+
+/** The document with the patch applied; refuses what does not fit. */
+export const patched = (
+  document: JsonRecord,
+  { contentType, body }: Patch,
+  kind: Kind,
+): JsonRecord => {
+  assertAccepted(contentType, kind);
+  if (contentType !== JSON_PATCH && asRecord(body) === undefined) {
+    throw badRequest('error decoding patch: json: cannot unmarshal value into an object');
+  }
+  const result = contentType === JSON_PATCH
+    ? jsonPatched(document, body)
+    : contentType === MERGE_PATCH
+    ? mergePatched(document, body)
+    : strategicPatched(document, body);
+  const object = asRecord(result);
+  if (object !== undefined) return object;
+  throw invalidObject({ group: '', kind: '' }, '', [
+    invalid('patch', JSON.stringify(result), 'the patched document is no object'),
+  ]);
+};
+
+const assertSameType = (object: JsonRecord, kind: Kind): void => {
+  if (object['kind'] === kind.kind && object['apiVersion'] === apiVersionOf(kind)) return;
+  throw badRequest(
+    `the patch changes the type of the object to "${object['apiVersion']}, Kind=${object['kind']}"`,
+  );
+};
+
+const assertSameIdentity = (object: JsonRecord, current: JsonRecord, kind: Kind): void => {
+  const [name, actual] = [nameOf(object), nameOf(current)];
+  if (name !== actual) {
+    throw badRequest(
+      `the name of the object (${name}) does not match the name on the URL (${actual})`,
+    );
+  }
+  const uid = textAt(object, 'metadata', 'uid') ?? '';
+  if (uid === textAt(current, 'metadata', 'uid')) return;
+  throw invalidObject(kindSubjectOf(kind), name, [
+    invalid('metadata.uid', uid, 'field is immutable'),
+  ]);
+};
+
+/** Patches an object and gives it as it is then. */
+export const patch = (server: ApiServerState, target: Target, given: Patch): JsonRecord => {
+  const { kind, at } = target;
+  assertAccepted(given.contentType, kind);
+  const current = servedBy(kind, storedOrRefuse(server, target));
+  const result = patched(current, given, kind);
+  assertSameType(result, kind);
+  const revision = textAt(result, 'metadata', 'resourceVersion');
+  if (revision !== textAt(current, 'metadata', 'resourceVersion') && revision !== undefined) {
+    throw conflict(subjectOf(kind), at.name, OUTDATED);
+  }
+  assertSameIdentity(result, current, kind);
+  const named = withMetadata(result, {
+    resourceVersion: textAt(current, 'metadata', 'resourceVersion'),
+  });
+  const known = withKnownFields(named, kind, given.fields);
+  const wanted = kind.defaulted?.(known) ?? known;
+  return replace(server, target, { wanted, current, dryRun: given.dryRun, part: given.part });
+};

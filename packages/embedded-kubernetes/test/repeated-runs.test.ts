@@ -1,0 +1,37 @@
+/** The embedded cluster is a function of its seed and of what is asked. */
+import { expect, test } from 'vitest';
+import { simulatedTime } from '../src/values/simulated-time.ts';
+import { makeCluster } from '../src/cluster.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+
+const story = (seed: number): readonly string[] => {
+  const cluster = makeCluster({ time: simulatedTime(), seed });
+  const told: string[] = [];
+  const watch = cluster.answer({ method: 'GET', path: '/api/v1/pods?watch=true' });
+  if (watch._tag === 'Watch') {
+    watch.open({
+      lines: (lines) => told.push(...lines.map((line) => JSON.stringify(line))),
+      ended: () => {},
+      cut: () => {},
+    });
+  }
+  const ask = (method: string, path: string, body?: unknown): void => {
+    const answer = cluster.answer({ method, path, ...(body === undefined ? {} : { body }) });
+    told.push(JSON.stringify(answer));
+  };
+  const spec = { containers: [{ name: 'main', image: 'none' }] };
+  ask('POST', PODS, { metadata: { generateName: 'web-' }, spec });
+  ask('POST', PODS, { metadata: { name: 'a' }, spec });
+  ask('POST', `${PODS}/a/eviction`, { metadata: { name: 'a' } });
+  ask('GET', PODS);
+  return told;
+};
+
+test('the embedded cluster tells the same story of the same seed, byte for byte', () => {
+  expect(story(5)).toEqual(story(5));
+});
+
+test('the embedded cluster gives other names and UIDs to another seed', () => {
+  expect(story(5)).not.toEqual(story(6));
+});

@@ -1,0 +1,131 @@
+/**
+ * One gRPC call on the server's side, over an HTTP/2 stream: frames in, frames out, one status.
+ *
+ * Written on `node:http2` rather than with the library that the operator dials with, so that what
+ * the operator meets is another implementation, can be policed like Go's, and can send anything.
+ */
+import { constants, type ServerHttp2Stream } from 'node:http2';
+import { STATUS, type Status } from './session.ts';
+
+/** Both directions allow frames up to this (source: wire). */
+export const FRAME_BYTES_MAX = 256 * 1024 * 1024;
+
+const PREFIX_BYTES = 5;
+/** What a reader may leave unread before it counts as stalled. */
+const BACKLOG_BYTES_MAX = 4 * 1024 * 1024;
+
+/** What arrives on a call. */
+export interface CallEvents {
+  readonly frame: (frame: Uint8Array) => void;
+  /** The client will send no more. */
+  readonly halfClosed: () => void;
+  /** The call is over, however it ended. */
+  readonly closed: () => void;
+}
+
+/** For calls that are over before anything can arrive. */
+export const NO_EVENTS: CallEvents = { frame: () => {}, halfClosed: () => {}, closed: () => {} };
+
+/** The server's end of a call. */
+export interface GrpcStream {
+  readonly send: (frame: Uint8Array) => void;
+  readonly end: (status: Status, message: string) => void;
+  readonly backlogged: () => boolean;
+}
+
+/** Cuts what arrives into frames; gives a status when that cannot be done. */
+const deframer = (frame: (bytes: Uint8Array) => void) => {
+  let pending: Buffer[] = [];
+  let length = 0;
+
+  /** The first `count` bytes of what is pending, joined. */
+  const joined = (count: number): Buffer => {
+    const first = pending[0];
+    if (first !== undefined && first.length >= count) return first;
+    const all = Buffer.concat(pending);
+    pending = [all];
+    return all;
+  };
+
+  return (chunk: Buffer): Status | undefined => {
+    pending.push(chunk);
+    length += chunk.length;
+    while (length >= PREFIX_BYTES) {
+      const head = joined(PREFIX_BYTES);
+      const size = head.readUInt32BE(1);
+      if (head.readUInt8(0) !== 0) return STATUS.UNIMPLEMENTED;
+      if (size > FRAME_BYTES_MAX) return STATUS.RESOURCE_EXHAUSTED;
+      const whole = PREFIX_BYTES + size;
+      if (length < whole) return undefined;
+      const buffer = joined(whole);
+      pending[0] = buffer.subarray(whole);
+      length -= whole;
+      frame(buffer.subarray(PREFIX_BYTES, whole));
+    }
+    return undefined;
+  };
+};
+
+const trailersOf = (status: Status, message: string): Record<string, string> => ({
+  'grpc-status': String(status),
+  ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
+});
+
+const HEADERS = {
+  [constants.HTTP2_HEADER_STATUS]: 200,
+  [constants.HTTP2_HEADER_CONTENT_TYPE]: 'application/grpc+proto',
+};
+
+/**
+ * Serves a call: `serve` is given the server's end and says what becomes of what arrives; `sent`
+ * is called with everything that goes out.
+ */
+export const serveCall = (
+  stream: ServerHttp2Stream,
+  sent: () => void,
+  serve: (call: GrpcStream) => CallEvents,
+): void => {
+  let ended = false;
+
+  const end = (status: Status, message: string): void => {
+    if (ended || stream.destroyed) return;
+    ended = true;
+    sent();
+    const trailers = trailersOf(status, message);
+    if (!stream.headersSent) {
+      stream.respond({ ...HEADERS, ...trailers }, { endStream: true });
+      stream.close(constants.NGHTTP2_NO_ERROR);
+      return;
+    }
+    stream.once('wantTrailers', () => stream.sendTrailers(trailers));
+    stream.end();
+  };
+
+  const events = serve({
+    send: (frame) => {
+      if (ended || stream.destroyed) return;
+      sent();
+      if (!stream.headersSent) stream.respond(HEADERS, { waitForTrailers: true });
+      const prefix = Buffer.alloc(PREFIX_BYTES);
+      prefix.writeUInt32BE(frame.length, 1);
+      stream.cork();
+      stream.write(prefix);
+      stream.write(frame);
+      stream.uncork();
+    },
+    end,
+    backlogged: () => !stream.destroyed && stream.writableLength > BACKLOG_BYTES_MAX,
+  });
+
+  const take = deframer((frame) => {
+    if (!ended) events.frame(frame);
+  });
+  stream.on('data', (chunk: Buffer) => {
+    const trouble = take(chunk);
+    if (trouble !== undefined) end(trouble, 'The frame is compressed or too large');
+  });
+  stream.on('end', events.halfClosed);
+  stream.on('close', events.closed);
+  // A stream that breaks also closes, and that is reported.
+  stream.on('error', () => {});
+};

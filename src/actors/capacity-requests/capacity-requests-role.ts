@@ -1,0 +1,115 @@
+/**
+ * The role that makes pods into demand: one CapacityRequest for every pod that counts.
+ *
+ * Promises: the same in an operator of its own and beside others; penalties of classes that cannot
+ * be read refuse the start.
+ */
+import {
+  asOwnedRequest,
+  type OwnedRequest,
+  projectOwnedRequest,
+} from '../../domain/pod-demand/owned-request.ts';
+import type { Labels } from '../../domain/label-condition.ts';
+import type { ObjectKey } from '../../domain/ids.ts';
+import { podDemandProjector } from '../../domain/pod-demand/pod-demand.ts';
+import { selectedNamespaceProjector } from '../../domain/pod-demand/selected-namespace.ts';
+import { textPool } from '../../domain/text-pool.ts';
+import { CAPACITY_REQUESTS_PATH } from '../../effects/capacity-requests.ts';
+import type { PodRequests } from '../../effects/pod-requests.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { Informer } from '../informers/informer.ts';
+import type { SharedInformers } from '../informers/shared-informers.ts';
+import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { penaltyDefaults } from './penalty-defaults.ts';
+import { startPodDemands } from './pod-demands.ts';
+
+/** Which pods count, and where the penalties of classes are. */
+export interface PodPolicy {
+  /** `--priority-class-defaults-file`. */
+  readonly penaltyDefaultsFile: string | undefined;
+  /** `--pod-selector`. */
+  readonly selectsPod: (labels: Labels) => boolean;
+  /** `--namespace-selector`; undefined: pods of all namespaces count, and none is watched. */
+  readonly selectsNamespace: ((labels: Labels) => boolean) | undefined;
+}
+
+/** The role, and when demand is complete for the first time. */
+export interface CapacityRequestsRole extends Role {
+  /** Resolves when pods that were found without a CapacityRequest have theirs (wire: rule 5). */
+  readonly initialRequests: Promise<void>;
+}
+
+/** Specs of requests that are kept once; far above the number of workloads of one cluster. */
+const SHARED_TEXTS_MAX = 20_000;
+
+/** What is kept of a request of a pod. */
+const ownedRequestProjector = (): (raw: unknown) => OwnedRequest | undefined => {
+  const intern = textPool(SHARED_TEXTS_MAX);
+  return (raw) => projectOwnedRequest(raw, intern);
+};
+
+/** The same requests without what other roles keep of them. */
+const ownedOnly = (
+  { facts, get }: Informer<OwnedRequest>,
+): Pick<Informer<OwnedRequest>, 'facts' | 'get'> => ({
+  facts,
+  get: (key: ObjectKey) => {
+    const request = get(key);
+    return request && asOwnedRequest(request);
+  },
+});
+
+/** What the role reads; namespaces only when some are left out. */
+const podInformers = (informers: SharedInformers, { selectsPod, selectsNamespace }: PodPolicy) => ({
+  pods: informers.collection({
+    id: 'pods',
+    path: '/api/v1/pods',
+    project: podDemandProjector(selectsPod),
+  }),
+  requests: informers.collection({
+    id: 'capacityrequests',
+    path: CAPACITY_REQUESTS_PATH,
+    project: ownedRequestProjector(),
+  }),
+  namespaces: selectsNamespace && informers.collection({
+    id: 'namespaces',
+    path: '/api/v1/namespaces',
+    project: selectedNamespaceProjector(selectsNamespace),
+  }),
+});
+
+/** The role, not leading. */
+export const capacityRequestsRole = (
+  environment: ActorEnvironment<PodRequests>,
+  policy: PodPolicy,
+  { informers, record, recordOnLease }: RoleContext,
+): CapacityRequestsRole => {
+  const { pods, requests, namespaces } = podInformers(informers, policy);
+  const penalties = penaltyDefaults(environment, {
+    file: policy.penaltyDefaultsFile,
+    onRefused: (note) => recordOnLease('PenaltyDefaultsRefused', note),
+  });
+  const demands = startPodDemands(environment, {
+    pods,
+    requests: ownedOnly(requests),
+    namespaces,
+    defaults: penalties.values,
+    record,
+  });
+  return {
+    ...roleDefaults('capacity-requests', [
+      pods,
+      requests,
+      ...(namespaces === undefined ? [] : [namespaces]),
+    ]),
+    start: penalties.start,
+    initialRequests: demands.made,
+    onLeading: () => demands.lead(true),
+    onLeadershipLost: () => demands.lead(false),
+    stop: demands.stop,
+    dispose: () => {
+      penalties.stop();
+      return Promise.resolve();
+    },
+  };
+};

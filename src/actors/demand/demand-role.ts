@@ -1,0 +1,73 @@
+/**
+ * The role that sends the cluster's demand: CapacityRequests become roll-ups, and are acknowledged
+ * when the shard has acknowledged theirs.
+ *
+ * Promises: the session may dial only when the demand is complete: every CapacityRequest is listed,
+ * and pods that were found without one have theirs (wire: rule 5).
+ */
+import { BehaviorSubject } from 'rxjs';
+import { capacityRequestProjector } from '../../domain/demand/request.ts';
+import { CAPACITY_REQUESTS_PATH, type CapacityRequests } from '../../effects/capacity-requests.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { startRollups } from './rollups.ts';
+
+/** What the role is made with. */
+export interface DemandRoleOptions {
+  readonly session: Pick<FleetSession, 'news' | 'acknowledged' | 'offerRollup' | 'demandListed'>;
+  /** `--rollup-interval`. */
+  readonly rollupIntervalMs: number;
+  /** `--ack-concurrency`. */
+  readonly ackConcurrency: number;
+  /**
+   * Resolves when pods that were found without a CapacityRequest have theirs; `undefined` when
+   * another process makes CapacityRequests.
+   */
+  readonly initialRequests: Promise<void> | undefined;
+}
+
+/** The role, not leading. */
+export const demandRole = (
+  environment: ActorEnvironment<CapacityRequests>,
+  { session, rollupIntervalMs, ackConcurrency, initialRequests }: DemandRoleOptions,
+  { informers, record }: RoleContext,
+): Role => {
+  const requests = informers.collection({
+    id: 'capacityrequests',
+    path: CAPACITY_REQUESTS_PATH,
+    project: capacityRequestProjector(),
+  });
+  const leading = new BehaviorSubject(false);
+  const { news, acknowledged, offerRollup, demandListed } = session;
+  const rollups = startRollups(environment, {
+    session: {
+      news,
+      acknowledged,
+      offerRollup,
+      leading,
+      demandListed: initialRequests === undefined
+        ? demandListed
+        : () => void initialRequests.then(demandListed),
+    },
+    record,
+    requests,
+    intervalMs: rollupIntervalMs,
+    ackConcurrency,
+  });
+  return {
+    ...roleDefaults('demand', [requests]),
+    onLeading: () => leading.next(true),
+    onLeadershipLost: () => leading.next(false),
+    close: () => {
+      leading.complete();
+      return Promise.resolve();
+    },
+    // Patches under way are waited for by the write gate.
+    stop: () => Promise.resolve(),
+    dispose: () => {
+      rollups.stop();
+      return Promise.resolve();
+    },
+  };
+};

@@ -1,0 +1,83 @@
+/**
+ * A text that a person keeps in a file: read at start, and again when the file changes.
+ *
+ * Promises: a bad text at start is refused with its problem; a bad one later keeps the last good
+ * one and is reported once.
+ */
+import { exhaustMap, type Observable, ReplaySubject, skip, startWith, timer } from 'rxjs';
+import type { Judged, TextChange, TextReading } from '../domain/text-file.ts';
+import { readTextFile } from '../effects/template-file.ts';
+import { textChanges } from '../streams/text-changes.ts';
+import type { ActorEnvironment } from './actor-environment.ts';
+import { type RoleStart, STARTED } from './role.ts';
+
+/** Polled, because a mounted ConfigMap swaps symbolic links under the name. */
+const POLL_MS = 5_000;
+
+/** Which file, and what its text is good for. */
+export interface FollowedFileOptions<Value> {
+  /** Such as `bootstrap template`. */
+  readonly name: string;
+  /** Undefined: `absent` is in use. */
+  readonly file: string | undefined;
+  readonly absent: Value;
+  readonly judge: (text: string) => Judged<Value>;
+  /** After the start: the file says something else. */
+  readonly onChange: (change: TextChange<Value>) => void;
+}
+
+/** The text in use. */
+export interface FollowedFile<Value> {
+  /** What is in use, from the start on, then every change. */
+  readonly values: Observable<Value>;
+  /** Reads the file and follows it. */
+  readonly start: () => Promise<RoleStart>;
+  readonly stop: () => void;
+}
+
+/** The text of a file; nothing is read before `start`. */
+export const followedFile = <Value>(
+  { runtime, scheduler }: ActorEnvironment<never>,
+  { name, file, absent, judge, onChange }: FollowedFileOptions<Value>,
+): FollowedFile<Value> => {
+  const values = new ReplaySubject<Value>(1);
+  let isStopped = false;
+  let stop = (): void => {};
+  const follow = (path: string, first: TextReading): void => {
+    if (isStopped) return;
+    const changes = timer(POLL_MS, POLL_MS, scheduler).pipe(
+      exhaustMap(() => runtime.runPromise(readTextFile(path))),
+      startWith(first),
+      textChanges(judge),
+      skip(1),
+    ).subscribe((change) => {
+      if (change._tag === 'Accepted') values.next(change.value);
+      onChange(change);
+    });
+    stop = () => changes.unsubscribe();
+  };
+  const start = async (): Promise<RoleStart> => {
+    if (file === undefined) {
+      values.next(absent);
+      return STARTED;
+    }
+    const first = await runtime.runPromise(readTextFile(file));
+    const judged = first._tag === 'Text'
+      ? judge(first.text)
+      : { _tag: 'Bad' as const, problem: first.problem };
+    if (judged._tag === 'Bad') {
+      return { _tag: 'Refused', problem: `Cannot use the ${name} "${file}": ${judged.problem}` };
+    }
+    values.next(judged.value);
+    follow(file, first);
+    return STARTED;
+  };
+  return {
+    values,
+    start,
+    stop: () => {
+      isStopped = true;
+      stop();
+    },
+  };
+};

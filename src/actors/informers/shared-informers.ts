@@ -1,0 +1,109 @@
+/**
+ * The informers of a process: each collection is listed and watched once, however many roles read
+ * it.
+ *
+ * Promises: what is kept of an object is the union of what the roles asked for; a collection that
+ * roles select differently is followed whole; nothing is listed before `start`.
+ */
+import type { Identity } from '../../domain/facts.ts';
+import type { KubeApi } from '../../effects/kube-api.ts';
+import type { Selection } from '../../effects/watches.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import {
+  type Informer,
+  type InformerOptions,
+  makeInformer,
+  type UnstartedInformer,
+} from './informer.ts';
+import { listWatches } from './list-watches.ts';
+
+/** Any informer, for those who only wait for it. */
+export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
+
+/** The informers of a process. */
+export interface SharedInformers {
+  /**
+   * The informer of a collection, for one more reader; only before `start`. Projections of one
+   * collection may share field names only where they give the same value.
+   */
+  readonly collection: <T extends Identity>(options: InformerOptions<T>) => Informer<T>;
+  /** Starts to list and watch every collection that was asked for. */
+  readonly start: () => void;
+  readonly stop: () => void;
+}
+
+/** One collection and what its readers ask of it. */
+interface SharedCollection {
+  readonly informer: UnstartedInformer<Identity>;
+  readonly requests: InformerOptions<Identity>[];
+}
+
+/** One projection that keeps what each of `requests` asks for. */
+const unionProjection = (requests: readonly InformerOptions<Identity>[]) => {
+  return (raw: unknown): Identity | undefined => {
+    let union: Identity | undefined;
+    for (const { project } of requests) {
+      const part = project(raw);
+      if (part === undefined) return undefined;
+      union = union === undefined ? part : { ...union, ...part };
+    }
+    return union;
+  };
+};
+
+/** The selection that has all objects of each one: the same, or the whole collection. */
+const unionSelection = (selections: readonly Selection[]): Selection => {
+  const [first, ...others] = selections;
+  if (first === undefined) throw new Error('Cannot follow a collection that no role reads');
+  const query = JSON.stringify(first.query);
+  const isSame = others.every((other) => JSON.stringify(other.query) === query);
+  return isSame ? first : { path: first.path };
+};
+
+/** The informer of a collection that no role has asked for yet. */
+const newCollection = (
+  environment: ActorEnvironment<KubeApi>,
+  registry: ReturnType<typeof listWatches>,
+  id: string,
+): SharedCollection => {
+  const requests: InformerOptions<Identity>[] = [];
+  const project = unionProjection(requests);
+  return { informer: makeInformer(environment, registry, { id, project }), requests };
+};
+
+/** The informers of one process; none follows anything yet. */
+export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedInformers => {
+  const registry = listWatches(environment);
+  const collections = new Map<string, SharedCollection>();
+  let started = false;
+  return {
+    collection: <T extends Identity>(options: InformerOptions<T>): Informer<T> => {
+      const { id, path } = options;
+      const known = collections.get(id);
+      if (started || (known !== undefined && known.requests[0]?.path !== path)) {
+        throw new Error(`Cannot read the collection "${id}" of ${path}: already started or named`);
+      }
+      const shared = known ?? newCollection(environment, registry, id);
+      collections.set(id, shared);
+      shared.requests.push(options);
+      // Every object is the union of all projections, so it is a T, which no type can show here.
+      const { informer } = shared as { readonly informer: Informer<Identity> };
+      return informer as Informer<T>;
+    },
+    start: () => {
+      started = true;
+      for (const { informer, requests } of collections.values()) {
+        informer.start(unionSelection(requests));
+      }
+    },
+    stop: () => {
+      for (const { informer } of collections.values()) informer.stop();
+    },
+  };
+};
+
+/** Why informers are not complete, for readiness; `undefined` when all are. */
+export const missingLists = (informers: readonly AnyInformer[]): string | undefined => {
+  const missing = informers.filter(({ synced }) => !synced).map(({ id }) => id);
+  return missing.length === 0 ? undefined : `no complete list yet of ${missing.join(', ')}`;
+};

@@ -1,0 +1,251 @@
+/**
+ * The budgets that cover pods of drains, one actor each: which slots are free, and which pods queue
+ * for them.
+ *
+ * Promises: a budget has an actor while a pod of a drain is covered by it; a crash keeps the queue
+ * and the evictions in flight; progress of the watch reaches a budget only while it waits for it,
+ * so that a thousand budgets cost nothing. Which pod gets a slot is decided by the dispatcher.
+ */
+import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
+import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { Budget } from '../../domain/drain/budget.ts';
+import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../../domain/ids.ts';
+import {
+  budget as budgetChart,
+  eligiblePods,
+  type SlotAnswer,
+  type SlotTaker,
+} from '../../machines/budget.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import type { Defer } from '../deferred-sends.ts';
+
+/** Longer than two bookmarks of the watch (DR-35). */
+const SILENCE_MS = 120_000;
+/** A departure that no watch showed: only time ends the reservation. */
+const NOWHERE = revision('');
+const NO_BUDGET = objectKey('');
+
+export type BudgetActor = ActorRefFrom<typeof budgetChart>;
+type BudgetSnapshot = SnapshotFrom<typeof budgetChart>;
+
+/** What budgets are started with. */
+export interface BudgetsOptions {
+  /** How far the watch of budgets has come. */
+  readonly progress: Observable<Revision>;
+  readonly callsPerBudget: number;
+  readonly defer: Defer;
+  /** True while a pod that is to leave is covered by the budget. */
+  readonly isCovering: (key: ObjectKey) => boolean;
+  /** A slot is free. */
+  readonly onOffer: (key: ObjectKey) => void;
+  /** The budget has moved; `stateChanged` when it is in another state. */
+  readonly onMoved: (key: ObjectKey, stateChanged: boolean) => void;
+}
+
+/** A budget with a free slot, and the pods that may take it. */
+export interface SlotOffer {
+  readonly budget: Budget;
+  readonly pods: readonly Uid[];
+}
+
+/** What is known of a budget besides its actor. */
+interface BudgetEntry {
+  readonly key: ObjectKey;
+  budget: Budget;
+  readonly queued: Set<Uid>;
+  /** Pods that have a slot and no answer yet. */
+  readonly inFlight: Map<Uid, SlotTaker>;
+  state: string;
+}
+
+/** The budgets of all drains. */
+export class Budgets {
+  readonly #environment: Pick<ActorEnvironment<never>, 'time'>;
+  readonly #options: BudgetsOptions;
+  readonly #registry: ActorRegistry<typeof budgetChart, BudgetEntry>;
+  /** Where a pod queues. */
+  readonly #queuedAt = new Map<Uid, ObjectKey>();
+  /** Where a pod has or had a slot that may still be counted. */
+  readonly #slotAt = new Map<Uid, ObjectKey>();
+  /** Budgets that wait for their watch to pass a departure, or to deliver anything at all. */
+  readonly #watching = new Set<ObjectKey>();
+  readonly #subscriptions: readonly Subscription[];
+
+  constructor(environment: ActorEnvironment<never>, options: BudgetsOptions) {
+    const { progress, callsPerBudget, defer, onOffer } = options;
+    this.#environment = environment;
+    this.#options = options;
+    this.#registry = actorRegistry(environment, {
+      name: 'budget',
+      logic: budgetChart.provide({
+        actions: {
+          offerSlot: ({ context: { budget: { key } } }) => defer(() => onOffer(key)),
+        },
+      }),
+      keyOf: ({ key }: BudgetEntry) => key,
+      input: ({ budget, inFlight }) => ({
+        budget,
+        inFlight: [...inFlight.values()],
+        callsAtOnce: callsPerBudget,
+        nowMs: environment.time.monotonic(),
+      }),
+      onStart: ({ queued }, actor) => {
+        for (const pod of queued) actor.send({ type: 'pod.queued', pod });
+      },
+      onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
+      logFields: ({ key }) => ({ budget: key }),
+    });
+    this.#subscriptions = [
+      progress.subscribe((reached) => this.#watchProgressed(reached)),
+      progress.pipe(
+        startWith(NOWHERE),
+        switchMap(() => timer(SILENCE_MS, SILENCE_MS, environment.scheduler)),
+      ).subscribe(() => this.#watchSilenced()),
+    ];
+  }
+
+  /** The pod waits for a slot. */
+  readonly queue = (budget: Budget, pod: Uid): void => {
+    const entry = this.#registry.entry(budget.key) ?? {
+      key: budget.key,
+      budget,
+      queued: new Set<Uid>(),
+      inFlight: new Map<Uid, SlotTaker>(),
+      state: 'counting',
+    };
+    this.#registry.consider(entry);
+    entry.queued.add(pod);
+    this.#queuedAt.set(pod, budget.key);
+    this.#registry.get(budget.key)?.send({ type: 'pod.queued', pod });
+  };
+
+  readonly unqueue = (pod: Uid): void => {
+    const key = this.#queuedAt.get(pod) ?? NO_BUDGET;
+    this.#queuedAt.delete(pod);
+    if (this.#registry.entry(key)?.queued.delete(pod) !== true) return;
+    this.#registry.get(key)?.send({ type: 'pod.unqueued', pod });
+  };
+
+  /** The free slot of a budget; `undefined` when there is none now. */
+  readonly offerOf = (key: ObjectKey): SlotOffer | undefined => {
+    const snapshot = this.look(key);
+    if (snapshot?.hasTag('offering') !== true) return undefined;
+    const { context } = snapshot;
+    return { budget: context.budget, pods: eligiblePods(context, snapshot.matches('probing')) };
+  };
+
+  /** The dispatcher gives the free slot to this pod. */
+  readonly takeSlot = (key: ObjectKey, pod: SlotTaker): void => {
+    const entry = this.#registry.entry(key);
+    this.#slotAt.set(pod.uid, key);
+    this.#queuedAt.delete(pod.uid);
+    entry?.queued.delete(pod.uid);
+    entry?.inFlight.set(pod.uid, pod);
+    this.#registry.get(key)?.send({ type: 'slot.taken', pod, nowMs: this.#nowMs() });
+  };
+
+  /** No queued pod waits for the free slot any more. */
+  readonly declineSlot = (key: ObjectKey): void => {
+    if (this.look(key)?.hasTag('offering') !== true) return;
+    this.#registry.get(key)?.send({ type: 'offer.declined' });
+  };
+
+  /** The eviction that has a slot was answered, or given up. */
+  readonly answered = (pod: Uid, answer: SlotAnswer): void => {
+    const key = this.#slotAt.get(pod) ?? NO_BUDGET;
+    // An eviction that needed no slot may follow one that did.
+    if (this.#registry.entry(key)?.inFlight.delete(pod) !== true) return;
+    if (answer === 'BudgetRefused' || answer === 'Declined') this.#slotAt.delete(pod);
+    this.#registry.get(key)?.send({ type: 'call.answered', pod, answer, nowMs: this.#nowMs() });
+  };
+
+  /** The pod has a slot and no answer yet. */
+  readonly isInFlight = (pod: Uid): boolean =>
+    this.#registry.entry(this.#slotAt.get(pod) ?? NO_BUDGET)?.inFlight.has(pod) === true;
+
+  /** The pod was seen terminating or gone; without a revision when no watch showed it. */
+  readonly departed = (pod: Uid, at: Revision = NOWHERE): void => {
+    const key = this.#slotAt.get(pod) ?? NO_BUDGET;
+    this.#registry.get(key)?.send({
+      type: 'pod.departed',
+      pod,
+      revision: at,
+      nowMs: this.#nowMs(),
+    });
+  };
+
+  /** Nothing more happens to the pod. */
+  readonly forget = (pod: Uid): void => {
+    this.#slotAt.delete(pod);
+  };
+
+  readonly observe = (budget: Budget): void => {
+    const entry = this.#registry.entry(budget.key);
+    if (entry === undefined) return;
+    entry.budget = budget;
+    this.#registry.get(budget.key)?.send({
+      type: 'budget.observed',
+      budget,
+      nowMs: this.#nowMs(),
+    });
+    this.review(budget.key);
+  };
+
+  readonly vanished = (key: ObjectKey): void => {
+    this.#registry.get(key)?.send({ type: 'budget.vanished' });
+    this.review(key);
+  };
+
+  /** Fewer pods may be covered now: a budget with nothing to do is forgotten. */
+  readonly review = (key: ObjectKey): void => {
+    const snapshot = this.look(key);
+    if (snapshot === undefined) return;
+    const { queue, calls, reservations, vanished } = snapshot.context;
+    if (queue.length + calls.length + reservations.length > 0) return;
+    if (!vanished && this.#options.isCovering(key)) return;
+    this.#watching.delete(key);
+    this.#registry.remove(key);
+  };
+
+  /** `undefined` when no pod ever queued at it. */
+  readonly look = (key: ObjectKey): BudgetSnapshot | undefined =>
+    this.#registry.get(key)?.getSnapshot();
+
+  readonly actors = (): Iterable<BudgetActor> => this.#registry.actors();
+
+  readonly stop = async (): Promise<void> => {
+    for (const subscription of this.#subscriptions) subscription.unsubscribe();
+    await this.#registry.stop();
+  };
+
+  #nowMs(): number {
+    return this.#environment.time.monotonic();
+  }
+
+  #moved(entry: BudgetEntry, snapshot: BudgetSnapshot): void {
+    const { key } = entry;
+    const { reservations, silent } = snapshot.context;
+    if (silent || reservations.some(({ departedAt }) => departedAt !== null)) {
+      this.#watching.add(key);
+    } else this.#watching.delete(key);
+    if (snapshot.matches('idle')) this.#options.defer(() => this.review(key));
+    const state = String(snapshot.value);
+    const stateChanged = state !== entry.state;
+    entry.state = state;
+    this.#options.onMoved(key, stateChanged);
+  }
+
+  #watchProgressed(reached: Revision): void {
+    if (this.#watching.size === 0) return;
+    const nowMs = this.#nowMs();
+    for (const key of [...this.#watching]) {
+      this.#registry.get(key)?.send({ type: 'watch.progressed', revision: reached, nowMs });
+    }
+  }
+
+  #watchSilenced(): void {
+    const nowMs = this.#nowMs();
+    for (const actor of [...this.#registry.actors()]) actor.send({ type: 'watch.silenced', nowMs });
+  }
+}

@@ -1,0 +1,238 @@
+/**
+ * The actor of one pod that is to leave: the `podEviction` statechart with the request that it
+ * sends and what it asks of the dispatcher, of its budget and of the circuit.
+ *
+ * Promises: whether an eviction may leave is decided when its first byte would, and it may not when
+ * the pod was released, is terminating, lacks a slot that it needs, or is not the one that has the
+ * name; an actor that crashes gives back what it held.
+ */
+import { Effect, type ManagedRuntime } from 'effect';
+import type { EvictionOutcome } from '../../domain/drain/answer.ts';
+import { sameFacts } from '../../domain/drain/pod-facts.ts';
+import type { DrainPod } from '../../domain/drain/pod.ts';
+import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
+import { type EvictionCall, Evictions } from '../../effects/evictions.ts';
+import type { SlotAnswer } from '../../machines/budget.ts';
+import {
+  podEviction,
+  type PodEvictionAct,
+  type PodEvictionContext,
+} from '../../machines/pod-eviction.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { fromEffect } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
+import type { Defer } from '../deferred-sends.ts';
+import type { Budgets } from './budget-actor.ts';
+import type { EvictionCircuit } from './eviction-circuit-actor.ts';
+import type { EvictionDispatcher } from './eviction-dispatcher.ts';
+import type { EvictionEntry, EvictionIndex } from './eviction-index.ts';
+
+export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
+
+/** What the statechart of a pod does outside of itself. */
+export interface PodEvictionActions {
+  readonly awaitDispatch: (context: PodEvictionContext) => void;
+  readonly cancelDispatch: (context: PodEvictionContext) => void;
+  readonly reportAnswer: (context: PodEvictionContext) => void;
+  /** What is sent for the pod, and whether it still may be. */
+  readonly callOf: (act: PodEvictionAct) => EvictionCall;
+  /** Counts the eviction while it is in flight. */
+  readonly inFlight: (
+    eviction: Effect.Effect<EvictionOutcome>,
+  ) => Effect.Effect<EvictionOutcome>;
+}
+
+/** The statechart with its implementations. */
+export const providePodEviction = (
+  runtime: ManagedRuntime.ManagedRuntime<Evictions, never>,
+  actions: PodEvictionActions,
+): typeof podEviction =>
+  podEviction.provide({
+    actors: {
+      evictPod: fromEffect(
+        runtime,
+        (act) =>
+          Effect.flatMap(
+            Evictions,
+            (evictions) => actions.inFlight(evictions.evict(actions.callOf(act))),
+          ),
+      ),
+    },
+    actions: {
+      awaitDispatch: ({ context }) => actions.awaitDispatch(context),
+      cancelDispatch: ({ context }) => actions.cancelDispatch(context),
+      reportAnswer: ({ context }) => actions.reportAnswer(context),
+    },
+  });
+
+/** What an outcome means for the slot that the eviction had. */
+const slotAnswer = ({ _tag }: EvictionOutcome): SlotAnswer => {
+  switch (_tag) {
+    // The API server checks the UID after it has charged the budget.
+    case 'OtherPod':
+    case 'Accepted':
+      return 'Accepted';
+    case 'BudgetExhausted':
+    case 'BudgetUnsettled':
+      return 'BudgetRefused';
+    case 'Unknown':
+      return 'Unknown';
+    default:
+      return 'Declined';
+  }
+};
+
+/** What the actors of pods work with. */
+export interface PodEvictionActorOptions {
+  readonly index: EvictionIndex;
+  readonly budgets: Budgets;
+  readonly dispatcher: EvictionDispatcher;
+  readonly circuit: EvictionCircuit;
+  readonly defer: Defer;
+  /** The pod that has this name now. */
+  readonly cached: (key: ObjectKey) => DrainPod | undefined;
+  readonly isStopped: () => boolean;
+  /** The state of a pod of this node changed. */
+  readonly onChange: (node: string) => void;
+}
+
+type Options = PodEvictionActorOptions & { readonly registry: () => PodEvictionActors };
+
+/** The first byte is about to leave: may it? */
+const mayLeave = (options: Options, entry: EvictionEntry): boolean => {
+  const { index, budgets, cached, isStopped, dispatcher } = options;
+  const current = cached(entry.pod.key);
+  const { need } = index.factsOf(entry);
+  // A pod that became ready while its eviction waited needs a slot that it did not need before.
+  const hasSlot = need._tag === 'None' || (need._tag === 'One' && budgets.isInFlight(entry.uid));
+  const may = !isStopped() && entry.requests.size > 0 && current?.uid === entry.uid &&
+    !current.terminating && hasSlot;
+  entry.withheld = !may;
+  dispatcher.sent(entry.uid);
+  return may;
+};
+
+const awaitDispatch = (options: Options, entry: EvictionEntry): void => {
+  const { index, budgets, dispatcher, isStopped, registry } = options;
+  const actor = registry().get(entry.uid);
+  if (isStopped() || actor === undefined) return;
+  const state = actor.getSnapshot().matches('queued') ? 'queued' : 'asking';
+  const waiter = {
+    candidate: () =>
+      registry().get(entry.uid)?.getSnapshot().matches(state) === true
+        ? index.candidateOf(entry)
+        : undefined,
+    dispatch: () => registry().get(entry.uid)?.send({ type: 'eviction.dispatched' }),
+  };
+  if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, entry.node, waiter);
+  const [budget] = index.budgetsOf(entry);
+  if (budget === undefined) return;
+  dispatcher.awaitSlot(entry.uid, waiter);
+  budgets.queue(budget, entry.uid);
+};
+
+const actionsOf = (options: Options): PodEvictionActions => {
+  const { index, budgets, dispatcher, circuit, defer, registry } = options;
+  /** After the current transition, for the pod that it is about. */
+  const deferred =
+    (act: (entry: EvictionEntry, context: PodEvictionContext) => void) =>
+    (context: PodEvictionContext): void =>
+      defer(() => {
+        const entry = index.get(uidOf(context.uid));
+        if (entry !== undefined) act(entry, context);
+      });
+  return {
+    awaitDispatch: deferred((entry) => awaitDispatch(options, entry)),
+    cancelDispatch: deferred(({ uid }) => {
+      dispatcher.cancel(uid);
+      budgets.unqueue(uid);
+    }),
+    reportAnswer: deferred((entry, { outcome }) => {
+      if (outcome === null) return;
+      budgets.answered(entry.uid, slotAnswer(outcome));
+      dispatcher.sent(entry.uid);
+      circuit.answered(outcome, entry.withheld);
+    }),
+    callOf: (act) => {
+      const entry = index.get(uidOf(act.uid));
+      if (entry !== undefined) entry.withheld = false;
+      return {
+        namespace: entry?.pod.namespace ?? '',
+        name: entry?.pod.name ?? '',
+        uid: act.uid,
+        mayLeave: () => entry !== undefined && mayLeave(options, entry),
+      };
+    },
+    inFlight: (eviction) =>
+      registry().inFlight(eviction, { _tag: 'NotSent', why: 'this process is stopping' }),
+  };
+};
+
+/** Forgets the pod: nothing more happens to it. */
+export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
+  const { index, budgets, dispatcher } = options;
+  const entry = index.get(uid);
+  if (entry === undefined) return;
+  if (!entry.departed) budgets.departed(uid);
+  for (const { key } of index.remove(entry)) budgets.review(key);
+  budgets.forget(uid);
+  dispatcher.cancel(uid);
+  dispatcher.sent(uid);
+  options.onChange(entry.node);
+};
+
+/** The actors of all pods that are to leave. */
+export const podEvictionActors = (
+  environment: ActorEnvironment<Evictions>,
+  options: PodEvictionActorOptions,
+): PodEvictionActors => {
+  const { index, budgets, dispatcher, defer, cached, onChange } = options;
+  const forget = (entry: EvictionEntry): void => {
+    if (cached(entry.pod.key)?.uid === entry.uid) return;
+    forgetPod(options, entry.uid);
+    registry.remove(entry.uid);
+  };
+  const registry: PodEvictionActors = actorRegistry(environment, {
+    name: 'podEviction',
+    logic: providePodEviction(
+      environment.runtime,
+      actionsOf({ ...options, registry: () => registry }),
+    ),
+    keyOf: ({ uid }: EvictionEntry) => uid,
+    labelOf: ({ pod }) => pod.key,
+    input: (entry, seed) => {
+      entry.facts = index.factsOf(entry);
+      const { uid, node, facts, pod: { key } } = entry;
+      return { uid, key, node, facts, seed };
+    },
+    onStart: ({ requests }, actor) => {
+      if (requests.size === 0) actor.send({ type: 'eviction.released' });
+    },
+    observe: (entry, actor) => {
+      if (entry.state === 'gone') return;
+      const facts = index.factsOf(entry);
+      // Any event of the pod ends the wait of `unsettled`.
+      if (sameFacts(facts, entry.facts) && entry.state !== 'unsettled') return;
+      entry.facts = facts;
+      actor.send({ type: 'pod.observed', facts });
+    },
+    onSnapshot: (entry, { value }) => {
+      const state = innermostState(value);
+      if (state === entry.state) return;
+      entry.state = state;
+      onChange(entry.node);
+      // After what it reports last.
+      if (state === 'gone') defer(() => forget(entry));
+    },
+    onCrash: ({ uid }) => {
+      dispatcher.cancel(uid);
+      budgets.unqueue(uid);
+      budgets.answered(uid, 'Unknown');
+      dispatcher.sent(uid);
+    },
+    onCount: (state, count) =>
+      environment.telemetry.gauge('tidegate_pod_evictions', count, { state }),
+    logFields: ({ pod }) => ({ pod: pod.key }),
+  });
+  return registry;
+};

@@ -1,0 +1,72 @@
+/**
+ * The role that shows what comes: UpcomingNodes of machines and AvailableCapacities of the fleet.
+ *
+ * Promises: what the shard said in one term of leadership is forgotten with it.
+ */
+import { projectAvailableCapacity } from '../../domain/available-capacity.ts';
+import { projectNode } from '../../domain/cluster-node.ts';
+import type { Intern } from '../../domain/text-pool.ts';
+import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
+import {
+  AVAILABLE_CAPACITIES_PATH,
+  type AvailableCapacities,
+} from '../../effects/available-capacities.ts';
+import type { Cordons } from '../../effects/cordons.ts';
+import type { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import { type Role, type RoleContext, roleDefaults } from '../role.ts';
+import { startAvailableCapacities } from './available-capacities.ts';
+import { startUpcomingNodes, type UpcomingNodeRegistry } from './upcoming-nodes.ts';
+
+/** The collection of UpcomingNodes. */
+export const UPCOMING_NODES = {
+  id: 'upcomingnodes',
+  path: '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes',
+};
+
+/** What the role is made with. */
+export interface UpcomingNodesRoleOptions {
+  readonly session: Pick<FleetSession, 'news'>;
+  /** Keeps equal specs of machines once, in caches and answers alike. */
+  readonly intern: Intern;
+}
+
+/** The role, and the machines that it knows. */
+export interface UpcomingNodesRole extends Role {
+  readonly machines: UpcomingNodeRegistry;
+}
+
+/** The role, not leading. */
+export const upcomingNodesRole = (
+  environment: ActorEnvironment<UpcomingNodes | AvailableCapacities | Cordons>,
+  { session, intern }: UpcomingNodesRoleOptions,
+  { informers, record }: RoleContext,
+): UpcomingNodesRole => {
+  const { news } = session;
+  const upcomingNodes = informers.collection({
+    ...UPCOMING_NODES,
+    project: (raw) => projectUpcomingNode(raw, intern),
+  });
+  const availableCapacities = informers.collection({
+    id: 'availablecapacities',
+    path: AVAILABLE_CAPACITIES_PATH,
+    project: projectAvailableCapacity,
+  });
+  const nodes = informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode });
+  const machines = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
+  const capacities = startAvailableCapacities(environment, { news, availableCapacities, record });
+  return {
+    ...roleDefaults('upcoming-nodes', [upcomingNodes, availableCapacities, nodes]),
+    machines,
+    // Machines and profiles act on what the session of this term says, and on nothing before.
+    onLeading: () => {},
+    onLeadershipLost: () => {
+      machines.renounce();
+      capacities.renounce();
+    },
+    stop: async () => {
+      await Promise.all([machines.stop(), capacities.stop()]);
+    },
+  };
+};

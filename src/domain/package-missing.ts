@@ -1,0 +1,43 @@
+/**
+ * Packages that are loaded when they are asked for, because an operator is installed without them.
+ *
+ * Promises: a package that is not installed rejects with `PackageMissing`, which says what to
+ * install; every other failure of loading stays what it is.
+ */
+import { textAt } from './json.ts';
+
+/** A package is not installed. A person must install it. */
+export class PackageMissing extends Error {
+  readonly _tag = 'PackageMissing';
+  override readonly name = 'PackageMissing';
+
+  /** `purpose` completes "Cannot …"; `specifier` is what npm is given: `name@version`. */
+  constructor(purpose: string, specifier: string) {
+    const name = specifier.replace(/(?<=.)@.*$/, '');
+    super(
+      `Cannot ${purpose}: package "${name}" is not installed; ` +
+        `install it with "npm install ${specifier}"`,
+    );
+  }
+}
+
+/** Node and Deno agree on the code. */
+const isMissing = (cause: unknown): boolean => textAt(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
+
+/**
+ * What `load` imports.
+ *
+ * @example
+ * const fleet = await loadOnDemand('run a fleet', 'some-fleet@1.0.0', () => import('some-fleet'));
+ */
+export const loadOnDemand = async <Loaded>(
+  purpose: string,
+  specifier: string,
+  load: () => Promise<Loaded>,
+): Promise<Loaded> => {
+  try {
+    return await load();
+  } catch (cause) {
+    throw isMissing(cause) ? new PackageMissing(purpose, specifier) : cause;
+  }
+};

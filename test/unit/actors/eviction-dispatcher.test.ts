@@ -1,0 +1,147 @@
+/** Which pod is evicted next over all drains, and how many evictions wait for the write budget. */
+import { describe, expect, test } from 'vitest';
+import type { SlotOffer } from '../../../src/actors/pod-evictions/budget-actor.ts';
+import { EvictionDispatcher } from '../../../src/actors/pod-evictions/eviction-dispatcher.ts';
+import type { Budget } from '../../../src/domain/drain/budget.ts';
+import type { EvictionCandidate } from '../../../src/domain/drain/eviction-rank.ts';
+import { type ObjectKey, objectKey, uid } from '../../../src/domain/ids.ts';
+
+const DB = objectKey('db', 'ns');
+const BUDGET: Budget = {
+  key: DB,
+  uid: uid('b1'),
+  revision: '1' as Budget['revision'],
+  namespace: 'ns',
+  name: 'db',
+  selector: [],
+  unhealthyPods: 'IfHealthyBudget',
+  generation: 1,
+  observedGeneration: 1,
+  disruptionsAllowed: 1,
+  currentHealthy: 2,
+  desiredHealthy: 1,
+  expectedPods: 2,
+  disruptedPods: {},
+  countsControllers: false,
+  syncProblem: '',
+};
+
+const candidate = (pod: string, node: string, podsLeft: number): EvictionCandidate => ({
+  pod: uid(pod),
+  podName: pod,
+  priority: 0,
+  node,
+  drainClass: 'reclaim',
+  deadlineMs: 1e9,
+  drainSinceMs: 0,
+  nodePriority: 0,
+  podsLeft,
+});
+
+/** Pods `p<n>` on nodes that have `podsLeft`; `sent` lists the evictions in their order. */
+const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
+  const sent: string[] = [];
+  const waiting = new Set<string>();
+  const deferred: (() => void)[] = [];
+  const state = { closed: () => true };
+  let offer: SlotOffer | undefined;
+  const dispatcher = new EvictionDispatcher({
+    now: () => 0,
+    defer: (run) => void deferred.push(run),
+    isCircuitClosed: () => state.closed(),
+    slots: {
+      offerOf: () => offer,
+      takeSlot: (_budget: ObjectKey, pod) => {
+        offer = undefined;
+        sent.push(`slot of ${pod.name}`);
+      },
+      declineSlot: () => {
+        offer = undefined;
+        sent.push('declined');
+      },
+    },
+  });
+  const waiterOf = (pod: string, node: string, podsLeft: number) => {
+    waiting.add(pod);
+    return {
+      candidate: () => waiting.has(pod) ? candidate(pod, node, podsLeft) : undefined,
+      dispatch: () => {
+        waiting.delete(pod);
+        sent.push(pod);
+      },
+    };
+  };
+  for (const [node, podsLeft] of Object.entries(nodes)) {
+    for (let at = 0; at < podsPerNode; at += 1) {
+      const pod = `${node}-p${at}`;
+      dispatcher.awaitDispatch(uid(pod), node, waiterOf(pod, node, podsLeft));
+    }
+  }
+  return {
+    dispatcher,
+    sent,
+    waiting,
+    state,
+    offer: (pod: string, node: string, podsLeft: number): void => {
+      offer = { budget: BUDGET, pods: [uid(pod)] };
+      dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
+      dispatcher.offer(DB);
+    },
+    /** Runs what was deferred. */
+    run: (): void => {
+      for (const run of deferred.splice(0)) run();
+    },
+  };
+};
+
+describe('eviction dispatcher', () => {
+  test('DR-34: evictions leave node by node, fewest pods left first', () => {
+    const { run, sent } = rig({ a: 9, b: 3 }, 2);
+    run();
+    expect(sent).toEqual(['b-p0', 'b-p1', 'a-p0', 'a-p1']);
+  });
+
+  test('DR-34: few are between choice and wire, and each that was sent makes room', () => {
+    const { dispatcher, run, sent } = rig({ a: 1 }, 20);
+    run();
+    const before = sent.length;
+    expect(before).toBeLessThan(20);
+    dispatcher.sent(uid('a-p0'));
+    run();
+    expect(sent.length).toBe(before + 1);
+  });
+
+  test('DR-34: a pod that stopped waiting or cancelled is passed over', () => {
+    const { dispatcher, run, sent, waiting } = rig({ a: 1 }, 3);
+    waiting.delete('a-p0');
+    dispatcher.cancel(uid('a-p1'));
+    run();
+    expect(sent).toEqual(['a-p2']);
+    expect(dispatcher.dispatchOne()).toBe(false);
+  });
+
+  test('DR-37: no eviction leaves once the circuit is open, and one that probes may', () => {
+    const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
+    state.closed = () => sent.length < 1;
+    run();
+    expect(sent).toEqual(['a-p0']);
+    expect(dispatcher.dispatchOne()).toBe(true);
+    expect(sent).toEqual(['a-p0', 'a-p1']);
+  });
+
+  test('DR-34: a free slot is taken when the eviction of its pod comes first', () => {
+    const made = rig({ a: 3, b: 9 }, 1);
+    made.offer('c-p0', 'c', 5);
+    made.run();
+    expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
+  });
+
+  test('DR-34: a slot that no pod wants any more is declined, and the next pod goes', () => {
+    const made = rig({ a: 9 }, 1);
+    made.offer('c-p0', 'c', 1);
+    made.waiting.delete('c-p0');
+    made.run();
+    expect(made.sent).toEqual(['declined', 'a-p0']);
+    expect(made.dispatcher.dispatchOne()).toBe(false);
+  });
+});

@@ -1,0 +1,177 @@
+/** One operator over roles that only write down what they are told. */
+import { Effect, Layer, ManagedRuntime } from 'effect';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { startOperator } from '../../../src/actors/operator.ts';
+import {
+  type Role,
+  type RoleContext,
+  roleDefaults,
+  type RoleStart,
+  STARTED,
+} from '../../../src/actors/role.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import { LEASE_TIMES } from '../../support/api/lease-times.ts';
+import { identityOf } from '../../../src/domain/object-meta.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { Events } from '../../../src/effects/events.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { writeGate } from '../../../src/effects/write-gate.ts';
+import { leaseApi } from '../../support/api/lease-api.ts';
+import { scriptedApi } from '../../support/api/scripted-api.ts';
+
+const VERSION = { status: 200, body: { gitVersion: 'v1.36.3', major: '1', minor: '36' } };
+
+/** What one synthetic role differs in. */
+interface Differences {
+  readonly start?: RoleStart;
+  readonly reads?: readonly string[];
+  readonly ready?: string;
+}
+
+/** A process whose roles are made by name; everything that they learn is in `log`. */
+const startProcess = (names: Readonly<Record<string, Differences>>) => {
+  const time = simulatedTime();
+  const lease = leaseApi();
+  const client = lease.client();
+  const things = scriptedApi();
+  const isThing = (path: string): boolean => path.startsWith('/thing');
+  const kube: KubeApi['Service'] = {
+    call: (call) => {
+      if (call.path === '/version') return Effect.succeed(VERSION);
+      return (isThing(call.path) ? things : client).service.call(call);
+    },
+    watch: (call) => (isThing(call.path) ? things : client).service.watch(call),
+  };
+  const events = Layer.succeed(Events, {
+    write: () => Effect.succeed('written' as const),
+  });
+  const runtime = ManagedRuntime.make(
+    Layer.mergeAll(Layer.succeed(KubeApi, kube), writeGate(time), events, clockLayer(time)),
+  );
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const log: string[] = [];
+  const roleOf = (name: string, given: Differences, { informers }: RoleContext): Role => {
+    const say = (word: string) => () => void log.push(`${name} ${word}`);
+    const later = (word: string) => () => Promise.resolve(say(word)());
+    const read = (given.reads ?? []).map((id) =>
+      informers.collection({ id, path: `/${id}`, project: identityOf })
+    );
+    return {
+      ...roleDefaults(name, read),
+      start: () => {
+        say('starts')();
+        return Promise.resolve(given.start ?? STARTED);
+      },
+      onLeading: say('leads'),
+      onLeadershipLost: say('leads no more'),
+      close: later('closes'),
+      stop: later('stops'),
+      dispose: later('is disposed of'),
+      ...(given.ready === undefined ? {} : { ready: () => given.ready }),
+    };
+  };
+  const operator = startOperator(world, {
+    lease: { identity: 'process-1', namespace: 'ns', name: 'l', ...LEASE_TIMES },
+    roles: (context) => Object.entries(names).map(([name, given]) => roleOf(name, given, context)),
+  });
+  onTestFinished(async () => {
+    operator.actor.stop();
+    await runtime.dispose();
+  });
+  const stopped = async () => {
+    const done = operator.stop();
+    await time.advance(1000);
+    await done;
+  };
+  return { time, lease, things, client, operator, log, stopped };
+};
+
+describe('an operator', () => {
+  test('starts every role, and lets them lead in list order', async () => {
+    const { time, operator, log } = startProcess({ one: {}, two: {} });
+    await time.settle();
+    expect(operator.roles).toEqual(['one', 'two']);
+    expect(log).toEqual(['one starts', 'two starts', 'one leads', 'two leads']);
+  });
+
+  test('DR-15: closes roles, stops them, releases the lease, and disposes of them', async () => {
+    const { time, lease, log, stopped } = startProcess({ one: {}, two: {} });
+    await time.settle();
+    log.splice(0);
+    await stopped();
+    expect(log).toEqual([
+      'one closes',
+      'two closes',
+      'one stops',
+      'two stops',
+      'one is disposed of',
+      'two is disposed of',
+    ]);
+    expect(lease.holder()).toBe('');
+  });
+
+  test('tells every role in list order that the lease is lost, and leads again', async () => {
+    const { time, lease, log } = startProcess({ one: {}, two: {} });
+    await time.settle();
+    log.splice(0);
+    lease.overwrite({ holderIdentity: 'stranger', leaseDurationSeconds: 15 });
+    await time.advance(2000);
+    expect(log).toEqual(['one leads no more', 'two leads no more']);
+    await time.advance(16_000);
+    expect(log.slice(2)).toEqual(['one leads', 'two leads']);
+  });
+
+  test('ends when a role cannot start, with its problem', async () => {
+    const start: RoleStart = { _tag: 'Refused', problem: 'Cannot use the file "x": it is bad' };
+    const { operator, log } = startProcess({ one: {}, two: { start } });
+    expect(await operator.done).toEqual({
+      _tag: 'Unsupported',
+      why: 'Cannot use the file "x": it is bad',
+    });
+    expect(log.slice(2)).toEqual(['one is disposed of', 'two is disposed of']);
+  });
+
+  test('starts roles once, however often the cluster is asked', async () => {
+    const { time, client, log } = startProcess({ one: {} });
+    client.meets('unreachable');
+    await time.advance(60_000);
+    expect(log).toEqual(['one starts']);
+  });
+
+  test('does not seek the lease before every list of every role is complete', async () => {
+    const rig = startProcess({ one: { reads: ['things'] }, two: { reads: ['things'] } });
+    const held = rig.things.holdPages();
+    await rig.time.advance(10_000);
+    expect([rig.lease.holder(), rig.log]).toEqual(['', ['one starts', 'two starts']]);
+    held.release();
+    await rig.time.settle();
+    expect(rig.lease.holder()).toBe('process-1');
+  });
+
+  test('watches a collection once, however many roles read it', async () => {
+    const { time, things } = startProcess({
+      one: { reads: ['things'] },
+      two: { reads: ['things'] },
+    });
+    await time.settle();
+    expect(things.openWatches()).toBe(1);
+  });
+
+  test('is ready when every role is', async () => {
+    const rig = startProcess({ one: { reads: ['things'] }, two: { ready: 'waits' } });
+    const held = rig.things.holdPages();
+    await rig.time.settle();
+    const failing = () =>
+      rig.operator.checks.map(({ name, failing: why }) => `${name}: ${why() ?? 'ready'}`);
+    expect(failing()).toEqual([
+      'cluster: ready',
+      'one: no complete list yet of things',
+      'two: waits',
+    ]);
+    held.release();
+    await rig.time.settle();
+    expect(failing()).toEqual(['cluster: ready', 'one: ready', 'two: waits']);
+  });
+});

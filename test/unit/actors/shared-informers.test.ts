@@ -1,0 +1,96 @@
+/** Collections that several roles read, watched once. */
+import { Layer, ManagedRuntime } from 'effect';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
+import { clockLayer } from '../../../src/actors/clocks.ts';
+import { missingLists, sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
+import { silentTelemetry } from '../../../src/api/telemetry.ts';
+import type { Identity } from '../../../src/domain/facts.ts';
+import { objectKey } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { identityOf } from '../../../src/domain/object-meta.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { KubeApi } from '../../../src/effects/kube-api.ts';
+import { scriptedApi } from '../../support/api/scripted-api.ts';
+
+interface Colored extends Identity {
+  readonly color: string;
+}
+interface Sized extends Identity {
+  readonly size: string;
+}
+
+const colored = (raw: unknown): Colored | undefined => {
+  const identity = identityOf(raw);
+  return identity && { ...identity, color: textAt(raw, 'spec', 'color') ?? '' };
+};
+const sized = (raw: unknown): Sized | undefined => {
+  const identity = identityOf(raw);
+  return identity && { ...identity, size: textAt(raw, 'spec', 'size') ?? '' };
+};
+
+const THINGS = { id: 'things', path: '/things' };
+
+const rig = () => {
+  const time = simulatedTime();
+  const api = scriptedApi();
+  const layer = Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time));
+  const runtime = ManagedRuntime.make(layer);
+  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const informers = sharedInformers(world);
+  onTestFinished(async () => {
+    informers.stop();
+    await runtime.dispose();
+  });
+  return { time, api, informers };
+};
+
+describe('shared informers', () => {
+  test('keep of each object what every reader asks for, and watch it once', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    const sizes = informers.collection({ ...THINGS, project: sized });
+    api.put('a', { color: 'red', size: 'big' });
+    informers.start();
+    await time.settle();
+    expect(colors.get(objectKey('a'))?.color).toBe('red');
+    expect(sizes.get(objectKey('a'))?.size).toBe('big');
+    expect(api.openWatches()).toBe(1);
+  });
+
+  test('list nothing before the start', async () => {
+    const { time, api, informers } = rig();
+    const colors = informers.collection({ ...THINGS, project: colored });
+    await time.advance(60_000);
+    expect([api.calls.length, colors.synced, colors.actor]).toEqual([0, false, undefined]);
+    expect(missingLists([colors])).toBe('no complete list yet of things');
+  });
+
+  test('follow the whole collection when readers select differently', async () => {
+    const { time, api, informers } = rig();
+    const query = { fieldSelector: 'spec.size=big' };
+    informers.collection({ ...THINGS, query, project: colored });
+    informers.collection({ ...THINGS, project: sized });
+    informers.start();
+    await time.settle();
+    expect(api.calls[0]?.query).toEqual({ limit: '500' });
+  });
+
+  test('follow what all readers select when they select the same', async () => {
+    const { time, api, informers } = rig();
+    const query = { fieldSelector: 'spec.size=big' };
+    informers.collection({ ...THINGS, query, project: colored });
+    informers.collection({ ...THINGS, query, project: sized });
+    informers.start();
+    await time.settle();
+    expect(api.calls[0]?.query).toEqual({ limit: '500', ...query });
+  });
+
+  test('refuse a reader that comes after the start, or names another path', () => {
+    const { informers } = rig();
+    informers.collection({ ...THINGS, project: colored });
+    expect(() => informers.collection({ ...THINGS, path: '/others', project: sized })).toThrow();
+    informers.start();
+    expect(() => informers.collection({ ...THINGS, project: sized })).toThrow();
+  });
+});

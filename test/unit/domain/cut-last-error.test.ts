@@ -1,0 +1,55 @@
+/**
+ * Regression: an UpcomingNode whose status was patched for ever.
+ *
+ * Cause: `lastError` was cut after 4,096 UTF-16 units, and the words about one pod after 300. With
+ * an emoji at the cut the text ended in half a surrogate pair. The API server stores U+FFFD in its
+ * place (`test/contract/cases/fields.ts`), so the object never equalled what was wanted.
+ */
+import { expect, test } from 'vitest';
+import { asRecord } from '../../../src/domain/json.ts';
+import { remainingSentence } from '../../../src/domain/drain/blocker.ts';
+import {
+  projectUpcomingNode,
+  statusPatch,
+  type UpcomingNodeFacts,
+} from '../../../src/domain/upcoming-node.ts';
+
+const identity = { name: 'un-m-1', uid: 'u1', resourceVersion: '7' };
+
+/** The status as the API server keeps it. */
+const stored = (status: object): object =>
+  Object.fromEntries(
+    Object.entries(status).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value.toWellFormed() : value,
+    ]),
+  );
+
+const failedDrain = (lastError: string, status: object): UpcomingNodeFacts => ({
+  said: null,
+  shown: projectUpcomingNode({ metadata: identity, status }) ?? null,
+  node: null,
+  drain: { _tag: 'Failed', lastError },
+});
+
+const secondPatch = (lastError: string): object | undefined => {
+  const before = { phase: 'Draining' };
+  const patch = asRecord(statusPatch(failedDrain(lastError, before))) ?? {};
+  expect(patch['status']).toMatchObject({ phase: 'Failed' });
+  const after = stored({ ...before, ...asRecord(patch['status']) });
+  return statusPatch(failedDrain(lastError, after));
+};
+
+test('upcomingNodes: an emoji where lastError is cut settles with one write', () => {
+  expect(secondPatch(`${'x'.repeat(4095)}😀 and more`)).toBeUndefined();
+});
+
+test('upcomingNodes: an emoji where the words about one pod are cut settles with one write', () => {
+  const text = remainingSentence([{ key: 'shop/web-1', text: `${'x'.repeat(299)}😀 and more` }]);
+  expect(text).toContain('x…');
+  expect(secondPatch(text)).toBeUndefined();
+});
+
+test('upcomingNodes: half a surrogate pair in a policy’s own words settles with one write', () => {
+  expect(secondPatch('denied: \ud83d is not allowed')).toBeUndefined();
+});

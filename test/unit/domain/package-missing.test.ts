@@ -1,0 +1,32 @@
+/** Packages that are not installed: what a person reads then. */
+import { describe, expect, test } from 'vitest';
+import { loadOnDemand, PackageMissing } from '../../../src/domain/package-missing.ts';
+
+const NOWHERE = '@tidegate/not-there';
+
+describe('a package that is loaded on demand', () => {
+  test('gives what it exports', async () => {
+    const path = await loadOnDemand('join', 'path@1', () => import('node:path'));
+    expect(path.join('a', 'b')).toBe('a/b');
+  });
+
+  test('that is not installed is named, with what to install', async () => {
+    const loading = loadOnDemand('run "x"', `${NOWHERE}@1.2.3`, () => import(NOWHERE));
+    await expect(loading).rejects.toThrow(PackageMissing);
+    await expect(loading).rejects.toThrow(
+      'Cannot run "x": package "@tidegate/not-there" is not installed; ' +
+        'install it with "npm install @tidegate/not-there@1.2.3"',
+    );
+  });
+
+  test('whose name has no version is named whole', () => {
+    expect(new PackageMissing('draw', 'elkjs').message).toBe(
+      'Cannot draw: package "elkjs" is not installed; install it with "npm install elkjs"',
+    );
+  });
+
+  test('that fails otherwise fails as it does', async () => {
+    const broken = new Error('broken');
+    await expect(loadOnDemand('run', 'x@1', () => Promise.reject(broken))).rejects.toBe(broken);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * The three paths of ARCHITECTURE.md: what begins each, what leaves the process for it, and how
+ * much of the program it may pass.
+ */
+import type { Exchange } from './call-trace.ts';
+import type { RecordedRun } from './recorded-run.ts';
+
+/** Over its budget, a path fails the check; until then the numbers are only printed. */
+export const ENFORCED = false;
+
+/** One path. */
+export interface PathDefinition {
+  readonly key: keyof RecordedRun;
+  readonly title: string;
+  /** What comes in and begins it, as the first arrow names it. */
+  readonly trigger: string;
+  readonly intro: readonly string[];
+  readonly isTrigger: (exchange: Exchange) => boolean;
+  /** Whether a message that leaves the process belongs to it. */
+  readonly isGoal: (exchange: Exchange) => boolean;
+  readonly filesMax: number | undefined;
+  readonly callsMax: number | undefined;
+}
+
+const leaving = (pattern: RegExp) => ({ direction, message }: Exchange): boolean =>
+  direction === 'out' && pattern.test(message);
+const arriving = (pattern: RegExp) => ({ direction, message }: Exchange): boolean =>
+  direction === 'in' && pattern.test(message);
+
+export const PATHS: readonly PathDefinition[] = [
+  {
+    key: 'reclaim',
+    title: 'From a ReclaimInstruction to a drained node',
+    trigger: 'ReclaimInstruction',
+    intro: [
+      'The shard takes one machine back; one pod runs on it, and no budget guards the pod. The path',
+      'ends when the Node says `Drained`. Every write to the Node and its pod belongs to it, and the',
+      'ReclaimAck.',
+    ],
+    isTrigger: () => false,
+    isGoal: leaving(/^(?:PATCH nodes|POST pods\/.*\/eviction|ReclaimAck)/),
+    filesMax: 25,
+    callsMax: 45,
+  },
+  {
+    key: 'machine',
+    title: 'From a NodeStateUpdate to an UpcomingNode',
+    trigger: 'NodeStateUpdate',
+    intro: [
+      'The shard reports a machine that this process has not seen before. The path ends when its',
+      'UpcomingNode has been created and shows its phase.',
+    ],
+    isTrigger: () => false,
+    isGoal: leaving(/^\w+ upcomingnodes/),
+    filesMax: 12,
+    callsMax: undefined,
+  },
+  {
+    key: 'demand',
+    title: 'From a CapacityRequest to an acknowledged roll-up',
+    trigger: 'CapacityRequest',
+    intro: [
+      'Someone creates a CapacityRequest. Its need is added to the demand that is kept in memory;',
+      'the next roll-up carries it to the shard. The path ends when the CapacityRequest says',
+      '`Acknowledged`.',
+    ],
+    isTrigger: arriving(/^watch capacityrequests/),
+    isGoal: leaving(/^(?:Rollup|PATCH capacityrequests)/),
+    filesMax: undefined,
+    callsMax: undefined,
+  },
+];

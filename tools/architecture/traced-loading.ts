@@ -1,0 +1,40 @@
+/**
+ * Lets Node load the operator's files, and those that connect it to the simulated cluster and
+ * fleet, with reports of their calls.
+ *
+ * Promises: only files that are loaded afterwards report; a file that was loaded before is a hole
+ * in the trace, so whoever installs it imports nothing of `src/` statically.
+ */
+import { registerHooks } from 'node:module';
+import { type CallTrace, makeCallTrace } from './call-trace.ts';
+import { isCrossing } from './crossings.ts';
+import { instrumented, TRACE_NAME } from './instrumented-source.ts';
+
+const ROOT = new URL('../..', import.meta.url).href;
+
+const OPERATOR = /^src\/(?:domain|api|machines|streams|effects|actors|observability)\//;
+/** Simulated time stands in for the real one: it is no part of the operator. */
+const SIMULATED = /^src\/domain\/(?:simulated-time|timer-heap)\.ts$/;
+
+const reports = (path: string): boolean =>
+  isCrossing(path) || (OPERATOR.test(path) && !SIMULATED.test(path));
+
+const textOf = (source: unknown): string =>
+  source instanceof Uint8Array ? new TextDecoder().decode(source) : String(source);
+
+/** Traces what is loaded from now on. */
+export const traceLoading = (): CallTrace => {
+  const trace = makeCallTrace();
+  Object.defineProperty(globalThis, TRACE_NAME, { value: trace });
+  registerHooks({
+    load: (url, context, next) => {
+      const loaded = next(url, context);
+      const path = url.startsWith(ROOT) ? url.slice(ROOT.length) : '';
+      if (!reports(path)) return loaded;
+      const { text, functions } = instrumented(path, textOf(loaded.source), trace.functions.length);
+      trace.functions.push(...functions);
+      return { ...loaded, source: text };
+    },
+  });
+  return trace;
+};
