@@ -3,8 +3,8 @@
  *
  * Promises: the object ends as the shard and the machine's drain last reported, and frames never
  * undo what a drain has shown (drain rules: DR-40); one write is in flight at a time and only in a
- * slot; facts replace what is wanted and never restart a write that is under way; a write that fails
- * is tried again until it lands or is no longer pending; nothing is written when nothing changed.
+ * slot; facts replace what is wanted and never restart a write that is in flight; a failed write
+ * is retried until it lands or is no longer pending; nothing is written when nothing changed.
  * All that a restart must know is in the object and on the Node.
  */
 import { assign, setup } from 'xstate';
