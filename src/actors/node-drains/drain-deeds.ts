@@ -2,8 +2,8 @@
  * What drains do when their statecharts say so: pods are asked to leave and let go of, machines are
  * told, people hear of it.
  *
- * Promises: the UpcomingNode is told and never written from here (drain rules: DR-40); nothing is
- * asked of pods for a drain that is over.
+ * Promises: the UpcomingNode is told and never written from here (DR-40); nothing is asked of pods
+ * for a drain that is over.
  */
 import { foreignCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';

@@ -2,9 +2,8 @@
  * The drains that live: begun by an order or by the key on a Node, joined by further orders, and
  * retired when the end stands on the Node.
  *
- * Promises: one drain a node; 32 Nodes are cordoned at once (drain rules: DR-11); an order that
- * finds a drain at its end begins another one after it; an actor that breaks begins again from what
- * the Node shows.
+ * Promises: one drain a node; 32 Nodes are cordoned at once (DR-11); an order that finds a drain at
+ * its end begins another one after it; an actor that breaks begins again from what the Node shows.
  */
 import { Subject } from 'rxjs';
 import type { SnapshotFrom } from 'xstate';

@@ -3,7 +3,7 @@
  * the caches and the session.
  *
  * Promises: quiet until it leads; who loses the lease lets go of everything and sends nothing new;
- * `stop` sends nothing new and waits for what was sent (drain rules: DR-15).
+ * `stop` sends nothing new and waits for what was sent (DR-15).
  */
 import type { Observable } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';

@@ -2,8 +2,8 @@
  * The registry of nodes that are given back: what the caches say reaches the drains that it
  * concerns.
  *
- * Promises: every key without an end has a drain while this process leads, whoever wrote it (drain
- * rules: DR-13); many changes of one node's pods at once are looked at once; keys that this version
+ * Promises: every key without an end has a drain while this process leads, whoever wrote it
+ * (DR-13); many changes of one node's pods at once are looked at once; keys that this version
  * cannot read are said and left alone (DR-01).
  */
 import { type Observable, Subscription } from 'rxjs';

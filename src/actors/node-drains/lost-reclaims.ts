@@ -1,6 +1,6 @@
 /**
  * Reclaims that were lost with a process: the fleet calls a machine DRAINING in a replay, and its
- * Node knows nothing of it (drain rules: DR-14).
+ * Node knows nothing of it (DR-14).
  *
  * Promises: only what a replay said counts, and only five seconds after that replay was proven;
  * whoever is heard of in another state meanwhile is left alone.

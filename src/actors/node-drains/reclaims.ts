@@ -2,9 +2,9 @@
  * The registry of reclaim instructions: from the shard's word, or from the keys that Nodes show,
  * until the shard knows and every node has come to its end.
  *
- * Promises: an instruction never starts twice, and is acked again when it is said again (drain
- * rules: DR-03); what Nodes show is gone on with before anything new, and acked once more by each
- * process (DR-12, DR-13); a machine without a Node is loud and not counted (DR-10).
+ * Promises: an instruction never starts twice, and is acked again when it is said again (DR-03);
+ * what Nodes show is gone on with before anything new, and acked once more by each process (DR-12,
+ * DR-13); a machine without a Node is loud and not counted (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
