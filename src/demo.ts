@@ -17,9 +17,9 @@ import { fileURLToPath } from 'node:url';
 import type { RunningCluster } from '@tidegate/embedded-kubernetes';
 import type { RunningFleet } from '@tidegate/stand-in-fleet';
 import { definitions } from './api/definitions.ts';
-import type { DemoStage, StartDemoStage } from './cli/demo-stage.ts';
+import type { DemoSite, StartDemoSite } from './cli/demo-site.ts';
 import { loadEmbeddedKubernetes, loadStandInFleet } from './cli/on-demand-packages.ts';
-import { PAGE_LOG } from './cli/onlookers.ts';
+import { PAGE_LOG } from './cli/inspectors.ts';
 import { listOrEmptyAt, parseJson, textAt } from './domain/json.ts';
 import { realTime } from './effects/real-time.ts';
 
@@ -34,7 +34,7 @@ const LISTEN = { host: LOOPBACK, port: 0 };
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 
-const asking = ({ cluster }: RunningCluster): Pick<DemoStage, 'ask' | 'list'> => ({
+const asking = ({ cluster }: RunningCluster): Pick<DemoSite, 'ask' | 'list'> => ({
   list: (path) => {
     const answer = cluster.answer({ method: 'GET', path });
     return answer._tag === 'Answer' ? listOrEmptyAt(answer.body, 'items') : [];
@@ -79,7 +79,7 @@ const fleetOf = async (kubeconfig: string, folder: string) => {
         running.script.reclaim(machine, { graceSeconds }, false);
         running.script.place(machine, { state: 'DRAINING' });
       },
-      takeBack: (machine: string) => void running.script.place(machine, { state: 'IDLE' }),
+      returnMachine: (machine: string) => void running.script.place(machine, { state: 'IDLE' }),
       stop: () => running.stop(),
       start: async () => {
         running = await start();
@@ -88,14 +88,14 @@ const fleetOf = async (kubeconfig: string, folder: string) => {
   };
 };
 
-type Page = ReturnType<DemoStage['page']>;
+type Page = ReturnType<DemoSite['page']>;
 
 /** What is known of the operator's live page after a line of its log. */
 const pageAfter = (page: Page, line: string): Page => {
-  const said = parseJson(line);
-  switch (textAt(said, 'message')) {
+  const entry = parseJson(line);
+  switch (textAt(entry, 'message')) {
     case PAGE_LOG.served:
-      return { url: textAt(said, 'url') ?? '', isOpened: false };
+      return { url: textAt(entry, 'url') ?? '', isOpened: false };
     case PAGE_LOG.opened:
       return page && { ...page, isOpened: true };
     default:
@@ -125,10 +125,10 @@ const stopped = async (child: ChildProcess): Promise<void> => {
   await once(child, 'exit');
 };
 
-const LOG_LINES_SHOWN = 5;
+const LOG_LINES_MAX = 5;
 
 /** Sets the stage. */
-export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFile }) => {
+export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile }) => {
   const { runCluster } = await loadEmbeddedKubernetes('demo');
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));
   const cluster = await runCluster({
@@ -164,7 +164,7 @@ export const startDemoStage: StartDemoStage = async ({ inspectAddress, recordFil
   let isStopping = false;
   operator.once('exit', (code) => {
     void readFile(log, 'utf8').catch(() => '').then((text) => {
-      const last = text.trimEnd().split('\n').slice(-LOG_LINES_SHOWN).join('\n');
+      const last = text.trimEnd().split('\n').slice(-LOG_LINES_MAX).join('\n');
       if (!isStopping) trouble = `the operator ended with ${code}:\n${last}`;
     });
   });

@@ -16,10 +16,10 @@ import { type Roles, runProgram } from './cli/program.ts';
 import { processTerminal } from './cli/terminal.ts';
 import { PackageMissing } from './domain/package-missing.ts';
 import { realTime } from './effects/real-time.ts';
-import { processSurroundings } from './effects/settings.ts';
+import { readProcessEnvironment } from './effects/settings.ts';
 
-const surroundings = processSurroundings();
-const terminal = processTerminal(surroundings.environment);
+const processEnvironment = readProcessEnvironment();
+const terminal = processTerminal(processEnvironment.environment);
 
 /** Values of a log line are scalars; a deeper one is told as JSON. */
 const logFields = (fields: Readonly<Record<string, unknown>>): LogFields =>
@@ -69,19 +69,19 @@ const drawnMachines = async () => (await import('./machines/index.ts')).MACHINES
 const roles: Roles = {
   operator: async (flags) => {
     const { runOperator } = await import('./cli/operator.ts');
-    return await runOperator(flags, surroundings, { terminal, start: startOperator });
+    return await runOperator(flags, processEnvironment, { terminal, start: startOperator });
   },
   pods: async (flags) => {
     const { runPods } = await import('./cli/pods.ts');
-    return await runPods(flags, surroundings, { terminal, start: startOperator });
+    return await runPods(flags, processEnvironment, { terminal, start: startOperator });
   },
   fleet: async (flags) => {
     const { runFleetCommand } = await import('./cli/fleet.ts');
-    return await runFleetCommand(flags, surroundings, { terminal, start: startFleet });
+    return await runFleetCommand(flags, processEnvironment, { terminal, start: startFleet });
   },
   cluster: async (flags) => {
     const { runClusterCommand } = await import('./cli/cluster.ts');
-    return await runClusterCommand(flags, surroundings, { terminal, start: startCluster });
+    return await runClusterCommand(flags, processEnvironment, { terminal, start: startCluster });
   },
   explain: async (request) => {
     const { runExplain } = await import('./cli/explain.ts');
@@ -108,8 +108,8 @@ const roles: Roles = {
   },
   demo: async (request) => {
     const { runDemo } = await import('./cli/demo.ts');
-    const { startDemoStage } = await import('./demo.ts');
-    return await runDemo(request, startDemoStage, { terminal, time: realTime });
+    const { startDemoSite } = await import('./demo.ts');
+    return await runDemo(request, startDemoSite, { terminal, time: realTime });
   },
   replay: async (request) => {
     const { runReplay } = await import('./cli/replay.ts');
@@ -124,6 +124,6 @@ const roles: Roles = {
 try {
   process.exit(await runProgram(process.argv.slice(2), roles, terminal));
 } catch (error) {
-  terminal.say(failureSentence(error));
+  terminal.report(failureSentence(error));
   process.exit(error instanceof PackageMissing ? EXIT.usage : EXIT.failure);
 }

@@ -100,7 +100,7 @@ describe('tidy statecharts', () => {
       initial: 'Waiting',
       states: {
         Waiting: {
-          on: { START: 'done', 'door.open': 'done' },
+          on: { START: 'done', 'gate.open': 'done' },
           after: { 1000: 'done' },
           invoke: { src: 'fetchAll' },
         },
@@ -112,7 +112,7 @@ describe('tidy statecharts', () => {
       'it has no description',
       'its name is not camelCase',
       'event "START" is no "subject.verb"',
-      'event "door.open" orders',
+      'event "gate.open" orders',
       'invoke "fetchAll" has id "0.other.Waiting"',
       'delay 1000 is a literal',
       'its reason "NobodyKnows" is not registered',
@@ -125,28 +125,28 @@ describe('a lifecycle that breaks a rule fails with a sentence that names it', (
     chartProblems({ [machine.id]: machine }).map(chartProblemText);
 
   test('a state without description', () => {
-    const door = createMachine({ id: 'door', initial: 'shut', states: { shut: {} } });
-    expect(sentences(door)).toEqual([
-      'door, state shut: it has no description. Say what is true in it',
+    const gate = createMachine({ id: 'gate', initial: 'shut', states: { shut: {} } });
+    expect(sentences(gate)).toEqual([
+      'gate, state shut: it has no description. Say what is true in it',
     ]);
   });
 
   test('a state that waits without a reason', () => {
     const description = 'Waits for somebody to open.';
     const shut = { description, tags: 'waiting' };
-    const door = createMachine({ id: 'door', initial: 'shut', states: { shut } });
-    expect(sentences(door)).toEqual([
-      'door, state shut: it waits and has no reason. ' +
+    const gate = createMachine({ id: 'gate', initial: 'shut', states: { shut } });
+    expect(sentences(gate)).toEqual([
+      'gate, state shut: it waits and has no reason. ' +
       'Say why in meta: { reason }, of src/api/reasons.ts',
     ]);
-    const told = { ...shut, meta: { reason: 'DrainPaused' } };
-    expect(sentences(createMachine({ id: 'door', initial: 'shut', states: { shut: told } })))
+    const explained = { ...shut, meta: { reason: 'DrainPaused' } };
+    expect(sentences(createMachine({ id: 'gate', initial: 'shut', states: { shut: explained } })))
       .toEqual([]);
   });
 
   test('a guard without a name', () => {
-    const door = createMachine({
-      id: 'door',
+    const gate = createMachine({
+      id: 'gate',
       initial: 'shut',
       states: {
         shut: {
@@ -155,27 +155,27 @@ describe('a lifecycle that breaks a rule fails with a sentence that names it', (
         },
       },
     });
-    expect(sentences(door)).toEqual([
-      'door, state shut: a guard on "key.turned" has no name. ' +
+    expect(sentences(gate)).toEqual([
+      'gate, state shut: a guard on "key.turned" has no name. ' +
       'Name it in setup({ guards }): it stands in the diagram',
     ]);
   });
 
   test('a state that was added and is not in the committed chart', () => {
     const shut = { description: 'Closed.' };
-    const before = createMachine({ id: 'door', initial: 'shut', states: { shut } });
+    const before = createMachine({ id: 'gate', initial: 'shut', states: { shut } });
     const after = createMachine({
-      id: 'door',
+      id: 'gate',
       initial: 'shut',
       states: { shut, ajar: { description: 'Nearly closed.' } },
     });
     const committed = JSON.stringify(machineJson(chartOf(before)));
     expect(chartDrift(chartOf(before), committed)).toBeUndefined();
     expect(chartDrift(chartOf(after), committed)).toBe(
-      'The committed chart of door is not current:\n  + state ajar',
+      'The committed chart of gate is not current:\n  + state ajar',
     );
     expect(chartDrift(chartOf(after), undefined)).toBe(
-      'The chart of door is not committed',
+      'The chart of gate is not committed',
     );
   });
 });

@@ -72,7 +72,7 @@ const svgOf = (lines: readonly Line[]): string => {
   const height = ROWS * LINE_PX + 2 * PADDING_PX;
   const texts = lines.map(({ atSeconds, text }, at) =>
     `<text y="${(at + 1) * LINE_PX}" style="animation-delay:${atSeconds.toFixed(2)}s"` +
-    `${/^\s+[\d.]+ s {2}(?:you|fleet|demo)/.test(text) ? ' class="deed"' : ''}>${
+    `${/^\s+[\d.]+ s {2}(?:you|fleet|demo)/.test(text) ? ' class="action"' : ''}>${
       escaped(text)
     }</text>`
   );
@@ -81,7 +81,7 @@ const svgOf = (lines: readonly Line[]): string => {
     `height="${height}" role="img" aria-label="A recording of the demo">`,
     `<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;`,
     `fill:#d7e0e3;white-space:pre;opacity:0;animation:appear .01s linear forwards}`,
-    `.deed{fill:#6fd0dd}@keyframes appear{to{opacity:1}}`,
+    `.action{fill:#6fd0dd}@keyframes appear{to{opacity:1}}`,
     scrolling(lines, seconds),
     `.page{animation:scroll ${seconds.toFixed(2)}s step-end forwards}</style>`,
     `<rect width="${width}" height="${height}" rx="10" fill="#12181b"/>`,

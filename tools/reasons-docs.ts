@@ -50,19 +50,19 @@ const wanted = new Set(
   registry.flatMap(([, reason]) => reason.runbook === undefined ? [] : [reason.runbook]),
 );
 
-const complain = (problem: string): void => {
+const logProblem = (problem: string): void => {
   process.stderr.write(`${problem}\n`);
   process.exitCode = 1;
 };
 
 for (const runbook of wanted) {
   if (!anchors.includes(runbook)) {
-    complain(`${RUNBOOKS} has no heading for "${runbook}": write what to do about that reason`);
+    logProblem(`${RUNBOOKS} has no heading for "${runbook}": write what to do about that reason`);
   }
 }
 for (const anchor of anchors) {
   if (!wanted.has(anchor)) {
-    complain(`${RUNBOOKS} has a heading "${anchor}" that no reason names: remove it, or name it`);
+    logProblem(`${RUNBOOKS} has a heading "${anchor}" that no reason names: remove it, or name it`);
   }
 }
 

@@ -8,7 +8,7 @@ import process from 'node:process';
 import { asRecord, listOrEmptyAt, parseJson, textAt } from '../src/domain/json.ts';
 import { corpusFolder, type CorpusTopic, readCorpus } from '../packages/go-template/test/corpus.ts';
 import { goAnswers } from '../test/support/templates/go-answers.ts';
-import { sayOnStderr } from './testbed/go-builds.ts';
+import { printOnStderr } from './testbed/go-builds.ts';
 
 /** The file of a topic with Go's answers in it. */
 const answered = async ({ topic, cases }: CorpusTopic, text: string): Promise<string> => {
@@ -16,7 +16,7 @@ const answered = async ({ topic, cases }: CorpusTopic, text: string): Promise<st
   if (asRecord(file) === undefined) {
     throw new Error(`Cannot read ${topic}.json: it is no JSON object`);
   }
-  const answers = await goAnswers(cases, sayOnStderr);
+  const answers = await goAnswers(cases, printOnStderr);
   const entries = listOrEmptyAt(file, 'cases').map((entry, index) => {
     const data = asRecord(entry)?.['data'];
     return {

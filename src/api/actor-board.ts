@@ -41,7 +41,7 @@ export interface ActorStep {
 }
 
 /** An event that an actor took in. */
-export interface ActorHappening {
+export interface TimelineEntry {
   readonly atMs: number;
   readonly event: string;
   /** The state that it led to; null when nothing moved. */
@@ -54,7 +54,7 @@ export interface ActorDetail {
   /** The way that it came, oldest first; only the last steps are kept. */
   readonly path: readonly ActorStep[];
   /** What it was told, oldest first; only the last events are kept. */
-  readonly log: readonly ActorHappening[];
+  readonly log: readonly TimelineEntry[];
   /** The data of its snapshot as it is now. */
   readonly context: unknown;
 }

@@ -79,9 +79,9 @@ const unpacked = (event: JsonRecord): JsonRecord =>
  * A line of a recording as text, without its line break. A replacer that looks for errors in every
  * value would take twice the time, and only the fields of an event are read back as errors.
  */
-export const recordText = (said: RecordHead | RecordLine | RecordGap): string =>
+export const recordText = (item: RecordHead | RecordLine | RecordGap): string =>
   JSON.stringify(
-    'event' in said && hasError(said.event) ? { ...said, event: packed(said.event) } : said,
+    'event' in item && hasError(item.event) ? { ...item, event: packed(item.event) } : item,
   );
 
 const unreadable = (why: string): RecordEntry => ({ _tag: 'Unreadable', why });

@@ -69,7 +69,7 @@ export const METRICS = catalogue({
   },
   leader_election_master_status: {
     type: 'gauge',
-    help: '1 while this process leads by the lease of that name, else 0.',
+    help: '1 while this process holds the lease of that name, else 0.',
     labels: ['name'],
   },
   tidegate_watch_objects: {
@@ -84,7 +84,7 @@ export const METRICS = catalogue({
   },
   tidegate_watch_endings_total: {
     type: 'counter',
-    help: 'Watches that ended, by how.',
+    help: 'Ended watches by cause.',
     labels: ['resource', 'outcome'],
   },
   tidegate_watch_unreadable_total: {
@@ -94,7 +94,7 @@ export const METRICS = catalogue({
   },
   tidegate_writes_total: {
     type: 'counter',
-    help: 'Writes that came to the budget, by class and what became of them.',
+    help: 'Writes submitted to the write budget, by class and outcome.',
     labels: ['class', 'outcome'],
   },
   tidegate_write_wait_seconds: {
@@ -114,12 +114,12 @@ export const METRICS = catalogue({
   },
   tidegate_session_state: {
     type: 'gauge',
-    help: 'The state of the session with the shard: 1 for the one that it is in.',
+    help: 'The state of the session with the shard: 1 for the current state, else 0.',
     labels: ['state'],
   },
   tidegate_session_endings_total: {
     type: 'counter',
-    help: 'Endings of a stream, or of an attempt to get one, by cause.',
+    help: 'Ended streams and failed dials, by cause.',
     labels: ['cause'],
   },
   tidegate_session_frames_total: {
@@ -129,7 +129,7 @@ export const METRICS = catalogue({
   },
   tidegate_bootstrap_pulls_total: {
     type: 'counter',
-    help: 'Bootstrap pulls by what became of them.',
+    help: 'Bootstrap pulls by outcome.',
     labels: ['outcome'],
   },
   tidegate_reclaim_instructions_total: {
@@ -139,7 +139,7 @@ export const METRICS = catalogue({
   },
   tidegate_rollups_total: {
     type: 'counter',
-    help: 'Roll-ups by what became of them.',
+    help: 'Roll-ups by outcome.',
     labels: ['outcome'],
   },
   tidegate_rollup_ack_duration_seconds: {
@@ -174,7 +174,7 @@ export const METRICS = catalogue({
   },
   tidegate_machines: {
     type: 'gauge',
-    help: 'Machines by the state of their statechart; those that sleep show what was said.',
+    help: 'Machines by the state of their statechart, passive ones included.',
     labels: ['state'],
   },
   tidegate_unknown_transitions_total: {
@@ -209,12 +209,12 @@ export const METRICS = catalogue({
   },
   tidegate_drains_ended_total: {
     type: 'counter',
-    help: 'Drains of nodes that ended, by how.',
+    help: 'Ended drains of nodes by outcome.',
     labels: ['outcome'],
   },
   tidegate_node_drain_duration_seconds: {
     type: 'histogram',
-    help: 'Time from the acceptance of a drain to its end, by how it ended.',
+    help: 'Time from the acceptance of a drain to its end, by outcome.',
     labels: ['outcome'],
   },
   tidegate_node_writes_total: {
@@ -229,12 +229,12 @@ export const METRICS = catalogue({
   },
   tidegate_machines_without_node_total: {
     type: 'counter',
-    help: 'Machines of reclaim instructions whose Node nobody had seen.',
+    help: 'Machines of reclaim instructions whose Node was never observed.',
     labels: [],
   },
   tidegate_evictions_total: {
     type: 'counter',
-    help: 'Eviction calls by what became of them.',
+    help: 'Eviction calls by outcome.',
     labels: ['outcome'],
   },
   tidegate_pod_evictions: {
@@ -249,7 +249,7 @@ export const METRICS = catalogue({
   },
   tidegate_events_total: {
     type: 'counter',
-    help: 'Kubernetes Events by what became of them.',
+    help: 'Kubernetes Events by outcome.',
     labels: ['outcome'],
   },
   tidegate_bootstrap_template_refused_total: {
@@ -264,12 +264,12 @@ export const METRICS = catalogue({
   },
   bigfleet_unschedulable_pod_controller_reconciles_total: {
     type: 'counter',
-    help: 'Pods that were looked at, by what became of their CapacityRequests.',
+    help: 'Observed pods by the outcome of their CapacityRequests.',
     labels: ['outcome'],
   },
   tidegate_pod_demands: {
     type: 'gauge',
-    help: 'Pods with a CapacityRequest, made or owed, by the state of their statechart.',
+    help: 'Pods with an existing or pending CapacityRequest, by the state of their statechart.',
     labels: ['state'],
   },
   tidegate_pod_request_writes_total: {

@@ -48,7 +48,7 @@ interface Writing {
 const written = ({ out, terminal }: Writing, name: string, text: string): void => {
   mkdirSync(out, { recursive: true });
   writeFileSync(`${out}/${name}`, text);
-  terminal.say(`wrote ${out}/${name}`);
+  terminal.report(`wrote ${out}/${name}`);
 };
 
 /** Draws machines, to stdout or into a folder. */
@@ -63,14 +63,14 @@ export const runChartsExport = async (
       ? unknownWord('--format', format, CHART_FORMATS)
       : undefined);
   if (problem !== undefined) {
-    terminal.say(problem);
+    terminal.report(problem);
     return EXIT.usage;
   }
   const charts = chosen(machines, asked);
   const [only, ...others] = charts;
   if (out === undefined) {
     if (only === undefined || others.length > 0) {
-      terminal.say('Cannot print several charts: name one machine, or add --out=DIR');
+      terminal.report('Cannot print several charts: name one machine, or add --out=DIR');
       return EXIT.usage;
     }
     terminal.print(await chartFile(only, known ?? 'svg'));
@@ -130,20 +130,20 @@ export const runChartsDiff = async (
 ): Promise<ExitCode> => {
   const then = chartsAt(revision);
   if (typeof then === 'string') {
-    terminal.say(then);
+    terminal.report(then);
     return EXIT.notMet;
   }
   const now = new Map(chosen(machines, []).map((chart) => [chart.name, chart]));
   const names = [...new Set([...now.keys(), ...then.keys()])];
   const unknown = asked.find((name) => !names.includes(name));
   if (unknown !== undefined) {
-    terminal.say(unknownWord('machine', unknown, names));
+    terminal.report(unknownWord('machine', unknown, names));
     return EXIT.usage;
   }
   const diffs = names.filter((name) => asked.length === 0 || asked.includes(name))
     .flatMap((name) => chartDiff(then.get(name), now.get(name)) ?? [])
     .filter(({ differences }) => differences.length > 0);
-  if (diffs.length === 0) terminal.say(`No lifecycle has changed since ${revision}`);
+  if (diffs.length === 0) terminal.report(`No lifecycle has changed since ${revision}`);
   for (const diff of diffs) {
     terminal.print(chartDiffText(diff));
     if (out !== undefined) {

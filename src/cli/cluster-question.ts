@@ -68,7 +68,7 @@ export const askCluster = <Value>(
   );
 
 /** Says why there is no answer, and gives the exit code. */
-export const saySilence = ({ why, code }: Silence, terminal: Terminal): ExitCode => {
-  terminal.say(why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
+export const logUnreachable = ({ why, code }: Silence, terminal: Terminal): ExitCode => {
+  terminal.report(why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
   return code;
 };

@@ -6,7 +6,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { type ClusterSettings, clusterSettings } from '../effects/cluster-options.ts';
-import type { Surroundings } from '../effects/settings.ts';
+import type { ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
@@ -28,12 +28,12 @@ const KUBECONFIG_MODE = 0o600;
 /** Runs the cluster until a signal ends it. */
 export const runClusterCommand = async (
   flags: GivenFlags,
-  { environment }: Pick<Surroundings, 'environment'>,
+  { environment }: Pick<ProcessEnvironment, 'environment'>,
   { terminal, start }: { readonly terminal: Terminal; readonly start: StartCluster },
 ): Promise<ExitCode> => {
   const settled = clusterSettings(flags, environment);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   const signal = endingSignal();
@@ -42,10 +42,12 @@ export const runClusterCommand = async (
   const where = `http://${address.host}:${address.port}`;
   if (writeKubeconfig === undefined) {
     terminal.print(kubeconfig);
-    terminal.say(`Cluster listens on ${where}`);
+    terminal.report(`Cluster listens on ${where}`);
   } else {
     await writeFile(writeKubeconfig, kubeconfig, { mode: KUBECONFIG_MODE });
-    terminal.say(`Cluster listens on ${where}: kubectl --kubeconfig=${writeKubeconfig} get nodes`);
+    terminal.report(
+      `Cluster listens on ${where}: kubectl --kubeconfig=${writeKubeconfig} get nodes`,
+    );
   }
   await signal;
   await stop();

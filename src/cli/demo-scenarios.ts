@@ -6,13 +6,13 @@
  * story, with what was waited for.
  */
 import type { DemoScene } from '../view/demo-scene.ts';
-import type { DemoStage } from './demo-stage.ts';
+import type { DemoSite } from './demo-site.ts';
 
 /** One step. */
 export interface DemoStep {
   /** Who does what, in words; a command where there is one. */
-  readonly says: readonly [who: string, what: string];
-  readonly act: (stage: DemoStage, scene: DemoScene) => void | Promise<void>;
+  readonly announcement: readonly [who: string, what: string];
+  readonly act: (site: DemoSite, scene: DemoScene) => void | Promise<void>;
   readonly waitsFor: string;
   readonly until: (scene: DemoScene) => boolean;
   /** How long it lasts at least, so that a person can look around. */
@@ -71,7 +71,7 @@ const nothingLeft = ({ pods, requests, machines }: DemoScene): boolean =>
   pods.all + requests.all + machines.length === 0;
 
 const create = (name: string, replicas: number, more: readonly object[] = []): DemoStep => ({
-  says: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
+  announcement: ['you', `kubectl create deployment ${name} --replicas=${replicas}, 4 CPU a pod`],
   act: ({ ask }) => {
     for (const one of more) ask('POST', BUDGETS, one);
     ask('POST', DEPLOYMENTS, deployment(name, replicas));
@@ -85,7 +85,7 @@ const scale = (
   replicas: number,
   reached: Pick<DemoStep, 'waitsFor' | 'until' | 'lastsMs'>,
 ): DemoStep => ({
-  says: ['you', `kubectl scale deployment ${name} --replicas=${replicas}`],
+  announcement: ['you', `kubectl scale deployment ${name} --replicas=${replicas}`],
   act: ({ ask }) => ask('PATCH', `${DEPLOYMENTS}/${name}`, { spec: { replicas } }),
   ...reached,
 });
@@ -103,7 +103,10 @@ const reclaim = (
   graceSeconds: number,
   reached: Pick<DemoStep, 'waitsFor' | 'until'>,
 ): DemoStep => ({
-  says: ['fleet', `wants ${count} machine${count > 1 ? 's' : ''} back within ${graceSeconds} s`],
+  announcement: [
+    'fleet',
+    `wants ${count} machine${count > 1 ? 's' : ''} back within ${graceSeconds} s`,
+  ],
   act: ({ fleet }, scene) => {
     for (const machine of fullest(scene, count)) fleet.reclaim(machine, graceSeconds);
   },
@@ -111,15 +114,15 @@ const reclaim = (
 });
 
 const providerTakes = (phase: string, reached: Pick<DemoStep, 'waitsFor' | 'until'>): DemoStep => ({
-  says: ['fleet', 'takes back what is empty'],
+  announcement: ['fleet', 'takes back what is empty'],
   act: ({ fleet }, { machines }) => {
-    for (const machine of machines) if (machine.phase === phase) fleet.takeBack(machine.name);
+    for (const machine of machines) if (machine.phase === phase) fleet.returnMachine(machine.name);
   },
   ...reached,
 });
 
 const away = (what: string): DemoStep => ({
-  says: ['fleet', what],
+  announcement: ['fleet', what],
   act: ({ fleet }) => fleet.stop(),
   waitsFor: 'the fleet to be gone',
   until: () => true,
@@ -171,7 +174,7 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
         lastsMs: OUTAGE_MS,
       }),
       {
-        says: ['fleet', 'is back, and remembers what is bound'],
+        announcement: ['fleet', 'is back, and remembers what is bound'],
         act: ({ fleet }) => fleet.start(),
         waitsFor: 'twelve pods to run',
         until: (scene) => allRun(12)(scene) && scene.requests.acknowledged === 12,

@@ -12,7 +12,7 @@ import { type DemoLine, demoLines, demoPicture } from '../view/demo-text.ts';
 import { type DemoScene, demoScene } from '../view/demo-scene.ts';
 import type { DemoRequest } from './demo-request.ts';
 import { DEMO_SCENARIOS, type DemoScenario, type DemoStep } from './demo-scenarios.ts';
-import type { DemoStage, StartDemoStage } from './demo-stage.ts';
+import type { DemoSite, StartDemoSite } from './demo-site.ts';
 import { actionOn, WHO } from '../view/who-can-act.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
@@ -25,7 +25,7 @@ const WHO_COLUMNS = 16;
 /** Cursor to the top, and nothing below it. */
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
-const sceneOf = ({ list }: DemoStage, nowMs: number): DemoScene =>
+const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
   demoScene({
     nodes: list('/api/v1/nodes'),
     pods: list('/api/v1/namespaces/default/pods'),
@@ -39,13 +39,13 @@ const sceneOf = ({ list }: DemoStage, nowMs: number): DemoScene =>
 const isOurs = (event: unknown): boolean => JSON.stringify(event).includes('"tidegate');
 
 /** How the story goes on at the moment. */
-interface Telling {
-  readonly stage: DemoStage;
+interface DemoRun {
+  readonly site: DemoSite;
   readonly time: Time;
   readonly terminal: Terminal;
   readonly scenario: DemoScenario;
   startedMs: number;
-  readonly told: string[];
+  readonly printedLines: string[];
   /** The lowest number of healthy pods that a budget had, beside what it asks for. */
   readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
   /** What last held up the drain of a machine, and who can act. */
@@ -54,34 +54,34 @@ interface Telling {
   isInterrupted: boolean;
 }
 
-const seconds = ({ time, startedMs }: Telling): string =>
+const seconds = ({ time, startedMs }: DemoRun): string =>
   `${((time.monotonic() - startedMs) / 1000).toFixed(1)} s`;
 
-const tell = (telling: Telling, { who, what }: DemoLine): void => {
-  const { terminal, told } = telling;
-  const moment = seconds(telling).padStart(7);
-  told.push(`${moment}  ${who.padEnd(WHO_COLUMNS)}  ${what}`);
+const printLine = (run: DemoRun, { who, what }: DemoLine): void => {
+  const { terminal, printedLines } = run;
+  const moment = seconds(run).padStart(7);
+  printedLines.push(`${moment}  ${who.padEnd(WHO_COLUMNS)}  ${what}`);
   if (terminal.interactive) return;
-  const shown = terminal.colors
+  const line = terminal.colors
     ? `${styleText('dim', moment)}  ${styleText('cyan', who.padEnd(WHO_COLUMNS))}  ${what}`
-    : told.at(-1);
-  terminal.print(`${shown}\n`);
+    : printedLines.at(-1);
+  terminal.print(`${line}\n`);
 };
 
-const draw = (telling: Telling): void => {
-  const { terminal, scenario, scene, told } = telling;
+const draw = (run: DemoRun): void => {
+  const { terminal, scenario, scene, printedLines } = run;
   if (!terminal.interactive) return;
   const picture = demoPicture(scene, {
     title: `Tidegate demo: ${scenario.title}`,
-    elapsed: seconds(telling),
-    told,
+    elapsed: seconds(run),
+    printedLines,
     columns: process.stdout.columns ?? 100,
     rows: process.stdout.rows ?? 30,
   });
   terminal.print(`${CLEAR}${picture.join('\n')}\n`);
 };
 
-const noteHoldUps = ({ holdUps, scene }: Telling): void => {
+const addHoldUps = ({ holdUps, scene }: DemoRun): void => {
   for (const { name, drain } of scene.machines) {
     const [blocker] = drain?.blockers ?? [];
     if (blocker === undefined) continue;
@@ -90,7 +90,7 @@ const noteHoldUps = ({ holdUps, scene }: Telling): void => {
   }
 };
 
-const noteBudgets = ({ lowest, scene }: Telling): void => {
+const addBudgets = ({ lowest, scene }: DemoRun): void => {
   for (const { name, healthy, wanted, all } of scene.budgets) {
     const known = lowest.get(name)?.healthy ?? Number.POSITIVE_INFINITY;
     // Before all of its pods have come the budget has nothing to say.
@@ -101,13 +101,13 @@ const noteBudgets = ({ lowest, scene }: Telling): void => {
 };
 
 /** Looks once, and tells what is new. */
-const glance = (telling: Telling): void => {
-  const before = telling.scene;
-  telling.scene = sceneOf(telling.stage, telling.time.now());
-  for (const line of demoLines(before, telling.scene)) tell(telling, line);
-  noteBudgets(telling);
-  noteHoldUps(telling);
-  draw(telling);
+const glance = (run: DemoRun): void => {
+  const before = run.scene;
+  run.scene = sceneOf(run.site, run.time.now());
+  for (const line of demoLines(before, run.scene)) printLine(run, line);
+  addBudgets(run);
+  addHoldUps(run);
+  draw(run);
 };
 
 const pause = (time: Time, ms: number): Promise<void> =>
@@ -115,15 +115,15 @@ const pause = (time: Time, ms: number): Promise<void> =>
 
 /** Looks on until something holds or it gives up; gives why the story ends here, when it does. */
 const lookOn = async (
-  telling: Telling,
+  run: DemoRun,
   until: () => boolean,
   givesUp: () => string | undefined = () => undefined,
 ): Promise<string | undefined> => {
-  const { stage, time } = telling;
+  const { site, time } = run;
   for (;;) {
-    glance(telling);
-    if (telling.isInterrupted) return 'interrupted';
-    const trouble = stage.trouble();
+    glance(run);
+    if (run.isInterrupted) return 'interrupted';
+    const trouble = site.trouble();
     if (trouble !== undefined) return trouble;
     if (until()) return undefined;
     const vain = givesUp();
@@ -133,16 +133,16 @@ const lookOn = async (
 };
 
 /** Plays a step; gives why the story ends here, when it does. */
-const play = async (telling: Telling, step: DemoStep): Promise<string | undefined> => {
-  const { stage, time } = telling;
-  const [who, what] = step.says;
-  tell(telling, { who, what });
-  await step.act(stage, telling.scene);
+const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> => {
+  const { site, time } = run;
+  const [who, what] = step.announcement;
+  printLine(run, { who, what });
+  await step.act(site, run.scene);
   const beganMs = time.monotonic();
   const lasted = (ms: number): boolean => time.monotonic() - beganMs >= ms;
   return await lookOn(
-    telling,
-    () => lasted(step.lastsMs ?? 0) && step.until(telling.scene),
+    run,
+    () => lasted(step.lastsMs ?? 0) && step.until(run.scene),
     () =>
       lasted(PATIENCE_MS)
         ? `waited ${PATIENCE_MS / 1000} s in vain for ${step.waitsFor}`
@@ -151,19 +151,19 @@ const play = async (telling: Telling, step: DemoStep): Promise<string | undefine
 };
 
 /** Waits for somebody who looks, for as long as it takes. */
-const beWatched = async (telling: Telling): Promise<string | undefined> => {
-  const { stage } = telling;
-  const unserved = await lookOn(telling, () => stage.page() !== undefined);
+const beWatched = async (run: DemoRun): Promise<string | undefined> => {
+  const { site } = run;
+  const unserved = await lookOn(run, () => site.page() !== undefined);
   if (unserved !== undefined) return unserved;
-  tell(telling, { who: 'demo', what: `Open ${stage.page()?.url} in a browser, and it begins.` });
-  return await lookOn(telling, () => stage.page()?.isOpened === true);
+  printLine(run, { who: 'demo', what: `Open ${site.page()?.url} in a browser, and it begins.` });
+  return await lookOn(run, () => site.page()?.isOpened === true);
 };
 
-const summary = (telling: Telling): readonly string[] => {
-  const { scene, scenario, lowest, holdUps } = telling;
+const summary = (run: DemoRun): readonly string[] => {
+  const { scene, scenario, lowest, holdUps } = run;
   const failed = scene.machines.filter(({ phase }) => phase === 'Failed');
   return [
-    `${scenario.title}, in ${seconds(telling)}`,
+    `${scenario.title}, in ${seconds(run)}`,
     '',
     `  ${scenario.moral}`,
     '',
@@ -177,92 +177,92 @@ const summary = (telling: Telling): readonly string[] => {
 };
 
 const begin = (
-  stage: DemoStage,
+  site: DemoSite,
   scenario: DemoScenario,
   { terminal, time }: { readonly terminal: Terminal; readonly time: Time },
-): Telling => ({
-  stage,
+): DemoRun => ({
+  site,
   time,
   terminal,
   scenario,
   startedMs: time.monotonic(),
-  told: [],
+  printedLines: [],
   lowest: new Map(),
   holdUps: new Map(),
-  scene: sceneOf(stage, time.now()),
+  scene: sceneOf(site, time.now()),
   isInterrupted: false,
 });
 
-const keepUp = async ({ stage, terminal }: Telling, signal: Promise<string>): Promise<void> => {
+const keepUp = async ({ site, terminal }: DemoRun, signal: Promise<string>): Promise<void> => {
   terminal.print(`\nEverything stays up until Ctrl-C. Look around with\n\n`);
-  terminal.print(`  kubectl --kubeconfig ${stage.kubeconfig} get nodes,pods,upcomingnodes\n`);
-  const page = stage.page();
+  terminal.print(`  kubectl --kubeconfig ${site.kubeconfig} get nodes,pods,upcomingnodes\n`);
+  const page = site.page();
   if (page !== undefined) terminal.print(`  and the live page at ${page.url}\n`);
   await signal;
 };
 
 /** Plays all of it; gives why it ended early, when it did. */
 const playAll = async (
-  telling: Telling,
+  run: DemoRun,
   { whenWatched }: DemoRequest,
 ): Promise<string | undefined> => {
-  const unwatched = whenWatched ? await beWatched(telling) : undefined;
+  const unwatched = whenWatched ? await beWatched(run) : undefined;
   if (unwatched !== undefined) return unwatched;
-  telling.startedMs = telling.time.monotonic();
-  for (const step of telling.scenario.steps) {
-    const problem = await play(telling, step);
+  run.startedMs = run.time.monotonic();
+  for (const step of run.scenario.steps) {
+    const problem = await play(run, step);
     if (problem !== undefined) return problem;
   }
   return undefined;
 };
 
-const tellStory = async (
-  telling: Telling,
+const playScenario = async (
+  run: DemoRun,
   request: DemoRequest,
   signal: Promise<string>,
 ): Promise<ExitCode> => {
-  const { scenario, terminal } = telling;
-  tell(telling, { who: 'demo', what: scenario.about });
-  const problem = await playAll(telling, request);
+  const { scenario, terminal } = run;
+  printLine(run, { who: 'demo', what: scenario.about });
+  const problem = await playAll(run, request);
   if (problem !== undefined) {
-    terminal.say(`The story ends early: ${problem}`);
+    terminal.report(`The story ends early: ${problem}`);
     return EXIT.failure;
   }
-  terminal.print(`\n${summary(telling).join('\n')}\n`);
-  if (request.serve) await keepUp(telling, signal);
+  terminal.print(`\n${summary(run).join('\n')}\n`);
+  if (request.serve) await keepUp(run, signal);
   return EXIT.ok;
 };
 
 /** Tells a story to its end. */
 export const runDemo = async (
   request: DemoRequest,
-  start: StartDemoStage,
+  start: StartDemoSite,
   { terminal, time }: { readonly terminal: Terminal; readonly time: Time },
 ): Promise<ExitCode> => {
   const scenario = Object.hasOwn(DEMO_SCENARIOS, request.scenario)
     ? DEMO_SCENARIOS[request.scenario]
     : undefined;
   if (scenario === undefined) {
-    terminal.say(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
+    terminal.report(unknownWord('--scenario', request.scenario, Object.keys(DEMO_SCENARIOS)));
     return EXIT.usage;
   }
   const { inspectAddress, recordFile, whenWatched } = request;
   if (whenWatched && inspectAddress === undefined) {
-    terminal.say('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
+    terminal.report('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
     return EXIT.usage;
   }
   const signal = endingSignal();
-  const stage = await start({ inspectAddress, recordFile });
-  const telling = begin(stage, scenario, { terminal, time });
+  const site = await start({ inspectAddress, recordFile });
+  const run = begin(site, scenario, { terminal, time });
   void signal.then(() => {
-    telling.isInterrupted = true;
+    run.isInterrupted = true;
   });
   try {
-    return await tellStory(telling, request, signal);
+    return await playScenario(run, request, signal);
   } catch (error) {
-    terminal.say(`Cannot go on with the story: ${failureSentence(error)}`);
+    terminal.report(`Cannot go on with the story: ${failureSentence(error)}`);
     return EXIT.failure;
   } finally {
-    await stage.stop();
+    await site.stop();
   }
 };

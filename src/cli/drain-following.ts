@@ -22,11 +22,11 @@ import type { Terminal } from './terminal.ts';
 const TICK_MS = 1000;
 
 /** Trouble of the watches, in the words of a command. */
-const tellingTrouble = (terminal: Terminal): Telemetry => ({
+const terminalTelemetry = (terminal: Terminal): Telemetry => ({
   log: (level, message, fields) => {
     if (level === 'debug') return;
     const about = Object.entries(fields ?? {}).map(([name, value]) => `${name} "${value}"`);
-    terminal.say(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
+    terminal.report(`${message}${about.length === 0 ? '' : `: ${about.join(', ')}`}`);
   },
   count: () => {},
   gauge: () => {},
@@ -65,7 +65,7 @@ export const followDrains = async (
   const environment = makeActorEnvironment({
     time: realTime,
     runtime,
-    telemetry: tellingTrouble(terminal),
+    telemetry: terminalTelemetry(terminal),
     firstSeed: Math.trunc(realTime.now()) >>> 0,
   });
   const watch = startDrainWatch(environment, own);

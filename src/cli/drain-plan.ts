@@ -15,7 +15,7 @@ import type { KubeApi, KubeFault } from '../effects/kube-api.ts';
 import { nodeFactsOf } from '../view/drain-facts.ts';
 import { drainPlan, type DrainPlanView, evictable } from '../view/drain-plan.ts';
 import { drainPlanText } from '../view/drain-plan-text.ts';
-import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
+import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import {
   type DrainPlanRequest,
   DRY_RUNS,
@@ -85,11 +85,11 @@ export const runDrainPlan = async (
 ): Promise<ExitCode> => {
   const question = questionOf(request);
   if (typeof question === 'string') {
-    terminal.say(question);
+    terminal.report(question);
     return EXIT.usage;
   }
   const answer = await askCluster(request, answerTo(question, time.now()));
-  if (answer._tag === 'Silent') return saySilence(answer, terminal);
+  if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   terminal.print(printed(answer.value, question.format));
   return EXIT.ok;
 };

@@ -48,17 +48,17 @@ const documents = (terminal: Terminal, format: 'json' | 'yaml'): DrainPrinter =>
 
 /** Lets through what is new, what changed and, for a last time, what is gone. */
 const changesOnly = (print: DrainPrinter): DrainPrinter => {
-  let shown = new Map<string, { readonly drain: DrainStatus; readonly identity: string }>();
+  let printed = new Map<string, { readonly drain: DrainStatus; readonly identity: string }>();
   return (drains, nowMs) => {
     const now = new Map(
       drains.map((drain) => [drain.node, { drain, identity: identityOf(drain) }]),
     );
     const changed = drains.filter(({ node }) =>
-      now.get(node)?.identity !== shown.get(node)?.identity
+      now.get(node)?.identity !== printed.get(node)?.identity
     );
-    const gone = [...shown.values()].filter(({ drain }) => !now.has(drain.node))
+    const gone = [...printed.values()].filter(({ drain }) => !now.has(drain.node))
       .map(({ drain }): DrainStatus => ({ ...drain, state: 'Gone', secondsLeft: null }));
-    shown = now;
+    printed = now;
     if (changed.length + gone.length > 0) print([...changed, ...gone], nowMs);
   };
 };

@@ -14,7 +14,7 @@ import { hasDrain } from '../view/drain-owner.ts';
 import { type DrainStatus, drainStatus } from '../view/drain-status.ts';
 import { statusColumns } from '../view/drain-status-table.ts';
 import { tableText } from '../view/table.ts';
-import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
+import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import type { Following } from './drain-following.ts';
 import { drainPrinter } from './drain-printer.ts';
 import { type DrainStatusRequest, STATUS_FORMATS, type StatusFormat } from './drain-request.ts';
@@ -84,13 +84,13 @@ export const runDrainStatus = async (
 ): Promise<ExitCode> => {
   const format = STATUS_FORMATS.find((candidate) => candidate === request.format);
   if (format === undefined) {
-    terminal.say(unknownWord('--output', request.format, STATUS_FORMATS));
+    terminal.report(unknownWord('--output', request.format, STATUS_FORMATS));
     return EXIT.usage;
   }
   const look = await lookOnce(request);
-  if (look._tag === 'Silent') return saySilence(look, terminal);
+  if (look._tag === 'Silent') return logUnreachable(look, terminal);
   const reading = look.value;
-  if (reading.missing.length > 0) terminal.say(missingNodes(reading.missing));
+  if (reading.missing.length > 0) terminal.report(missingNodes(reading.missing));
   const code = reading.missing.length > 0 ? EXIT.notMet : EXIT.ok;
   const drainsOf = drainsIn(request);
   if (request.watch && code === EXIT.ok) {
@@ -101,6 +101,6 @@ export const runDrainStatus = async (
   const isTable = format === 'table' || format === 'wide';
   if (drains.length > 0 || !isTable) {
     terminal.print(printedDrains(drains, format, time.now()));
-  } else if (code === EXIT.ok) terminal.say('No node is drained');
+  } else if (code === EXIT.ok) terminal.report('No node is drained');
   return code;
 };

@@ -22,7 +22,7 @@ import { explainNode } from '../view/explain-node.ts';
 import { explainPod } from '../view/explain-pod.ts';
 import type { Explanation } from '../view/explanation.ts';
 import { explanationText } from '../view/explanation-text.ts';
-import { type Answer, answered, askCluster, saySilence, silent } from './cluster-question.ts';
+import { type Answer, answered, askCluster, logUnreachable, silent } from './cluster-question.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { missingNodes, sceneOf } from './drain-status.ts';
 import { type ExplainQuestion, questionOf } from './explain-question.ts';
@@ -133,11 +133,11 @@ export const runExplain = async (
 ): Promise<ExitCode> => {
   const question = questionOf(request);
   if (typeof question === 'string') {
-    terminal.say(question);
+    terminal.report(question);
     return EXIT.usage;
   }
   const answer = await askCluster(request, ABOUT[question.kind](question, nowMs));
-  if (answer._tag === 'Silent') return saySilence(answer, terminal);
+  if (answer._tag === 'Silent') return logUnreachable(answer, terminal);
   terminal.print(printed(answer.value, question.format, { nowMs, colors: terminal.colors }));
   return EXIT.ok;
 };

@@ -3,7 +3,7 @@
  *
  * Promises: says on stderr where it listens, so that scripts can wait for it and people can dial.
  */
-import { type FleetSettings, fleetSettings, type Surroundings } from '../effects/settings.ts';
+import { type FleetSettings, fleetSettings, type ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
@@ -26,24 +26,24 @@ export interface RunningFleet {
 /** What starts one. */
 export type StartFleet = (settings: FleetSettings) => Promise<RunningFleet>;
 
-const shown = ({ host, port }: BoundAddress): string =>
+const addressText = ({ host, port }: BoundAddress): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /** Runs the fleet until a signal ends it. */
 export const runFleetCommand = async (
   flags: GivenFlags,
-  surroundings: Pick<Surroundings, 'environment'>,
+  processEnvironment: Pick<ProcessEnvironment, 'environment'>,
   { terminal, start }: { readonly terminal: Terminal; readonly start: StartFleet },
 ): Promise<ExitCode> => {
-  const settled = fleetSettings(flags, surroundings);
+  const settled = fleetSettings(flags, processEnvironment);
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   const signal = endingSignal();
   const { address, scriptAddress, stop } = await start(settled.settings);
-  const scripted = scriptAddress && `, scripted on http://${shown(scriptAddress)}`;
-  terminal.say(`Fleet listens on ${shown(address)}${scripted ?? ''}`);
+  const scripted = scriptAddress && `, scripted on http://${addressText(scriptAddress)}`;
+  terminal.report(`Fleet listens on ${addressText(address)}${scripted ?? ''}`);
   await signal;
   await stop();
   return EXIT.ok;

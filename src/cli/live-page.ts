@@ -5,7 +5,7 @@ import { CHARTS } from '../gen/charts.ts';
 import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from '../gen/page.ts';
 import { MACHINES } from '../machines/index.ts';
 import { type FillableBoard, makeActorBoard } from '../observability/actor-board.ts';
-import { catalogueInWords } from '../view/catalogue.ts';
+import { catalogueText } from '../view/catalogue.ts';
 import type { ActorBoard } from '../api/actor-board.ts';
 import { type InspectionServer, startInspectionServer } from '../web/inspection-server.ts';
 
@@ -30,10 +30,10 @@ export interface LivePageOptions {
 
 /** Serves a board. Fails when the address cannot be had. */
 export const startLivePage = (
-  { address, board, title, now = realTime.now, ...heard }: LivePageOptions,
+  { address, board, title, now = realTime.now, ...listeners }: LivePageOptions,
 ): Promise<InspectionServer> =>
   startInspectionServer({
-    ...heard,
+    ...listeners,
     address,
     board,
     time: { now, schedule: realTime.schedule },
@@ -42,6 +42,6 @@ export const startLivePage = (
       script: PAGE_SCRIPT,
       style: PAGE_STYLE,
       charts: CHARTS,
-      catalogue: JSON.stringify({ title, machines: catalogueInWords(MACHINES) }),
+      catalogue: JSON.stringify({ title, machines: catalogueText(MACHINES) }),
     },
   });

@@ -21,7 +21,7 @@ import { makeObservability } from '../observability/observability.ts';
 import { firstSeed } from './first-seed.ts';
 import { MACHINE_LEVELS } from './machine-levels.ts';
 import type { RunningOperator } from './operator.ts';
-import { startOnlookers } from './onlookers.ts';
+import { startInspectors } from './inspectors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
@@ -87,7 +87,7 @@ const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.c
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
-  const onlookers = await startOnlookers({
+  const inspectors = await startInspectors({
     inspectAddress: settings.inspectAddress,
     recordFile: settings.recordFile,
     title: titleOf(settings),
@@ -98,7 +98,7 @@ export const startOperatorProcess = async (
     ...(settings.fleet === undefined ? {} : { cluster: settings.fleet.clusterId }),
     time: realTime,
     machineLevels: MACHINE_LEVELS,
-    onlookers: onlookers.all,
+    inspectors: inspectors.all,
   });
   const { telemetry, inspect } = observability;
   logStreamDefects(telemetry);
@@ -122,14 +122,14 @@ export const startOperatorProcess = async (
     healthAddress: settings.healthAddress,
     health: { live: [isAlive(operator)], ready: operator.checks },
   });
-  await onlookers.open(telemetry);
+  await inspectors.open(telemetry);
   telemetry.log('info', 'Operator started', {
     version: VERSION,
     roles: operator.roles.join(','),
     ...(settings.fleet === undefined ? {} : { shard: settings.fleet.shardAddress }),
   });
   const closed = operator.done.finally(async () => {
-    await Promise.all([servers.close(), onlookers.close()]);
+    await Promise.all([servers.close(), inspectors.close()]);
     await runtime.dispose();
   });
   return {

@@ -4,7 +4,11 @@
  * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for
  * ends with 0; everything else ends with 1 and one line that says why.
  */
-import { type OperatorSettings, operatorSettings, type Surroundings } from '../effects/settings.ts';
+import {
+  type OperatorSettings,
+  operatorSettings,
+  type ProcessEnvironment,
+} from '../effects/settings.ts';
 import type { Settled } from '../effects/options.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { isKubeconfigFailure, kubeconfigSentence } from './failures.ts';
@@ -49,18 +53,18 @@ export const runSettled = async (
   { terminal, start }: OperatorContext,
 ): Promise<ExitCode> => {
   if (settled._tag === 'SettingsProblem') {
-    terminal.say(settled.message);
+    terminal.report(settled.message);
     return EXIT.usage;
   }
   const { settings } = settled;
   try {
     const ending = await untilItEnds(settings, start);
     if (ending._tag === 'Stopped') return EXIT.ok;
-    terminal.say(ending.why);
+    terminal.report(ending.why);
     return EXIT.failure;
   } catch (failure) {
     if (!isKubeconfigFailure(failure)) throw failure;
-    terminal.say(kubeconfigSentence(settings.kubeconfig, failure));
+    terminal.report(kubeconfigSentence(settings.kubeconfig, failure));
     return EXIT.usage;
   }
 };
@@ -68,6 +72,6 @@ export const runSettled = async (
 /** Runs the operator until it ends. */
 export const runOperator = async (
   flags: GivenFlags,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
   context: OperatorContext,
-): Promise<ExitCode> => await runSettled(operatorSettings(flags, surroundings), context);
+): Promise<ExitCode> => await runSettled(operatorSettings(flags, processEnvironment), context);

@@ -4,9 +4,9 @@ import type { OptionFacts } from '../effects/option-kinds.ts';
 import { type OptionTable, variableOf } from '../effects/options.ts';
 
 /** An option as help shows it. */
-type Shown = OptionTable[string];
+type DocumentedOption = OptionTable[string];
 
-const aboutAbsence = (option: Shown): string => {
+const aboutAbsence = (option: DocumentedOption): string => {
   const { requiredBecause, requiredWith } = option;
   if (requiredWith !== undefined) return ` (required with ${requiredWith})`;
   if (requiredBecause !== undefined) return ' (required)';
@@ -14,10 +14,10 @@ const aboutAbsence = (option: Shown): string => {
 };
 
 /** What help says about an option, with its default and its variable. */
-const descriptionOf = (option: Shown, prefix: string): string =>
+const descriptionOf = (option: DocumentedOption, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
-const flagOf = (option: Shown): Flag.Flag<string> =>
+const flagOf = (option: DocumentedOption): Flag.Flag<string> =>
   option.isSwitch === true
     ? Flag.Boolean(option.name).pipe(Flag.map(String))
     : Flag.String(option.name).pipe(Flag.withMetavar(option.placeholder));

@@ -1,6 +1,6 @@
 /** `tidegate pods`: the operator with the role pods alone, and a Lease of its own. */
 import { podsOperatorSettings } from '../effects/pod-settings.ts';
-import type { Surroundings } from '../effects/settings.ts';
+import type { ProcessEnvironment } from '../effects/settings.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { runSettled, type StartOperator } from './operator.ts';
 import type { GivenFlags } from './program.ts';
@@ -9,6 +9,6 @@ import type { Terminal } from './terminal.ts';
 /** Runs the operator until it ends. */
 export const runPods = async (
   flags: GivenFlags,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
   context: { readonly terminal: Terminal; readonly start: StartOperator },
-): Promise<ExitCode> => await runSettled(podsOperatorSettings(flags, surroundings), context);
+): Promise<ExitCode> => await runSettled(podsOperatorSettings(flags, processEnvironment), context);

@@ -192,7 +192,7 @@ const presenter = (terminal: Terminal): CliOutput.Presenter => ({
       const formatter = yield* CliOutput.Formatter;
       switch (event._tag) {
         case 'InvalidInvocation':
-          return terminal.say(usageError(event.errors, event.commandPath));
+          return terminal.report(usageError(event.errors, event.commandPath));
         case 'Version':
           return terminal.print(`${event.name} ${event.version}\n`);
         default:
@@ -227,9 +227,9 @@ export const runProgram = async (
     CliOutput.layerPresenter(presenter(terminal)),
   );
   const asked = run(normalizedArguments(given)).pipe(
-    Effect.catchTag('ShowHelp', (shown) =>
+    Effect.catchTag('ShowHelp', (help) =>
       Effect.sync(() => {
-        if (shown.errors.length > 0) code = EXIT.usage;
+        if (help.errors.length > 0) code = EXIT.usage;
       })),
     Effect.provide(services),
   );

@@ -55,7 +55,7 @@ const problemIn = (line: RecordLine, replayed: Replayed): string | undefined => 
 /** A player for a board. */
 export const playerOn = (board: FillableBoard): Player => {
   const replay = makeReplay(MACHINES);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return {
     play: (line) => {
       const replayed = replay.play(line);
@@ -63,8 +63,8 @@ export const playerOn = (board: FillableBoard): Player => {
         board.observe({ id: line.id, event: line.event, snapshot: replayed.actor.snapshot });
       }
       const problem = problemIn(line, replayed);
-      if (problem === undefined || told.has(line.id)) return undefined;
-      told.add(line.id);
+      if (problem === undefined || reported.has(line.id)) return undefined;
+      reported.add(line.id);
       return problem;
     },
   };

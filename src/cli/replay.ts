@@ -55,7 +55,7 @@ const asked = (request: ReplayRequest): Asked | string => {
 };
 
 /** What a replay works with. */
-interface Stage {
+interface Playback {
   readonly asked: Asked;
   readonly time: Time;
   readonly terminal: Terminal;
@@ -69,17 +69,17 @@ const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
 /** Plays until the moment that is asked for; gives how many things were wrong. */
-const playOn = async ({ asked, time, terminal, clock, player }: Stage): Promise<number> => {
+const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promise<number> => {
   let untilMs = Number.POSITIVE_INFINITY;
   let problems = 0;
-  const complain = (problem: string | undefined): void => {
+  const logProblem = (problem: string | undefined): void => {
     if (problem === undefined) return;
     problems += 1;
-    terminal.say(problem);
+    terminal.report(problem);
   };
   for await (const recorded of recordedIn(asked.request.file)) {
     if (recorded._tag === 'Problem') {
-      complain(`${asked.request.file}: ${recorded.problem}`);
+      logProblem(`${asked.request.file}: ${recorded.problem}`);
       continue;
     }
     const { entry } = recorded;
@@ -93,7 +93,7 @@ const playOn = async ({ asked, time, terminal, clock, player }: Stage): Promise<
     const waitMs = (atMs - clock.nowMs) / asked.speed;
     if (asked.page !== undefined && waitMs >= 1) await pause(time, waitMs);
     clock.nowMs = Math.max(clock.nowMs, atMs);
-    complain(
+    logProblem(
       entry._tag === 'Line'
         ? player.play(entry.line)
         : `${entry.gap.lost} lines are missing here: the disk was too slow`,
@@ -103,7 +103,7 @@ const playOn = async ({ asked, time, terminal, clock, player }: Stage): Promise<
   return problems;
 };
 
-const show = ({ asked: { request }, terminal, clock, board }: Stage): ExitCode => {
+const show = ({ asked: { request }, terminal, clock, board }: Playback): ExitCode => {
   const isJson = request.format === 'json';
   const json = (value: unknown): void => terminal.print(`${JSON.stringify(value, null, 2)}\n`);
   if (request.actor === undefined) {
@@ -113,7 +113,7 @@ const show = ({ asked: { request }, terminal, clock, board }: Stage): ExitCode =
   }
   const detail = board.detail(request.actor);
   if (detail === undefined) {
-    terminal.say(`There is no actor "${request.actor}" at that moment of the recording`);
+    terminal.report(`There is no actor "${request.actor}" at that moment of the recording`);
     return EXIT.notMet;
   }
   if (isJson) json(detail);
@@ -129,12 +129,12 @@ export const runReplay = async (
 ): Promise<ExitCode> => {
   const understood = asked(request);
   if (typeof understood === 'string') {
-    terminal.say(understood);
+    terminal.report(understood);
     return EXIT.usage;
   }
   const clock = { nowMs: 0 };
   const board = makeActorBoard({ time: { now: () => clock.nowMs }, kinds: KINDS });
-  const stage: Stage = {
+  const playback: Playback = {
     asked: understood,
     time,
     terminal,
@@ -149,19 +149,20 @@ export const runReplay = async (
         board,
         title: `Tidegate · ${request.file}`,
         now: () => clock.nowMs,
-        onDefect: (cause) => terminal.say(`The page cannot show something: ${defectText(cause)}`),
+        onDefect: (cause) =>
+          terminal.report(`The page cannot show something: ${defectText(cause)}`),
       });
-    if (page !== undefined) terminal.say(`Playing on ${page.url}`);
-    const problems = await playOn(stage);
+    if (page !== undefined) terminal.report(`Playing on ${page.url}`);
+    const problems = await playOn(playback);
     if (page !== undefined) {
-      terminal.say('The recording is at its end; Ctrl-C closes the page');
+      terminal.report('The recording is at its end; Ctrl-C closes the page');
       await endingSignal();
       await page.close();
     }
-    const shown = page === undefined ? show(stage) : EXIT.ok;
-    return shown === EXIT.ok && problems > 0 ? EXIT.notMet : shown;
+    const code = page === undefined ? show(playback) : EXIT.ok;
+    return code === EXIT.ok && problems > 0 ? EXIT.notMet : code;
   } catch (error) {
-    terminal.say(`Cannot replay "${request.file}": ${failureSentence(error)}`);
+    terminal.report(`Cannot replay "${request.file}": ${failureSentence(error)}`);
     return EXIT.failure;
   }
 };

@@ -11,7 +11,7 @@ export interface Terminal {
   /** Data, as it is. */
   readonly print: (text: string) => void;
   /** One line for the person who started the command. */
-  readonly say: (line: string) => void;
+  readonly report: (line: string) => void;
   readonly colors: boolean;
   /** A person looks at stdout, so that it may be drawn over. */
   readonly interactive: boolean;
@@ -39,7 +39,7 @@ export const processTerminal = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Terminal => ({
   print: (text) => writeAll(1, text),
-  say: (line) => writeAll(2, `${line}\n`),
+  report: (line) => writeAll(2, `${line}\n`),
   interactive: process.stdout.isTTY === true && environment['TERM'] !== 'dumb',
   colors: process.stdout.isTTY === true && !environment['NO_COLOR'] &&
     environment['TERM'] !== 'dumb',

@@ -40,8 +40,8 @@ export const goDuration = (ms: number): string => {
   const hours = Math.floor(ms / 3_600_000);
   const minutes = Math.floor((ms % 3_600_000) / 60_000);
   const seconds = (ms % 60_000) / 1000;
-  const minutesShown = hours > 0 ? `${minutes}m` : part(minutes, 'm');
-  return `${part(hours, 'h')}${minutesShown}${
+  const minutesText = hours > 0 ? `${minutes}m` : part(minutes, 'm');
+  return `${part(hours, 'h')}${minutesText}${
     hours + minutes > 0 ? `${seconds}s` : part(seconds, 's')
   }`;
 };

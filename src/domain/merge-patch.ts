@@ -3,15 +3,14 @@ import { asRecord } from './json.ts';
 import { sameJson } from './json-equality.ts';
 
 /**
- * The patch that makes `wanted` of `shown`, `undefined` when they are equal. Fields that are to go
- * become null; lists are replaced whole, as merge patches do. Objects must hold no null of their
- * own.
+ * The patch from `current` to `wanted`; `undefined` when they are equal. A removed field becomes
+ * null; lists are replaced whole, as merge patches do. Objects must hold no null of their own.
  */
 export const mergePatchOf = (
-  shown: unknown,
+  current: unknown,
   wanted: unknown,
 ): Readonly<Record<string, unknown>> | undefined => {
-  const before = asRecord(shown) ?? {};
+  const before = asRecord(current) ?? {};
   const after = asRecord(wanted) ?? {};
   const changes: [string, unknown][] = [];
   for (const key of Object.keys(before)) {

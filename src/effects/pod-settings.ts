@@ -8,7 +8,7 @@ import { OPERATOR_OPTIONS } from './operator-options.ts';
 import { defaulted, text } from './option-kinds.ts';
 import { decodeOptions, type Given, type Settled } from './options.ts';
 import { POD_DEMAND_OPTIONS, podPolicyOf, type PodSettings } from './pod-demand-options.ts';
-import { type OperatorSettings, processSettings, type Surroundings } from './settings.ts';
+import { type OperatorSettings, type ProcessEnvironment, processSettings } from './settings.ts';
 
 /** What the variables of the pods role begin with. */
 export const POD_VARIABLES = 'TIDEGATE_PODS';
@@ -39,15 +39,15 @@ export const POD_OPTIONS = {
 /** The settings of an operator with the role pods alone, from its flags and its surroundings. */
 export const podsOperatorSettings = (
   flags: Given['flags'],
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<OperatorSettings & { readonly pods: PodSettings }> => {
   const decoded = decodeOptions(POD_OPTIONS, {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: POD_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;
-  const settled = processSettings(decoded.settings, surroundings);
+  const settled = processSettings(decoded.settings, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
   return {
     _tag: 'Settled',

@@ -134,7 +134,7 @@ export interface FleetSettings {
 }
 
 /** What a process knows about the place it runs in. */
-export interface Surroundings {
+export interface ProcessEnvironment {
   readonly environment: Given['environment'];
   readonly hostname: string;
   /** The namespace of the pod; undefined outside a cluster. */
@@ -154,7 +154,7 @@ const ownNamespace = (): string | undefined => {
 };
 
 /** The surroundings of this process. */
-export const processSurroundings = (): Surroundings => ({
+export const readProcessEnvironment = (): ProcessEnvironment => ({
   environment: process.env,
   hostname: hostname(),
   namespace: ownNamespace(),
@@ -163,7 +163,7 @@ export const processSurroundings = (): Surroundings => ({
 
 /** By the downward API, or by what a pod knows of itself: its host name is its own. */
 const ownPod = (
-  { environment, hostname: host, namespace }: Surroundings,
+  { environment, hostname: host, namespace }: ProcessEnvironment,
 ): DrainSettings['ownPod'] => {
   const name = environment['POD_NAME'] || (namespace === undefined ? undefined : host);
   const room = environment['POD_NAMESPACE'] || namespace;
@@ -219,14 +219,16 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
 /** Who leads in this cluster. */
 const leaseSettings = (
   options: LeaseOptions,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<LeaseSettings> => {
   const lease: LeaseSettings = {
     name: options.leaseName,
-    namespace: options.leaseNamespace ?? surroundings.namespace ?? 'default',
+    namespace: options.leaseNamespace ?? processEnvironment.namespace ?? 'default',
     // Readers of the Lease take the part before the last "_" for the name of the pod.
     identity: options.identity ??
-      `${surroundings.environment['POD_NAME'] || surroundings.hostname}_${surroundings.nonce}`,
+      `${
+        processEnvironment.environment['POD_NAME'] || processEnvironment.hostname
+      }_${processEnvironment.nonce}`,
     durationMs: options.leaseDurationMs,
     renewDeadlineMs: options.leaseRenewDeadlineMs,
     retryPeriodMs: options.leaseRetryPeriodMs,
@@ -241,9 +243,9 @@ const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
 /** What an operator runs with, from the options that every operator has. */
 export const processSettings = (
   options: ProcessOptions,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<ProcessSettings> => {
-  const lease = leaseSettings(options, surroundings);
+  const lease = leaseSettings(options, processEnvironment);
   if (lease._tag === 'SettingsProblem') return lease;
   const { kubeconfig, recordFile, writesPerSecond, writeBurst, logLevel } = options;
   return {
@@ -269,7 +271,7 @@ type OtherOptions = Omit<Decoded<typeof OPERATOR_OPTIONS>, keyof FleetRoleTable>
 const fleetRoleSettings = (
   { clusterId: id, shardAddress }: Decoded<FleetRoleTable>,
   options: OtherOptions,
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<FleetRoleSettings> => {
   const tls = decodeTls(options);
   if (tls._tag === 'SettingsProblem') return tls;
@@ -286,7 +288,7 @@ const fleetRoleSettings = (
         tierWaitMs: options.tierWaitMs,
         isPaused: options.pauseDrains,
         evictionsPerBudget: options.evictionsPerBudget,
-        ownPod: ownPod(surroundings),
+        ownPod: ownPod(processEnvironment),
       },
     },
   };
@@ -295,11 +297,11 @@ const fleetRoleSettings = (
 /** The settings of the operator from its flags and its surroundings. */
 export const operatorSettings = (
   flags: Given['flags'],
-  surroundings: Surroundings,
+  processEnvironment: ProcessEnvironment,
 ): Settled<OperatorSettings> => {
   const given: Given = {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: OPERATOR_VARIABLES,
   };
   const chosen = decodeOptions(ROLE_OPTIONS, given);
@@ -313,9 +315,10 @@ export const operatorSettings = (
   const decoded = decodeOptions(others, given);
   if (decoded._tag === 'SettingsProblem') return decoded;
   const options = decoded.settings;
-  const fleet = fleetOptions && fleetRoleSettings(fleetOptions.settings, options, surroundings);
+  const fleet = fleetOptions &&
+    fleetRoleSettings(fleetOptions.settings, options, processEnvironment);
   if (fleet?._tag === 'SettingsProblem') return fleet;
-  const settled = processSettings(options, surroundings);
+  const settled = processSettings(options, processEnvironment);
   if (settled._tag === 'SettingsProblem') return settled;
   const pods = withPods || roles.includes('pods') ? podPolicyOf(options) : undefined;
   return {
@@ -327,11 +330,11 @@ export const operatorSettings = (
 /** The settings of the stand-in fleet from its flags and the environment. */
 export const fleetSettings = (
   flags: Given['flags'],
-  surroundings: Pick<Surroundings, 'environment'>,
+  processEnvironment: Pick<ProcessEnvironment, 'environment'>,
 ): Settled<FleetSettings> => {
   const decoded = decodeOptions(FLEET_OPTIONS, {
     flags,
-    environment: surroundings.environment,
+    environment: processEnvironment.environment,
     prefix: FLEET_VARIABLES,
   });
   if (decoded._tag === 'SettingsProblem') return decoded;

@@ -8,17 +8,17 @@
 import {
   type ActorBoard,
   type ActorDetail,
-  type ActorHappening,
   type ActorRow,
   type ActorStatus,
   type ActorStep,
   kindInId,
+  type TimelineEntry,
 } from '../api/actor-board.ts';
 import { type ReasonName, REASONS } from '../api/reasons.ts';
 import { stateText } from '../domain/state-value.ts';
 import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import type { ActorSight, Onlooker } from './inspected.ts';
+import type { ActorTransition, Inspector } from './inspector.ts';
 
 /** What the board is made with. */
 export interface ActorBoardOptions {
@@ -29,7 +29,7 @@ export interface ActorBoardOptions {
 
 /** A board and what fills it. */
 export interface FillableBoard extends ActorBoard {
-  readonly observe: Onlooker;
+  readonly observe: Inspector;
 }
 
 const STEPS_KEPT = 30;
@@ -63,7 +63,7 @@ interface Entry {
 
 const noPast = (): Past => ({ times: [], events: [], states: [], oldest: 0 });
 
-const keep = (past: Past, { atMs, event, state }: ActorHappening, most: number): void => {
+const keep = (past: Past, { atMs, event, state }: TimelineEntry, most: number): void => {
   const isFull = past.times.length === most;
   const place = isFull ? past.oldest : past.times.length;
   if (isFull) past.oldest = (place + 1) % most;
@@ -86,14 +86,14 @@ const newEntry = (id: string, kind: string, nowMs: number): Entry => ({
 });
 
 /** Oldest first. */
-const happenings = ({ times, events, states, oldest }: Past): readonly ActorHappening[] =>
+const timeline = ({ times, events, states, oldest }: Past): readonly TimelineEntry[] =>
   times.map((_, at) => {
     const place = (oldest + at) % times.length;
     return { atMs: times[place] ?? 0, event: events[place] ?? '', state: states[place] ?? null };
   });
 
 const steps = (path: Past): readonly ActorStep[] =>
-  happenings(path).map(({ state, ...step }) => ({ ...step, state: state ?? '' }));
+  timeline(path).map(({ state, ...step }) => ({ ...step, state: state ?? '' }));
 
 const rowOf = ({ id, kind, state, reason, status, sinceMs, bornMs }: Entry): ActorRow => ({
   id,
@@ -141,7 +141,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   const entries = new Map<string, Entry>();
   const ended = new Set<string>();
   const listeners = new Set<(id: string) => void>();
-  const tell = (id: string): void => listeners.forEach((changed) => changed(id));
+  const notify = (id: string): void => listeners.forEach((changed) => changed(id));
 
   const retire = (id: string): void => {
     ended.delete(id);
@@ -150,7 +150,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     for (const oldest of ended) {
       ended.delete(oldest);
       entries.delete(oldest);
-      tell(oldest);
+      notify(oldest);
       return;
     }
   };
@@ -167,7 +167,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
   /** Texts of states are few and kept once; so is what they mean. */
   const kept = textPool(STATES_MAX);
   const reasonIn = reasonsOfStates();
-  const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
+  const note = (entry: Entry, { snapshot, event }: ActorTransition): void => {
     const nowMs = time.now();
     const state = kept(stateText('value' in snapshot ? snapshot.value : undefined));
     const status = isStatus(snapshot.status) ? snapshot.status : 'active';
@@ -185,11 +185,11 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     else retire(entry.id);
   };
 
-  const observe = (sight: ActorSight): void => {
+  const observe = (sight: ActorTransition): void => {
     const entry = entryOf(sight.id);
     if (entry === undefined) return;
     note(entry, sight);
-    tell(sight.id);
+    notify(sight.id);
   };
 
   return {
@@ -204,7 +204,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       const entry = entries.get(id);
       if (entry === undefined) return undefined;
       const { path, log, context } = entry;
-      return { row: rowOf(entry), path: steps(path), log: happenings(log), context };
+      return { row: rowOf(entry), path: steps(path), log: timeline(log), context };
     },
     subscribe: (changed) => {
       listeners.add(changed);

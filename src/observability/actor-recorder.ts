@@ -14,7 +14,7 @@ import {
 } from '../api/actor-record.ts';
 import { stateText } from '../domain/state-value.ts';
 import type { Time } from '../domain/time.ts';
-import type { Onlooker } from './inspected.ts';
+import type { Inspector } from './inspector.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
 /** What is recorded. */
@@ -32,7 +32,7 @@ export interface RecorderOptions extends RecordingOptions {
 
 /** A recording that is being made. */
 export interface ActorRecorder {
-  readonly observe: Onlooker;
+  readonly observe: Inspector;
   /** Resolves when everything is in the file; rejects when it could not be written. */
   readonly close: () => Promise<void>;
 }
@@ -47,13 +47,13 @@ const BATCH_MS = 100;
 const BATCH_LINES = 512;
 
 /** What happened to an actor. Its line is made later: events and values of states never change. */
-interface Sight extends Omit<RecordLine, 'state'> {
+interface Transition extends Omit<RecordLine, 'state'> {
   readonly value: unknown;
 }
 
-type Said = RecordHead | RecordGap | Sight;
+type RecordItem = RecordHead | RecordGap | Transition;
 
-const lineOf = ({ atMs, id, event, value, status }: Sight): RecordLine => ({
+const lineOf = ({ atMs, id, event, value, status }: Transition): RecordLine => ({
   atMs,
   id,
   event,
@@ -61,9 +61,9 @@ const lineOf = ({ atMs, id, event, value, status }: Sight): RecordLine => ({
   status,
 });
 
-const textOf = (said: Said): string => {
-  if (!('event' in said)) return recordText(said);
-  const line = lineOf(said);
+const textOf = (item: RecordItem): string => {
+  if (!('event' in item)) return recordText(item);
+  const line = lineOf(item);
   try {
     return recordText(line);
   } catch {
@@ -72,7 +72,7 @@ const textOf = (said: Said): string => {
   }
 };
 
-const inWords = (file: string, cause: unknown, remedy = ''): Error => {
+const recordingError = (file: string, cause: unknown, remedy = ''): Error => {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new Error(`Cannot record to "${file}": ${why}${remedy}`, { cause });
 };
@@ -82,32 +82,32 @@ export const recordInto = (
   disk: LineFile,
   { title, time, kinds }: RecordingOptions,
 ): ActorRecorder => {
-  let batch: Said[] = [];
+  let batch: RecordItem[] = [];
   let lost = 0;
   let cancelFlush: (() => void) | undefined;
   const flush = (): void => {
     cancelFlush?.();
     cancelFlush = undefined;
-    const told = batch;
+    const items = batch;
     batch = [];
-    for (const said of told) disk.put(textOf(said));
+    for (const item of items) disk.put(textOf(item));
     disk.flush();
   };
-  const say = (said: Said): void => {
-    batch.push(said);
+  const write = (item: RecordItem): void => {
+    batch.push(item);
     if (batch.length >= BATCH_LINES) flush();
     else cancelFlush ??= time.schedule(BATCH_MS, flush);
   };
-  const record = (sight: Sight): void => {
+  const record = (transition: Transition): void => {
     if (disk.waitingBytes() > WAITING_BYTES_MAX) {
       lost += 1;
       return;
     }
-    if (lost > 0) say({ atMs: sight.atMs, lost });
+    if (lost > 0) write({ atMs: transition.atMs, lost });
     lost = 0;
-    say(sight);
+    write(transition);
   };
-  say({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
+  write({ recording: 'tidegate', format: 1, title, startedMs: time.now() });
   return {
     observe: ({ id, event, snapshot }) => {
       if (!kinds.has(kindInId(id))) return;
@@ -126,14 +126,14 @@ export const startActorRecorder = async (
   { file, ...options }: RecorderOptions,
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file).catch((cause: unknown) => {
-    throw inWords(file, cause, '; give --record a file that can be written');
+    throw recordingError(file, cause, '; give --record a file that can be written');
   });
   const { observe, close } = recordInto(disk, options);
   return {
     observe,
     close: () =>
       close().catch((cause: unknown) => {
-        throw inWords(file, cause);
+        throw recordingError(file, cause);
       }),
   };
 };

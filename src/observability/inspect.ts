@@ -8,7 +8,7 @@
  */
 import type { InspectionEvent } from 'xstate';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
-import { actorId, type Inspect } from './inspected.ts';
+import { actorId, type Inspect } from './inspector.ts';
 import type { Logs } from './logs.ts';
 
 /** What the tap needs. */

@@ -7,7 +7,7 @@ import type { LogFields, LogLevel, Telemetry } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
 import type { HealthChecks } from './health.ts';
 import { inspectionTap } from './inspect.ts';
-import { type Inspect, type Onlooker, seenBy } from './inspected.ts';
+import { type Inspect, type Inspector, inspectWith } from './inspector.ts';
 import { liveTelemetry } from './live-telemetry.ts';
 import { type LogTarget, makeLogs } from './logs.ts';
 import { makeMetrics } from './metrics.ts';
@@ -23,7 +23,7 @@ export interface ObservabilityOptions {
   /** How loud each statechart is, by its id. */
   readonly machineLevels: Readonly<Record<string, LogLevel>>;
   /** Who else looks on, such as the live page; none costs nothing. */
-  readonly onlookers?: readonly Onlooker[];
+  readonly inspectors?: readonly Inspector[];
 }
 
 /** What every log line says. */
@@ -51,7 +51,7 @@ export const makeObservability = (options: ObservabilityOptions): Observability 
   const tap = inspectionTap({ telemetry, enabled: logs.enabled, levels });
   return {
     telemetry,
-    inspect: seenBy(tap, options.onlookers ?? []),
+    inspect: inspectWith(tap, options.inspectors ?? []),
     serve: (addresses) => startServers({ ...addresses, metrics }),
   };
 };

@@ -2,7 +2,7 @@
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
 /** A machine in words. */
-export interface MachineInWords {
+export interface MachineSummary {
   readonly description: string;
   /** What is true in each state, by its path in the chart. */
   readonly states: Readonly<Record<string, string>>;
@@ -14,9 +14,9 @@ const statesBelow = (node: AnyStateNode): readonly (readonly [string, string])[]
   ) => [[inner.path.join('.'), inner.description ?? ''] as const, ...statesBelow(inner)]);
 
 /** Every machine by its name. */
-export const catalogueInWords = (
+export const catalogueText = (
   machines: Readonly<Record<string, AnyStateMachine>>,
-): Readonly<Record<string, MachineInWords>> =>
+): Readonly<Record<string, MachineSummary>> =>
   Object.fromEntries(
     Object.entries(machines).map(([name, { root }]) => [
       name,

@@ -11,7 +11,7 @@ import { projectUpcomingNode } from '../domain/upcoming-node.ts';
 import { nodeFactsOf, projectNodeEvent } from './drain-facts.ts';
 import { hasDrain } from './drain-owner.ts';
 import { type DrainStatus, drainStatus } from './drain-status.ts';
-import { happeningOf } from './explanation.ts';
+import { timelineEntryOf } from './explanation.ts';
 
 /** The collections that a demo looks at, as the API lists them. */
 export interface DemoObjects {
@@ -33,7 +33,7 @@ export interface DemoMachine {
 }
 
 /** Something that was told. */
-export interface DemoHappening {
+export interface DemoTimelineEntry {
   readonly id: string;
   readonly about: string;
   readonly reason: string;
@@ -52,7 +52,7 @@ export interface DemoScene {
     readonly wanted: number;
     readonly all: number;
   }[];
-  readonly happenings: readonly DemoHappening[];
+  readonly timeline: readonly DemoTimelineEntry[];
 }
 
 const isReady = (object: unknown): boolean =>
@@ -77,11 +77,11 @@ const drainsOf = (objects: DemoObjects, nowMs: number): readonly DrainStatus[] =
     nowMs,
   }).map(drainStatus);
 
-const happening = (raw: unknown): DemoHappening => ({
+const timelineEntry = (raw: unknown): DemoTimelineEntry => ({
   id: textAt(raw, 'metadata', 'uid') ?? '',
   about: `${textAt(raw, 'regarding', 'kind') ?? ''} ${textAt(raw, 'regarding', 'name') ?? ''}`,
-  reason: happeningOf(raw).reason,
-  note: happeningOf(raw).note,
+  reason: timelineEntryOf(raw).reason,
+  note: timelineEntryOf(raw).note,
 });
 
 /** The scene of these objects. */
@@ -115,6 +115,6 @@ export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
       wanted: numberAt(raw, 'status', 'desiredHealthy') ?? 0,
       all: numberAt(raw, 'status', 'expectedPods') ?? 0,
     })),
-    happenings: objects.events.map(happening),
+    timeline: objects.events.map(timelineEntry),
   };
 };

@@ -16,7 +16,7 @@ export interface DemoLine {
 }
 
 /** How far a drain is, and what holds it up. */
-const drainInWords = (drain: DrainStatus | undefined): string => {
+const drainText = (drain: DrainStatus | undefined): string => {
   if (drain === undefined || drain.state === 'Cordoned') return '';
   if (drain.state === 'Drained') return 'empty';
   const { left, leaving } = drain.pods;
@@ -31,10 +31,10 @@ const drainInWords = (drain: DrainStatus | undefined): string => {
 const countLine = (who: string, before: string, now: string): readonly DemoLine[] =>
   before === now ? [] : [{ who, what: now }];
 
-const podsInWords = ({ pods: { running, all } }: DemoScene): string =>
+const podsText = ({ pods: { running, all } }: DemoScene): string =>
   all === 0 ? 'none' : `${running} of ${all} running`;
 
-const requestsInWords = ({ requests: { acknowledged, all } }: DemoScene): string =>
+const requestsText = ({ requests: { acknowledged, all } }: DemoScene): string =>
   all === 0 ? 'none' : `${acknowledged} of ${all} acknowledged by the fleet`;
 
 const machineLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
@@ -51,15 +51,15 @@ const machineLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] =>
 
 /** What changed, causes before what follows from them. */
 export const demoLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
-  const told = new Set(before.happenings.map(({ id }) => id));
+  const printedLines = new Set(before.timeline.map(({ id }) => id));
   return [
-    ...countLine('requests', requestsInWords(before), requestsInWords(now)),
+    ...countLine('requests', requestsText(before), requestsText(now)),
     ...machineLines(before, now),
-    ...now.happenings.filter(({ id }) => !told.has(id)).map(({ about, reason, note }) => ({
+    ...now.timeline.filter(({ id }) => !printedLines.has(id)).map(({ about, reason, note }) => ({
       who: reason,
       what: `${about}: ${note}`,
     })),
-    ...countLine('pods', podsInWords(before), podsInWords(now)),
+    ...countLine('pods', podsText(before), podsText(now)),
   ];
 };
 
@@ -67,19 +67,19 @@ const MACHINE_COLUMNS = [
   { heading: 'MACHINE', cell: ({ name }: DemoMachine) => name },
   { heading: 'PHASE', cell: ({ phase }: DemoMachine) => phase },
   { heading: 'PODS', cell: ({ node, pods }: DemoMachine) => node === '' ? '' : String(pods) },
-  { heading: 'DRAIN', cell: ({ drain }: DemoMachine) => drainInWords(drain) },
+  { heading: 'DRAIN', cell: ({ drain }: DemoMachine) => drainText(drain) },
 ];
 
 /** What surrounds the scene in a picture. */
 export interface DemoFrame {
   readonly title: string;
   readonly elapsed: string;
-  readonly told: readonly string[];
+  readonly printedLines: readonly string[];
   readonly columns: number;
   readonly rows: number;
 }
 
-const budgetsInWords = ({ budgets }: DemoScene): readonly string[] =>
+const budgetsText = ({ budgets }: DemoScene): readonly string[] =>
   budgets.map(({ name, healthy, wanted, all }) =>
     `budget ${name}: ${healthy} of ${all} pods healthy, at least ${wanted} must be`
   );
@@ -89,17 +89,17 @@ const cut = (line: string, columns: number): string =>
 
 /** A scene as a picture. */
 export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string[] => {
-  const { title, elapsed, told, columns, rows } = frame;
+  const { title, elapsed, printedLines, columns, rows } = frame;
   const above = [
     `${title}${elapsed.padStart(Math.max(1, columns - title.length))}`,
     '',
-    `pods      ${podsInWords(scene)}`,
-    `requests  ${requestsInWords(scene)}`,
-    ...budgetsInWords(scene),
+    `pods      ${podsText(scene)}`,
+    `requests  ${requestsText(scene)}`,
+    ...budgetsText(scene),
     '',
     ...tableText(MACHINE_COLUMNS, scene.machines).trimEnd().split('\n'),
     '',
   ];
   const room = Math.max(3, rows - above.length - 1);
-  return [...above, ...told.slice(-room)].map((line) => cut(oneLine(line), columns));
+  return [...above, ...printedLines.slice(-room)].map((line) => cut(oneLine(line), columns));
 };

@@ -13,10 +13,10 @@ import { objectKey } from '../domain/ids.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { UpcomingNodeProjection } from '../domain/upcoming-node.ts';
-import { type Happening, happeningOf } from './explanation.ts';
+import { type TimelineEntry, timelineEntryOf } from './explanation.ts';
 
 /** An Event about a Node. */
-export interface NodeEvent extends Identity, Happening {
+export interface NodeEvent extends Identity, TimelineEntry {
   readonly node: string;
 }
 
@@ -26,7 +26,7 @@ export const projectNodeEvent = (raw: unknown): NodeEvent | undefined => {
   const node = textAt(raw, 'regarding', 'name');
   if (identity === undefined || node === undefined) return undefined;
   if (textAt(raw, 'regarding', 'kind') !== 'Node') return undefined;
-  return { ...identity, ...happeningOf(raw), node };
+  return { ...identity, ...timelineEntryOf(raw), node };
 };
 
 /** All that was read; pods of other nodes may be among them. */

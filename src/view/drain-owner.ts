@@ -24,7 +24,7 @@ export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly st
   }).map(([owner]) => owner).toSorted(byRank);
 
 /** The mark of the drain that goes on, or of the one that was; `undefined` when there is none. */
-export const drainMark = (node: Pick<DrainedNode, 'cordons'>): CordonMark | undefined => {
+export const drainAnnotation = (node: Pick<DrainedNode, 'cordons'>): CordonMark | undefined => {
   const marks = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
     .flatMap((owner) => markOf(node, owner) ?? []);
   return marks.find(({ ended }) => ended === null) ?? marks[0];

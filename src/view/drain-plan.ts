@@ -115,7 +115,7 @@ const blockersOf = (foreseen: readonly ForeseenPod[]): readonly PlannedBlocker[]
 const list = (texts: readonly string[]): string => texts.join(', ');
 
 /** Budgets through which pods take turns, each with how many may go at once now. */
-const turnsOf = (
+const limitedBudgets = (
   foreseen: readonly ForeseenPod[],
   budgets: readonly Budget[],
 ): readonly string[] => {
@@ -130,7 +130,7 @@ const unknownOf = (
   { budgets, dryRun }: { readonly budgets: readonly Budget[]; readonly dryRun: boolean },
 ): readonly string[] => {
   const pods = foreseen.map(({ pod }) => pod);
-  const turns = turnsOf(foreseen, budgets);
+  const limited = limitedBudgets(foreseen, budgets);
   const closed = foreseen.filter(({ blocker }) => blocker?.reason === 'BlockedByBudget');
   const finalizers = foreseen.filter(({ blocker }) => blocker?.reason === 'Finalizer');
   const uncertain = foreseen.filter(({ verdict }) => verdict === 'Uncertain');
@@ -144,8 +144,8 @@ const unknownOf = (
         : 'Whether an admission webhook or policy refuses an eviction (--dry-run=server asks)',
       'Which finalizers, pods and budgets are added before the drain is over',
     ]),
-    ...(turns.length === 0 ? [] : [
-      `How soon replacements become healthy and give slots back to ${list(turns)}`,
+    ...(limited.length === 0 ? [] : [
+      `How soon replacements become healthy and give slots back to ${list(limited)}`,
     ]),
     ...(closed.length === 0 ? [] : [
       'Whether a budget that is closed now opens before the deadline',

@@ -23,13 +23,13 @@ import { type DrainPod, terminatingSinceMs } from '../domain/drain/pod.ts';
 import { freshTiers, hasStarted, nextStartMs, startTiers } from '../domain/drain/tiers.ts';
 import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { type ShownReason, toldBlocker } from './told-blockers.ts';
+import { type BlockerReason, reportedBlocker } from './reported-blockers.ts';
 
 /** A pod that must leave and is still there. */
-export interface StandingPod {
+export interface PendingPod {
   readonly pod: DrainPod;
   readonly tier: TierKey;
-  readonly reason: ShownReason;
+  readonly reason: BlockerReason;
   readonly text: string;
   /** What blocks: pods with the same reason and subject belong together. */
   readonly subject: string;
@@ -40,7 +40,7 @@ export interface StandingPod {
 export interface Recount {
   readonly plan: DrainPlan;
   /** In the order of the plan. */
-  readonly standing: readonly StandingPod[];
+  readonly pending: readonly PendingPod[];
   readonly progress: DrainProgress;
   /** Every tier up to this one may go; null before the first. */
   readonly startedTo: TierKey | null;
@@ -104,21 +104,21 @@ export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Re
       nowMs,
     });
   };
-  const standing = plan.tiers.flatMap(({ key: tier, pods }) =>
-    pods.map((pod): StandingPod => {
+  const pending = plan.tiers.flatMap(({ key: tier, pods }) =>
+    pods.map((pod): PendingPod => {
       const { reason, text, subject } = blockerNow(pod, tier);
-      const told = reason === 'WaitingForTurn'
-        ? toldBlocker(pod, facts.events, mark?.sinceMs ?? 0)
+      const reported = reason === 'WaitingForTurn'
+        ? reportedBlocker(pod, facts.events, mark?.sinceMs ?? 0)
         : undefined;
-      return told === undefined
+      return reported === undefined
         ? { pod, tier, reason, text, subject, blocks: isBlocking(reason) }
-        : { pod, tier, ...told, blocks: REASONS[told.reason].type === 'Warning' };
+        : { pod, tier, ...reported, blocks: REASONS[reported.reason].type === 'Warning' };
     })
   );
-  const blocked = new Set(standing.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));
+  const blocked = new Set(pending.filter(({ blocks }) => blocks).map(({ pod }) => pod.uid));
   return {
     plan,
-    standing,
+    pending,
     progress: drainProgress(plan, (pod) => blocked.has(pod.uid)),
     startedTo,
   };

@@ -12,9 +12,9 @@ import { hasStarted } from '../domain/drain/tiers.ts';
 import { compareText } from '../domain/requirements.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { NodeFacts } from './drain-facts.ts';
-import { drainMark, ownersOf } from './drain-owner.ts';
-import { type Recount, recountDrain, type StandingPod } from './drain-recount.ts';
-import type { ShownReason } from './told-blockers.ts';
+import { drainAnnotation, ownersOf } from './drain-owner.ts';
+import { type PendingPod, type Recount, recountDrain } from './drain-recount.ts';
+import type { BlockerReason } from './reported-blockers.ts';
 
 /** How a node can stand, in one word. */
 export const DRAIN_STATES = [
@@ -38,7 +38,7 @@ export type DrainState = (typeof DRAIN_STATES)[number];
 
 /** What holds up some pods of a node, together. */
 export interface DrainBlocker {
-  readonly reason: ShownReason;
+  readonly reason: BlockerReason;
   /** The particulars of the first pod. */
   readonly text: string;
   readonly canAct: CanAct;
@@ -88,8 +88,8 @@ export interface DrainStatus {
 }
 
 /** By the annotation of the Node, or by a flag that only the operator and its Events know of. */
-const isPaused = ({ node }: NodeFacts, { standing }: Recount): boolean =>
-  node.paused || standing.some(({ reason }) => reason === 'DrainPaused');
+const isPaused = ({ node }: NodeFacts, { pending }: Recount): boolean =>
+  node.paused || pending.some(({ reason }) => reason === 'DrainPaused');
 
 const stateOf = (
   facts: NodeFacts,
@@ -109,9 +109,9 @@ const isOver = (state: DrainState): boolean =>
   state === 'Drained' || state === 'Failed' || state === 'Cancelled';
 
 /** Pods that one thing holds up, in the order of the plan. */
-const groupBlockers = (standing: readonly StandingPod[]): readonly DrainBlocker[] => {
+const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] => {
   const groups = new Map<string, DrainBlocker>();
-  for (const { pod, reason, text, subject, blocks } of standing) {
+  for (const { pod, reason, text, subject, blocks } of pending) {
     if (!blocks) continue;
     const { canAct, ...entry } = REASONS[reason];
     const key = `${reason} ${subject}`;
@@ -133,20 +133,20 @@ const tiersOf = ({ progress, startedTo }: Recount): readonly TierStatus[] =>
     ...counts,
   }));
 
-const budgetsOf = ({ budgets }: NodeFacts, { standing }: Recount): readonly BudgetStatus[] =>
+const budgetsOf = ({ budgets }: NodeFacts, { pending }: Recount): readonly BudgetStatus[] =>
   budgets.map((budget) => ({
     budget: budget.key,
     allowed: budget.disruptionsAllowed,
     healthy: budget.currentHealthy,
     desired: budget.desiredHealthy,
-    waiting: standing.filter(({ pod }) => !pod.terminating && budgetCovers(budget, pod)).length,
+    waiting: pending.filter(({ pod }) => !pod.terminating && budgetCovers(budget, pod)).length,
   })).filter(({ waiting }) => waiting > 0)
     .toSorted((left, right) => compareText(left.budget, right.budget));
 
 /** The status of one node. */
 export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const { node, machine, nowMs } = facts;
-  const mark = drainMark(node);
+  const mark = drainAnnotation(node);
   const recount = recountDrain(facts, mark);
   const state = stateOf(facts, mark, recount);
   const { left, leaving, blocked } = recount.progress;
@@ -164,7 +164,7 @@ export const drainStatus = (facts: NodeFacts): DrainStatus => {
     pods: { left, leaving, blocked: isDrain ? blocked : 0 },
     tiers: isDrain ? tiersOf(recount) : [],
     budgets: isDrain ? budgetsOf(facts, recount) : [],
-    blockers: isDrain ? groupBlockers(recount.standing) : [],
+    blockers: isDrain ? groupBlockers(recount.pending) : [],
     lastError: machine === undefined || machine.lastError === '' ? null : machine.lastError,
     kubeletSilent: node.kubeletSilent,
   };

@@ -11,13 +11,7 @@ import type { Terms } from '../domain/demand/terms.ts';
 import { type PenaltyBucket, PINNED_BUCKET, UNSPECIFIED_BUCKET } from '../domain/penalty.ts';
 import { isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
-import {
-  age,
-  type Detail,
-  type Explanation,
-  happeningsOf,
-  quantitiesInWords,
-} from './explanation.ts';
+import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
 /** What the cluster shows. */
 export interface CapacityRequestFacts {
@@ -110,7 +104,7 @@ const detail = (name: string, value: string | undefined): readonly Detail[] =>
 const FIRST_DOLLAR_BUCKET = 3;
 
 /** What a penalty counts as once it is rounded up to its bucket. */
-const bucketInWords = (bucket: PenaltyBucket): string => {
+const bucketText = (bucket: PenaltyBucket): string => {
   if (bucket === UNSPECIFIED_BUCKET) return '';
   if (bucket === PINNED_BUCKET) return 'never, its penalty is above every bucket';
   if (bucket < FIRST_DOLLAR_BUCKET) return bucket === 1 ? 'for $0' : 'for up to $0.50';
@@ -124,8 +118,8 @@ const termsInDetail = ({ profile, group }: Terms): readonly Detail[] => [
   ...profile.spread.flatMap(({ topologyKey, maxSkew }) =>
     detail('Spread', `over ${topologyKey}, at most ${maxSkew} apart`)
   ),
-  ...detail('Interrupted', bucketInWords(profile.interruptionBucket)),
-  ...detail('Taken back', bucketInWords(profile.reclamationBucket)),
+  ...detail('Interrupted', bucketText(profile.interruptionBucket)),
+  ...detail('Taken back', bucketText(profile.reclamationBucket)),
   ...detail('Together with', group === '' ? '' : 'all requests of its group on one value'),
 ];
 
@@ -138,7 +132,7 @@ const details = ({ request, nowMs }: CapacityRequestFacts): readonly Detail[] =>
     ...detail('Created', old && `${old} ago`),
     ...detail('Acknowledged', ago && `${acknowledgedAt} (${ago} ago)`),
     ...detail('For pod', labelsOf(request)[OWNED_BY_POD]),
-    ...detail('Asks for', quantitiesInWords(request, 'spec', 'resources')),
+    ...detail('Asks for', quantitiesText(request, 'spec', 'resources')),
     ...detail('Priority', numberAt(request, 'spec', 'priority')?.toString()),
     ...(reading._tag === 'Readable' ? termsInDetail(reading.terms) : []),
   ];
@@ -166,6 +160,6 @@ export const explainCapacityRequest = (facts: CapacityRequestFacts): Explanation
     ...verdict,
     problems: reading._tag === 'Unreadable' ? reading.problems : [],
     details: details(facts),
-    events: happeningsOf(facts.events),
+    events: timelineOf(facts.events),
   };
 };

@@ -10,13 +10,7 @@ import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../domain/json.ts';
 import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
-import {
-  age,
-  type Detail,
-  type Explanation,
-  happeningsOf,
-  quantitiesInWords,
-} from './explanation.ts';
+import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
 /** What the cluster shows. */
 export interface MachineFacts {
@@ -171,8 +165,8 @@ const details = (facts: MachineFacts): readonly Detail[] => {
     ...detail('Provider id', textAt(upcomingNode, 'status', 'providerID')),
     ...nodeDetails(facts),
     ...detail('Last error', textAt(upcomingNode, 'status', 'lastError')),
-    ...detail('Brings', quantitiesInWords(upcomingNode, 'spec', 'resources')),
-    ...detail('Labels', quantitiesInWords(upcomingNode, 'spec', 'labels')),
+    ...detail('Brings', quantitiesText(upcomingNode, 'spec', 'resources')),
+    ...detail('Labels', quantitiesText(upcomingNode, 'spec', 'labels')),
   ];
 };
 
@@ -187,6 +181,6 @@ export const explainMachine = (facts: MachineFacts): Explanation => {
     ...verdictOn(facts, phase),
     problems: [],
     details: details(facts),
-    events: happeningsOf(facts.events),
+    events: timelineOf(facts.events),
   };
 };

@@ -34,7 +34,7 @@ const wish = ({ owners, instructions }: DrainStatus): string => {
     : `"${owner}" wants this node empty${ids}`;
 };
 
-const leavingInWords = ({ pods, secondsLeft }: DrainStatus): string => {
+const leavingText = ({ pods, secondsLeft }: DrainStatus): string => {
   const time = secondsLeft === null ? '' : `, with ${duration(secondsLeft * 1000)} left`;
   return pods.left === 0
     ? `no pod that must leave is on it any more${time}`
@@ -49,7 +49,7 @@ const firstPods = ({ pods }: DrainBlocker): string =>
   pods.length < 4 ? pods.join(', ') : `${pods.slice(0, 3).join(', ')} and ${pods.length - 3} more`;
 
 const draining = (status: DrainStatus): Verdict => {
-  const why = `${wish(status)}: ${leavingInWords(status)}`;
+  const why = `${wish(status)}: ${leavingText(status)}`;
   const blocker = chiefBlocker(status.blockers);
   if (blocker === undefined) {
     const waitsFor = status.pods.left === 0
@@ -137,7 +137,7 @@ const help = ({ canAct, reason, runbook }: DrainBlocker): string => {
   return action === '' ? '' : `. ${WHO[canAct satisfies CanAct]}: ${action}${page}`;
 };
 
-const tierInWords = ({ priority, left, leaving, blocked, started }: DrainStatus['tiers'][number]) =>
+const tierText = ({ priority, left, leaving, blocked, started }: DrainStatus['tiers'][number]) =>
   `${priority === null ? "the operator's own pod" : `priority ${priority}`}: ${left} left, ` +
   `${leaving} leaving, ${blocked} blocked${started ? '' : ', waits for the tiers before it'}`;
 
@@ -151,7 +151,7 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
   ),
   ...detail('Deadline', status.deadline ?? ''),
   ...detail('Kubelet', status.kubeletSilent ? 'does not answer' : ''),
-  ...status.tiers.flatMap((tier) => detail('Tier', tierInWords(tier))),
+  ...status.tiers.flatMap((tier) => detail('Tier', tierText(tier))),
   ...status.budgets.flatMap(({ budget, allowed, healthy, desired, waiting }) =>
     detail(
       'Budget',
@@ -173,7 +173,7 @@ const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
   }));
 
 /** Events that are shown; older ones rarely explain the present. */
-const EVENTS_SHOWN = 10;
+const EVENTS_MAX = 10;
 
 /** Explains one Node. */
 export const explainNode = (facts: NodeFacts): Explanation => {
@@ -186,7 +186,7 @@ export const explainNode = (facts: NodeFacts): Explanation => {
     ...verdictOn(status),
     problems: problemsOf(facts),
     details: details(status, facts.nowMs),
-    events: facts.events.slice(0, EVENTS_SHOWN)
+    events: facts.events.slice(0, EVENTS_MAX)
       .map(({ time, type, reason, note, count }) => ({ time, type, reason, note, count })),
   };
 };

@@ -10,7 +10,7 @@ import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
 import { type DemandStanding, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
-import { type Detail, type Explanation, happeningsOf } from './explanation.ts';
+import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
 /** What the cluster shows. */
 export interface PodExplanationFacts {
@@ -60,29 +60,29 @@ const detail = (name: string, value: string | undefined): readonly Detail[] =>
 /** What belongs to the request itself and not to what it asks for. */
 const OF_REQUEST: ReadonlySet<string> = new Set(['Created', 'For pod']);
 
-interface Told {
+interface Finding {
   readonly verdict: Verdict;
   readonly details: readonly Detail[];
 }
 
 /** What there is to say of the request, or of the one that there should be. */
-const told = (
+const findingOf = (
   { pod, requests, leases, nowMs }: PodExplanationFacts,
   wanted: PodRequest,
-): Told => {
-  const [shown] = listOrEmptyAt(requests, 'items');
+): Finding => {
+  const [current] = listOrEmptyAt(requests, 'items');
   const namespace = textAt(pod, 'metadata', 'namespace');
-  const request = shown ?? { metadata: { namespace }, spec: wanted.spec };
+  const request = current ?? { metadata: { namespace }, spec: wanted.spec };
   const explained = explainCapacityRequest({ request, events: [], leases, nowMs });
   const asked = explained.details.filter(({ name }) => !OF_REQUEST.has(name));
-  if (shown === undefined) {
+  if (current === undefined) {
     return { verdict: requests === undefined ? UNREADABLE : WITHOUT_REQUEST, details: asked };
   }
   const { why, waitsFor, canAct, action, state } = explained;
   return {
     verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
     details: [
-      { name: 'Request', value: textAt(shown, 'metadata', 'name') ?? '' },
+      { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
       { name: 'Request is', value: state },
       ...asked,
     ],
@@ -94,10 +94,10 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
   const { pod } = facts;
   const demand = projectPodDemand(pod);
   const wanted = demand && requestOfPod(demand, NO_DEFAULTS);
-  const standing = demand?.standing ?? 'LeftOut';
+  const demandStatus = demand?.standing ?? 'LeftOut';
   const { verdict, details } = wanted === undefined
-    ? { verdict: NO_DEMAND[standing === 'Wanted' ? 'LeftOut' : standing], details: [] }
-    : told(facts, wanted);
+    ? { verdict: NO_DEMAND[demandStatus === 'Wanted' ? 'LeftOut' : demandStatus], details: [] }
+    : findingOf(facts, wanted);
   const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
   return {
     kind: 'Pod',
@@ -111,6 +111,6 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
       remedy,
     })),
     details: [...detail('Node', textAt(pod, 'spec', 'nodeName')), ...details],
-    events: happeningsOf(facts.events),
+    events: timelineOf(facts.events),
   };
 };

@@ -1,5 +1,5 @@
 /** Explanations for people: sentences first, then what they rest on. */
-import { age, type Explanation, type Happening } from './explanation.ts';
+import { age, type Explanation, type TimelineEntry } from './explanation.ts';
 import { oneLine } from './table.ts';
 import { WHO } from './who-can-act.ts';
 
@@ -18,7 +18,7 @@ const rows = (pairs: readonly (readonly [string, string])[], indent: string): re
   return pairs.map(([name, text]) => `${indent}${name.padEnd(width)}  ${oneLine(text)}`);
 };
 
-const happeningRow = (event: Happening, nowMs: number): readonly [string, string] => {
+const timelineRow = (event: TimelineEntry, nowMs: number): readonly [string, string] => {
   const ago = age(event.time, nowMs);
   const times = event.count > 1 ? ` (${event.count} times)` : '';
   const when = ago === undefined ? 'some time ago' : `${ago} ago`;
@@ -49,7 +49,7 @@ export const explanationText = (explanation: Explanation, options: TextOptions):
     ...section('Details', rows(details.map(({ name, value }) => [name, value]), '  ')),
     ...section(
       'Events, newest first',
-      rows(events.map((event) => happeningRow(event, options.nowMs)), '  '),
+      rows(events.map((event) => timelineRow(event, options.nowMs)), '  '),
     ),
     '',
   ].join('\n');

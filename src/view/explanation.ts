@@ -21,7 +21,7 @@ export interface FieldProblem {
 }
 
 /** Something that happened, as an Event tells it. */
-export interface Happening {
+export interface TimelineEntry {
   /** RFC 3339, of the last time. */
   readonly time: string;
   readonly type: string;
@@ -45,18 +45,18 @@ export interface Explanation {
   readonly problems: readonly FieldProblem[];
   readonly details: readonly Detail[];
   /** Newest first. */
-  readonly events: readonly Happening[];
+  readonly events: readonly TimelineEntry[];
 }
 
 /** Events that are shown; older ones rarely explain the present. */
-const EVENTS_SHOWN = 10;
+const EVENTS_MAX = 10;
 
 const lastTimeOf = (event: unknown): string =>
   textAt(event, 'series', 'lastObservedTime') ?? textAt(event, 'deprecatedLastTimestamp') ??
     textAt(event, 'eventTime') ?? textAt(event, 'metadata', 'creationTimestamp') ?? '';
 
 /** What an Event (events.k8s.io/v1) tells. Total. */
-export const happeningOf = (event: unknown): Happening => ({
+export const timelineEntryOf = (event: unknown): TimelineEntry => ({
   time: lastTimeOf(event),
   type: textAt(event, 'type') ?? 'Normal',
   reason: textAt(event, 'reason') ?? '',
@@ -65,13 +65,13 @@ export const happeningOf = (event: unknown): Happening => ({
 });
 
 /** The newest happenings of EventLists (events.k8s.io/v1), newest first. */
-export const happeningsOf = (eventLists: readonly unknown[]): readonly Happening[] =>
-  eventLists.flatMap((list) => listOrEmptyAt(list, 'items').map(happeningOf))
+export const timelineOf = (eventLists: readonly unknown[]): readonly TimelineEntry[] =>
+  eventLists.flatMap((list) => listOrEmptyAt(list, 'items').map(timelineEntryOf))
     .toSorted((left, right) => Date.parse(right.time) - Date.parse(left.time))
-    .slice(0, EVENTS_SHOWN);
+    .slice(0, EVENTS_MAX);
 
 /** `spec.resources` or another map of quantities, as `cpu 4, memory 16Gi`. */
-export const quantitiesInWords = (object: unknown, ...path: readonly string[]): string => {
+export const quantitiesText = (object: unknown, ...path: readonly string[]): string => {
   const amounts = valueAt(object, ...path);
   if (typeof amounts !== 'object' || amounts === null) return '';
   return Object.entries(amounts).map(([name, amount]) => `${name} ${String(amount)}`).join(', ');

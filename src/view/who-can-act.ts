@@ -1,6 +1,6 @@
 /** Who can do something about it, and what, in words. */
 import type { CanAct } from '../api/reasons.ts';
-import type { ShownReason } from './told-blockers.ts';
+import type { BlockerReason } from './reported-blockers.ts';
 
 /** Who can act, as the subject of a sentence. */
 export const WHO: Readonly<Record<CanAct, string>> = {
@@ -12,7 +12,7 @@ export const WHO: Readonly<Record<CanAct, string>> = {
 };
 
 /** What the one who can act would do. */
-const ACTIONS: Partial<Readonly<Record<ShownReason, string>>> = {
+const ACTIONS: Partial<Readonly<Record<BlockerReason, string>>> = {
   BlockedByBudget: 'Get the pods of the budget healthy, add replicas, or loosen the budget',
   BudgetNeverAllows: 'Give the pods a controller, use minAvailable, or delete them by hand',
   BudgetBroken: 'Look at the status of the budget, and delete and create it anew',
@@ -32,4 +32,4 @@ const ACTIONS: Partial<Readonly<Record<ShownReason, string>>> = {
 };
 
 /** What can be done about a reason; empty when nothing needs to be. */
-export const actionOn = (reason: ShownReason): string => ACTIONS[reason] ?? '';
+export const actionOn = (reason: BlockerReason): string => ACTIONS[reason] ?? '';

@@ -153,13 +153,13 @@ export const startBoardFeed = (options: FeedOptions): () => void => {
 /** Tells everything about one actor, as often as it changes; gives a function that ends it. */
 export const startActorFeed = (options: FeedOptions, id: string): () => void => {
   const { board, time, reader } = options;
-  const tell = (): void =>
+  const send = (): void =>
     reader.send({ type: 'actor', nowMs: time.now(), actor: sentActor(board, id) });
-  const { mark, stop } = batches(options, tell);
+  const { mark, stop } = batches(options, send);
   const unsubscribe = board.subscribe((changed) => {
     if (changed === id) mark();
   });
-  tell();
+  send();
   return () => {
     unsubscribe();
     stop();

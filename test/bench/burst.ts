@@ -21,7 +21,7 @@ import { freePort } from '../../tools/testbed/ports.ts';
 import { eventually } from '../support/eventually.ts';
 import { endChild, processorMs } from './bench-process.ts';
 import { type EventCosts, eventCosts } from './event-cost.ts';
-import { duration, mebibytes, median, say, sayFigure, sum } from './measurement.ts';
+import { duration, mebibytes, median, print, printFigure, sum } from './measurement.ts';
 import { startPodCluster, startPodsProcess } from './pods-process.ts';
 
 const PODS = 10_000;
@@ -36,8 +36,8 @@ const RECORDING = 'recording.jsonl';
 /** The first pod of the cluster, whose page is open. */
 const WATCHED = 'podDemand/00000000-0000-4000-8000-000000000000';
 
-const WAYS = ['alone', 'alone again', 'recorded', 'shown'] as const;
-type Way = typeof WAYS[number];
+const VARIANTS = ['alone', 'alone again', 'recorded', 'served'] as const;
+type Variant = typeof VARIANTS[number];
 
 interface Burst {
   readonly ms: number;
@@ -99,14 +99,14 @@ const untilIdle = async (pid: number): Promise<void> => {
 };
 
 /** An operator that is looked on in one way, with a cluster of its own. */
-const openRun = async (way: Way) => {
+const openRun = async (variant: Variant) => {
   const cluster = await startPodCluster(PODS, 'later');
   const port = await freePort();
   const role = await startPodsProcess({
     api: cluster.port,
     flags: (folder) => [
-      ...(way === 'recorded' ? [`--record=${join(folder, RECORDING)}`] : []),
-      ...(way === 'shown' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
+      ...(variant === 'recorded' ? [`--record=${join(folder, RECORDING)}`] : []),
+      ...(variant === 'served' ? [`--inspect-addr=127.0.0.1:${port}`] : []),
     ],
   });
   const pid = role.child.pid ?? 0;
@@ -114,17 +114,17 @@ const openRun = async (way: Way) => {
   let bursts = 0;
   const looked = async (): Promise<Pick<Tried, 'note' | 'events'>> => {
     if (page !== undefined) return { note: `${mebibytes(page.bytes())} told to it`, events: 0 };
-    if (way !== 'recorded') return { note: '', events: 0 };
+    if (variant !== 'recorded') return { note: '', events: 0 };
     const { lines, lost, bytes } = await recordingIn(join(role.folder, RECORDING));
     return { note: `${lines} lines, ${mebibytes(bytes)}, ${lost} left out`, events: lines };
   };
   return {
-    way,
+    variant,
     looked,
     /** Resolves when it is at work and looked on. */
     ready: async (): Promise<void> => {
       await eventually(role.isReady, { what: 'the role to be ready', timeoutMs: PATIENCE_MS });
-      if (way === 'shown') page = await openedPage(port);
+      if (variant === 'served') page = await openedPage(port);
     },
     /** So far. */
     processorMs: () => processorMs(pid),
@@ -161,7 +161,7 @@ const percent = (figures: readonly number[]): readonly [middle: string, ends: st
   `${Math.min(...figures).toFixed(1)} to ${Math.max(...figures).toFixed(1)} %`,
 ];
 
-type Round = Readonly<Record<Way, Tried>>;
+type Round = Readonly<Record<Variant, Tried>>;
 
 /**
  * Each in each place equally often, in rows of as many turns as there are items; every other row
@@ -173,42 +173,43 @@ const inTurn = <Item>(items: readonly Item[], turn: number): readonly Item[] => 
   return Math.floor(turn / items.length) % 2 === 0 ? turned : turned.toReversed();
 };
 
-const tried = async (runs: readonly Run[], turn: number): Promise<ReadonlyMap<Way, Tried>> => {
+const tried = async (runs: readonly Run[], turn: number): Promise<ReadonlyMap<Variant, Tried>> => {
   for (const run of runs) {
     await run.ready();
     await run.burst(WARMING_PODS);
   }
-  const warm = new Map<Way, number>();
-  for (const run of runs) warm.set(run.way, await run.processorMs());
-  const clocks = new Map<Way, number>();
+  const warm = new Map<Variant, number>();
+  for (const run of runs) warm.set(run.variant, await run.processorMs());
+  const clocks = new Map<Variant, number>();
   for (let burst = 0; burst < BURSTS; burst += 1) {
     for (const run of inTurn(runs, turn + burst)) {
       const ms = await run.burst((PODS - WARMING_PODS) / BURSTS);
-      clocks.set(run.way, (clocks.get(run.way) ?? 0) + ms);
+      clocks.set(run.variant, (clocks.get(run.variant) ?? 0) + ms);
     }
   }
-  const told = new Map<Way, Tried>();
+  const byVariant = new Map<Variant, Tried>();
   for (const run of runs) {
-    told.set(run.way, {
-      ms: clocks.get(run.way) ?? 0,
-      processorMs: await run.processorMs() - (warm.get(run.way) ?? 0),
+    byVariant.set(run.variant, {
+      ms: clocks.get(run.variant) ?? 0,
+      processorMs: await run.processorMs() - (warm.get(run.variant) ?? 0),
       ...await run.looked(),
     });
   }
-  return told;
+  return byVariant;
 };
 
 const round = async (turn: number): Promise<Round> => {
   const runs: Run[] = [];
   try {
-    for (const way of inTurn(WAYS, turn)) runs.push(await openRun(way));
-    const told = await tried(runs, turn);
-    const of = (way: Way): Tried => told.get(way) ?? { ms: 0, processorMs: 0, note: '', events: 0 };
+    for (const variant of inTurn(VARIANTS, turn)) runs.push(await openRun(variant));
+    const byVariant = await tried(runs, turn);
+    const of = (variant: Variant): Tried =>
+      byVariant.get(variant) ?? { ms: 0, processorMs: 0, note: '', events: 0 };
     return {
       alone: of('alone'),
       'alone again': of('alone again'),
       recorded: of('recorded'),
-      shown: of('shown'),
+      served: of('served'),
     };
   } finally {
     await Promise.all(runs.map(({ end }) => end()));
@@ -216,54 +217,58 @@ const round = async (turn: number): Promise<Round> => {
 };
 
 /** What a way is put beside: both runs alone of its round; for the second of them the first. */
-const aloneOf = (round: Round, way: Way, figure: keyof Burst): number =>
-  way === 'alone again'
+const aloneOf = (round: Round, variant: Variant, figure: keyof Burst): number =>
+  variant === 'alone again'
     ? round.alone[figure]
     : (round.alone[figure] + round['alone again'][figure]) / 2;
 
-const sayWay = (rounds: readonly Round[], way: Way): void => {
+const printVariant = (rounds: readonly Round[], variant: Variant): void => {
   const pods = PODS - WARMING_PODS;
-  const ms = median(rounds.map((one) => one[way].ms));
-  const used = median(rounds.map((one) => one[way].processorMs));
-  say(`  ${way}`);
-  sayFigure('  pods a second', String(Math.round(pods / ms * 1000)), rounds.at(-1)?.[way].note);
-  sayFigure('  processor time, all threads', duration(used));
-  if (way === 'alone') return;
+  const ms = median(rounds.map((one) => one[variant].ms));
+  const used = median(rounds.map((one) => one[variant].processorMs));
+  print(`  ${variant}`);
+  printFigure(
+    '  pods a second',
+    String(Math.round(pods / ms * 1000)),
+    rounds.at(-1)?.[variant].note,
+  );
+  printFigure('  processor time, all threads', duration(used));
+  if (variant === 'alone') return;
   for (const [what, figure] of [['processor time', 'processorMs'], ['the clock', 'ms']] as const) {
-    const shares = rounds.map((one) => beside(aloneOf(one, way, figure), one[way][figure]));
+    const shares = rounds.map((one) => beside(aloneOf(one, variant, figure), one[variant][figure]));
     const [middle, ends] = percent(shares);
-    sayFigure(`  throughput beside alone, by ${what}`, middle, ends);
+    printFigure(`  throughput beside alone, by ${what}`, middle, ends);
     const together = beside(
-      sum(rounds.map((one) => aloneOf(one, way, figure))),
-      sum(rounds.map((one) => one[way][figure])),
+      sum(rounds.map((one) => aloneOf(one, variant, figure))),
+      sum(rounds.map((one) => one[variant][figure])),
     );
-    sayFigure('    all rounds together', `${together.toFixed(1)} %`);
+    printFigure('    all rounds together', `${together.toFixed(1)} %`);
   }
 };
 
 /** A share of the burst that is finer than its rounds: events a pod, by what looking on adds. */
-const sayEventCosts = (costs: EventCosts, rounds: readonly Round[]): void => {
+const printEventCosts = (costs: EventCosts, rounds: readonly Round[]): void => {
   const podUs = median(rounds.map(({ alone }) => alone.processorMs)) * 1000 /
     (PODS - WARMING_PODS);
   const events = median(rounds.map(({ recorded }) => recorded.events)) / PODS;
-  say(`  an event of an actor, of which a pod has ${events.toFixed(1)}`);
-  sayFigure('  alone', `${costs.alone.toFixed(1)} µs`);
-  for (const way of ['recorded', 'shown'] as const) {
-    const more = costs[way] - costs.alone;
+  print(`  an event of an actor, of which a pod has ${events.toFixed(1)}`);
+  printFigure('  alone', `${costs.alone.toFixed(1)} µs`);
+  for (const variant of ['recorded', 'served'] as const) {
+    const more = costs[variant] - costs.alone;
     const share = more * events / podUs * 100;
-    sayFigure(`  more when it is ${way}`, `${more.toFixed(1)} µs`);
-    sayFigure('    of what a pod costs the operator', `${share.toFixed(1)} %`, 'aim: below 5 %');
+    printFigure(`  more when it is ${variant}`, `${more.toFixed(1)} µs`);
+    printFigure('    of what a pod costs the operator', `${share.toFixed(1)} %`, 'aim: below 5 %');
   }
 };
 
 /** Measures and prints. */
 export const benchBurst = async (): Promise<void> => {
-  say();
-  say(
+  print();
+  print(
     `Burst, ${PODS} pods become demand; medians of ${ROUNDS} rounds (aim: 95 % of the throughput)`,
   );
   const rounds: Round[] = [];
   for (let turn = 0; turn < ROUNDS; turn += 1) rounds.push(await round(turn));
-  for (const way of WAYS) sayWay(rounds, way);
-  sayEventCosts(await eventCosts(), rounds);
+  for (const variant of VARIANTS) printVariant(rounds, variant);
+  printEventCosts(await eventCosts(), rounds);
 };

@@ -101,10 +101,10 @@ export const makeRequests = (count: number, seed: Seed): readonly JsonRecord[] =
 /** The request after somebody asked for another amount. */
 export const changedRequest = (request: JsonRecord, draws: Draws): JsonRecord => {
   const { spec, metadata } = request;
-  const revision = String(1_000_000 + draws.below(1_000_000_000));
+  const resourceVersion = String(1_000_000 + draws.below(1_000_000_000));
   return {
     ...request,
-    metadata: { ...Object(metadata), resourceVersion: revision },
+    metadata: { ...Object(metadata), resourceVersion: resourceVersion },
     spec: { ...Object(spec), resources: resourcesOf(draws) },
   };
 };

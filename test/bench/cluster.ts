@@ -10,7 +10,7 @@ import { asRecord, type JsonRecord, listOrEmptyAt, textAt } from '../../src/doma
 import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type Cluster, makeCluster } from '../../packages/embedded-kubernetes/src/cluster.ts';
 import { startNode } from '../../packages/embedded-kubernetes/src/kinds/nodes.ts';
-import { collectGarbage, duration, mebibytes, say, sayFigure, timed } from './measurement.ts';
+import { collectGarbage, duration, mebibytes, print, printFigure, timed } from './measurement.ts';
 
 const NODES = 100_000;
 const PODS = 300_000;
@@ -114,7 +114,7 @@ const paged = (cluster: Cluster, collection: string): number => {
 
 const cordon = (cluster: Cluster): number => {
   const ask = asking(cluster);
-  let told = 0;
+  let received = 0;
   const response = cluster.answer({
     method: 'GET',
     path: `/api/v1/nodes?watch=true&resourceVersion=${cluster.store.revision()}`,
@@ -122,7 +122,7 @@ const cordon = (cluster: Cluster): number => {
   if (response._tag !== 'Watch') throw new Error('No watch was opened');
   const nothing = (): void => {};
   const lines = (some: readonly unknown[]): void => {
-    told += some.length;
+    received += some.length;
   };
   const close = response.open({ lines, ended: nothing, cut: nothing });
   for (let number = 1; number <= PATCHES; number += 1) {
@@ -130,39 +130,43 @@ const cordon = (cluster: Cluster): number => {
     ask({ method: 'PATCH', path, headers: MERGE, body: { spec: { unschedulable: true } } });
   }
   close();
-  return told;
+  return received;
 };
 
 const kept = (within: boolean): string => within ? 'kept' : 'MISSED';
 
 /** Loads 100,000 nodes and 300,000 pods and works on them. */
 export const benchCluster = async (): Promise<void> => {
-  say();
-  say(`cluster: ${NODES} nodes and ${PODS} pods in the embedded cluster`);
+  print();
+  print(`cluster: ${NODES} nodes and ${PODS} pods in the embedded cluster`);
   const cluster = makeCluster({ time: simulatedTime(), seed: 1 });
   const before = process.cpuUsage();
   const loadMs = await timed(() => load(cluster));
   const { user, system } = process.cpuUsage(before);
   const peakBytes = process.memoryUsage.rss();
-  sayFigure('load all of them', duration(loadMs), `${kept(loadMs <= SECONDS_MAX * 1000)} (60 s)`);
-  sayFigure('processor time of it', duration((user + system) / 1000));
-  sayFigure('resident after it', mebibytes(peakBytes), `${kept(peakBytes <= BYTES_MAX)} (4 GiB)`);
+  printFigure('load all of them', duration(loadMs), `${kept(loadMs <= SECONDS_MAX * 1000)} (60 s)`);
+  printFigure('processor time of it', duration((user + system) / 1000));
+  printFigure('resident after it', mebibytes(peakBytes), `${kept(peakBytes <= BYTES_MAX)} (4 GiB)`);
   collectGarbage();
-  sayFigure('of that in use', mebibytes(process.memoryUsage().heapUsed));
-  sayFigure('write the status of every pod', duration(await timed(() => start(cluster))));
+  printFigure('of that in use', mebibytes(process.memoryUsage().heapUsed));
+  printFigure('write the status of every pod', duration(await timed(() => start(cluster))));
   const afterBytes = process.memoryUsage.rss();
-  sayFigure('resident after it', mebibytes(afterBytes), `${kept(afterBytes <= BYTES_MAX)} (4 GiB)`);
+  printFigure(
+    'resident after it',
+    mebibytes(afterBytes),
+    `${kept(afterBytes <= BYTES_MAX)} (4 GiB)`,
+  );
   let count = 0;
   const pagesMs = await timed(() => {
     count = paged(cluster, '/api/v1/pods');
   });
-  sayFigure(`list ${count} pods in pages of ${PAGE}`, duration(pagesMs));
+  printFigure(`list ${count} pods in pages of ${PAGE}`, duration(pagesMs));
   const query = '/api/v1/pods?fieldSelector=spec.nodeName%3Dnode-7';
   const chosenMs = await timed(() => asking(cluster)({ method: 'GET', path: query }));
-  sayFigure('list the pods of one node', duration(chosenMs));
-  let told = 0;
+  printFigure('list the pods of one node', duration(chosenMs));
+  let received = 0;
   const cordonMs = await timed(() => {
-    told = cordon(cluster);
+    received = cordon(cluster);
   });
-  sayFigure(`cordon ${PATCHES} nodes, ${told} of them told to a watch`, duration(cordonMs));
+  printFigure(`cordon ${PATCHES} nodes, ${received} of them told to a watch`, duration(cordonMs));
 };

@@ -12,11 +12,11 @@ import { runCommand } from '../../tools/testbed/commands.ts';
 import type { TestbedUser } from '../../tools/testbed/credentials.ts';
 import { startTestbed, type Testbed } from '../../tools/testbed/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
-import { reclaimEach, untilEnded, untilShownReady } from '../support/drains/reclaims.ts';
+import { reclaimEach, untilEnded, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { operatorBy } from '../support/processes/operator-child.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
-import { type Scene, setScene } from './drain-stage.ts';
-import { duration, say, sayFigure } from './measurement.ts';
+import { type Scene, setScene } from './drain-scene.ts';
+import { duration, print, printFigure } from './measurement.ts';
 
 /** What the drain of one scene took. */
 interface Cost {
@@ -106,7 +106,7 @@ const drainByTidegate = async (bed: Testbed, scene: Scene, number: number): Prom
   });
   try {
     await operator.untilReady();
-    await untilShownReady(cluster, machines);
+    await untilReadyInCluster(cluster, machines);
     const startMs = realTime.now();
     const cpuBefore = await cpuOf(identity);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
@@ -153,10 +153,10 @@ const drainByKubectl = async (bed: Testbed, scene: Scene, number: number): Promi
 
 const share = (ours: number, beside: number): string => `${(ours / beside).toFixed(2)} x`;
 
-const sayCosts = (scene: Scene, ours: Cost, kubectl: Cost): void => {
-  say(`  ${scene.title}`);
+const printCosts = (scene: Scene, ours: Cost, kubectl: Cost): void => {
+  print(`  ${scene.title}`);
   const row = (what: string, value: (cost: Cost) => number, text: (value: number) => string) =>
-    sayFigure(
+    printFigure(
       `  ${what}`,
       share(value(ours), value(kubectl)),
       `${text(value(ours))} beside ${text(value(kubectl))}`,
@@ -165,22 +165,22 @@ const sayCosts = (scene: Scene, ours: Cost, kubectl: Cost): void => {
   row('time', ({ ms }) => ms, duration);
   row('CPU', ({ cpuSeconds = Number.NaN }) => cpuSeconds * 1000, duration);
   const pods = scene.nodes * scene.podsOfNode;
-  sayFigure(
+  printFigure(
     '  requests for each pod',
     (ours.requests / pods).toFixed(2),
     'linear when it stays so',
   );
-  sayFigure('  refused evictions', String(ours.refused), `beside ${kubectl.refused}`);
+  printFigure('  refused evictions', String(ours.refused), `beside ${kubectl.refused}`);
 };
 
 const benchScenes = async (scenes: readonly Scene[]): Promise<void> => {
-  say();
-  say('Drains beside kubectl drain, as shares of what kubectl took');
+  print();
+  print('Drains beside kubectl drain, as shares of what kubectl took');
   const bed = await startTestbed({ controllers: true, scheduler: true, kwok: true });
   try {
     for (const [number, scene] of scenes.entries()) {
       const ours = await drainByTidegate(bed, scene, number);
-      sayCosts(scene, ours, await drainByKubectl(bed, scene, number));
+      printCosts(scene, ours, await drainByKubectl(bed, scene, number));
     }
   } finally {
     await bed.stop();

@@ -26,7 +26,7 @@ export interface EventCosts {
   readonly alone: number;
   readonly recorded: number;
   /** With a page open. */
-  readonly shown: number;
+  readonly served: number;
 }
 
 const READER = "process.argv.slice(1).forEach((url) => require('node:http').get(url, (page) => " +
@@ -55,12 +55,12 @@ export const eventCosts = async (): Promise<EventCosts> => {
   const crowds = {
     alone: await actorCrowd(ACTORS, false),
     recorded: await actorCrowd(ACTORS, false, [recorder.observe]),
-    shown: await actorCrowd(ACTORS),
+    served: await actorCrowd(ACTORS),
   };
-  const page = await openPage(crowds.shown.url);
-  const costs: Record<keyof EventCosts, number[]> = { alone: [], recorded: [], shown: [] };
+  const page = await openPage(crowds.served.url);
+  const costs: Record<keyof EventCosts, number[]> = { alone: [], recorded: [], served: [] };
   for (let slice = 0; slice < SLICES; slice += 1) {
-    for (const way of ['alone', 'recorded', 'shown'] as const) {
+    for (const way of ['alone', 'recorded', 'served'] as const) {
       const before = processorUs();
       crowds[way].move(EVENTS);
       // What was begun for the disk and for pages belongs to the slice, too.
@@ -77,5 +77,5 @@ export const eventCosts = async (): Promise<EventCosts> => {
     const kept = figures.toSorted((left, right) => left - right).slice(0, -figures.length / 10);
     return sum(kept) / kept.length;
   };
-  return { alone: mean(costs.alone), recorded: mean(costs.recorded), shown: mean(costs.shown) };
+  return { alone: mean(costs.alone), recorded: mean(costs.recorded), served: mean(costs.served) };
 };

@@ -29,7 +29,7 @@ import { machinePayload } from './machine-frames.ts';
 import { ServedLease } from './served-lease.ts';
 
 /** What this process tells. */
-export type Surroundings =
+export type ClusterOutput =
   | { readonly event: 'listening'; readonly api: number; readonly shard: number }
   /** The shard's replay of every machine was taken by the network. */
   | { readonly event: 'replayed' }
@@ -43,7 +43,7 @@ const GROUP = '/apis/bigfleet.lucy.sh/v1alpha1';
 const SEED = 7;
 const [machines = 0, requests = 0] = process.argv.slice(2).map(Number);
 
-const tell = (event: Surroundings): void => {
+const emit = (event: ClusterOutput): void => {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 };
 
@@ -144,7 +144,7 @@ const lease = new ServedLease();
 const serveWatch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
-  if (path.endsWith('/leases')) lease.tell(response);
+  if (path.endsWith('/leases')) lease.sendTo(response);
 };
 
 const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
@@ -162,7 +162,7 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
     const page = Number(searchParams.get('continue') ?? 0);
     return answer(response, 200, list[page] ?? Buffer.alloc(0));
   }
-  if (method !== 'GET') tell({ event: 'written', method, path });
+  if (method !== 'GET') emit({ event: 'written', method, path });
   answer(response, method === 'GET' ? 404 : 200, asRecord(parseJson(text)) ?? {});
 };
 
@@ -179,7 +179,7 @@ const replay = async (stream: ServerDuplexStream<Buffer, Buffer>): Promise<void>
       await new Promise((resolve) => stream.once('drain', resolve));
     }
   }
-  tell({ event: 'replayed' });
+  emit({ event: 'replayed' });
 };
 
 const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
@@ -194,7 +194,7 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       ack('hello');
       replayed = replay(stream);
     } else if (payload.case === 'rollup') {
-      tell({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
+      emit({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
       // Its ack says that every machine was shown (WIRE-10).
       void replayed.then(() => ack('rollup'));
     }
@@ -220,7 +220,7 @@ shard.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (problem, sha
   api.listen(0, '127.0.0.1', () => {
     const address = api.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    tell({ event: 'listening', api: port, shard: shardPort });
+    emit({ event: 'listening', api: port, shard: shardPort });
   });
 });
 // The bench that started it is gone: so is its reason to live.

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { numberAt, parseJson } from '../../src/domain/json.ts';
-import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';
+import { duration, mebibytes, print, printFigure, ratio } from './measurement.ts';
 
 const file = (name: string): string => new URL(name, import.meta.url).pathname;
 
@@ -32,7 +32,7 @@ const firstLine = async (stream: AsyncIterable<unknown>): Promise<string> => {
 const measure = async (way: string, kubeconfig: string): Promise<Figures> => {
   const child = spawn(
     process.execPath,
-    ['--expose-gc', file('./list-way.ts'), way, kubeconfig],
+    ['--expose-gc', file('./list-variant.ts'), way, kubeconfig],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const read = parseJson(await firstLine(child.stdout));
@@ -57,9 +57,9 @@ const kubeconfigText = (port: string): string =>
     contexts: [{ name: 'bench', context: { cluster: 'bench', user: 'bench' } }],
   });
 
-const sayWay = (title: string, { ms, peakBytes, keptBytes, stallMs }: Figures): void => {
-  sayFigure(title, duration(ms));
-  sayFigure(
+const printVariant = (title: string, { ms, peakBytes, keptBytes, stallMs }: Figures): void => {
+  printFigure(title, duration(ms));
+  printFigure(
     '  resident at the peak, kept after it',
     `+${mebibytes(peakBytes)}`,
     [
@@ -71,7 +71,7 @@ const sayWay = (title: string, { ms, peakBytes, keptBytes, stallMs }: Figures): 
 
 /** Prints how a first list of `count` pods compares. */
 export const benchLists = async (count: number): Promise<void> => {
-  say(`\nA first list of ${count} pods of about 2.4 kB`);
+  print(`\nA first list of ${count} pods of about 2.4 kB`);
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
   const server = spawn(process.execPath, [file('./pods-server.ts'), String(count)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -82,11 +82,11 @@ export const benchLists = async (count: number): Promise<void> => {
     const bytes = await measure('bytes', kubeconfig);
     const reflector = await measure('reflector', kubeconfig);
     const typed = await measure('typed', kubeconfig);
-    sayWay('pages read and dropped', bytes);
-    sayWay('reflector: pages, projections kept', reflector);
-    sayWay('client-node: typed list, everything kept', typed);
-    sayFigure('reflector beside the typed list: time', ratio(reflector.ms, typed.ms));
-    sayFigure(
+    printVariant('pages read and dropped', bytes);
+    printVariant('reflector: pages, projections kept', reflector);
+    printVariant('client-node: typed list, everything kept', typed);
+    printFigure('reflector beside the typed list: time', ratio(reflector.ms, typed.ms));
+    printFigure(
       'reflector beside the typed list: kept memory',
       ratio(reflector.keptBytes, typed.keptBytes),
     );

@@ -2,7 +2,8 @@
  * Measures what the operator is built for and prints it beside something measured in the same run,
  * because ratios travel between machines and absolute figures do not.
  *
- * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`, `process`,
+ * `node --expose-gc test/bench/main.ts [NAME...]`, of `rollup`, `registry`, `session`, `list`,
+ * `process`,
  * `page`, `burst`, `pods`, `cluster` and `drain`.
  *
  * `drain` takes ten minutes, and with `--full` an hour; `burst` takes eleven minutes, `pods` writes
@@ -13,7 +14,7 @@ import { benchBurst } from './burst.ts';
 import { benchCluster } from './cluster.ts';
 import { benchDrains } from './drain.ts';
 import { benchLists } from './list.ts';
-import { say, sayMachine } from './measurement.ts';
+import { print, printMachine } from './measurement.ts';
 import { benchPods } from './pods.ts';
 import { benchPage } from './page.ts';
 import { benchProcess } from './process.ts';
@@ -51,10 +52,10 @@ if (unknown.length > 0) {
   process.stderr.write(`No bench "${unknown.join('", "')}"; there are ${[...BENCHES.keys()]}\n`);
   process.exitCode = 2;
 } else {
-  sayMachine();
+  printMachine();
   for (const [name, run] of BENCHES) {
     const wanted = asked.length === 0 ? !ON_DEMAND.has(name) : asked.includes(name);
     if (wanted) await run();
   }
-  say();
+  print();
 }

@@ -4,13 +4,13 @@ import process from 'node:process';
 import { realTime } from '../../src/effects/real-time.ts';
 
 /** Prints a line of the report. */
-export const say = (line = ''): void => {
+export const print = (line = ''): void => {
   process.stdout.write(`${line}\n`);
 };
 
 /** Prints one figure. */
-export const sayFigure = (what: string, figure: string, note = ''): void => {
-  say(`  ${what.padEnd(58)} ${figure.padStart(14)}${note === '' ? '' : `   ${note}`}`);
+export const printFigure = (what: string, figure: string, note = ''): void => {
+  print(`  ${what.padEnd(58)} ${figure.padStart(14)}${note === '' ? '' : `   ${note}`}`);
 };
 
 /** Milliseconds of one call. */
@@ -67,10 +67,10 @@ const runtime = (): string => {
 };
 
 /** Prints what everything below was measured on. */
-export const sayMachine = (): void => {
+export const printMachine = (): void => {
   const [first] = cpus();
   const [load = 0] = loadavg();
-  say(
+  print(
     `Machine: ${first?.model.trim() ?? 'unknown CPU'}, ${availableParallelism()} cores, ` +
       `${mebibytes(totalmem())} memory; ${runtime()}, ${process.platform} ${process.arch}; ` +
       `load ${load.toFixed(1)} before the first bench`,

@@ -12,7 +12,7 @@ import type { Browser, Page } from 'playwright-core';
 import { realTime } from '../../src/effects/real-time.ts';
 import { type ActorCrowd, actorCrowd } from '../support/page/actor-crowd.ts';
 import { browserProblem, startBrowser } from '../support/page/browser.ts';
-import { median, say, sayFigure } from './measurement.ts';
+import { median, print, printFigure } from './measurement.ts';
 import { type FedSession, startFedSession } from './session.ts';
 
 const ACTORS = 10_000;
@@ -89,9 +89,9 @@ const benchCost = async (): Promise<void> => {
   const watchedUs = await costOfEvent(watched);
   await watched.close();
   const share = (watchedUs - plainUs) * CHANGES_PER_SECOND / 1e6;
-  sayFigure('an event of an actor, not looked at', `${plainUs.toFixed(1)} µs`);
-  sayFigure('the same on a board', `${watchedUs.toFixed(1)} µs`);
-  sayFigure(
+  printFigure('an event of an actor, not looked at', `${plainUs.toFixed(1)} µs`);
+  printFigure('the same on a board', `${watchedUs.toFixed(1)} µs`);
+  printFigure(
     `of a core, at ${CHANGES_PER_SECOND} changes a second`,
     `${(share * 100).toFixed(2)} %`,
     'aim: below 5 % of the throughput',
@@ -99,7 +99,7 @@ const benchCost = async (): Promise<void> => {
 };
 
 /** A crowd that moves while frames go through the session; the frames by a second of processor. */
-const pace = async (session: FedSession, crowd: ActorCrowd): Promise<number> => {
+const feed = async (session: FedSession, crowd: ActorCrowd): Promise<number> => {
   const stop = keepMoving(crowd);
   const beforeMs = processorMs();
   await session.feed(FRAMES_AT_ONCE, FRAME_BATCHES);
@@ -126,10 +126,10 @@ const draw = async (page: Page, url: string): Promise<void> => {
   await page.locator('.lit').first().waitFor();
 };
 
-const sayThroughput = (what: string, rates: readonly number[], without: readonly number[]) => {
+const printThroughput = (what: string, rates: readonly number[], without: readonly number[]) => {
   const shares = rates.map((rate, at) => rate / (without[at] ?? Number.NaN) * 100);
-  sayFigure(`frames through the session, ${what}`, `${Math.round(median(rates))}/s`);
-  sayFigure(
+  printFigure(`frames through the session, ${what}`, `${Math.round(median(rates))}/s`);
+  printFigure(
     `  beside no page, median of ${ROUNDS} rounds`,
     `${median(shares).toFixed(1)} %`,
     `${Math.min(...shares).toFixed(1)} to ${Math.max(...shares).toFixed(1)} %; aim: above 95 %`,
@@ -154,28 +154,28 @@ const benchThroughput = async (browser: Browser): Promise<void> => {
     // The first round finds code that is not compiled yet.
     const note = (list: number[], rate: number): unknown => round === 0 || list.push(rate);
     await page.goto('about:blank');
-    note(rates.without, await pace(session, unseen));
+    note(rates.without, await feed(session, unseen));
     await readOnly(page, seen.url);
-    note(rates.read, await pace(session, seen));
+    note(rates.read, await feed(session, seen));
     await page.goto('about:blank');
-    note(rates.again, await pace(session, unseen));
+    note(rates.again, await feed(session, unseen));
     await draw(page, seen.url);
-    note(rates.drawn, await pace(session, seen));
+    note(rates.drawn, await feed(session, seen));
   }
   await page.close();
   await Promise.all([unseen.close(), seen.close(), session.end()]);
-  sayFigure('frames through the session, no page', `${Math.round(median(rates.without))}/s`);
-  sayThroughput('once more', rates.again, rates.without);
-  sayThroughput('page open', rates.read, rates.without);
-  sayThroughput('page drawn on the same cores', rates.drawn, rates.without);
+  printFigure('frames through the session, no page', `${Math.round(median(rates.without))}/s`);
+  printThroughput('once more', rates.again, rates.without);
+  printThroughput('page open', rates.read, rates.without);
+  printThroughput('page drawn on the same cores', rates.drawn, rates.without);
 };
 
 /** Prints the figures of the live page. */
 export const benchPage = async (): Promise<void> => {
-  say(`\npage: ${ACTORS} actors, ${CHANGES_PER_SECOND} changes a second`);
+  print(`\npage: ${ACTORS} actors, ${CHANGES_PER_SECOND} changes a second`);
   await benchCost();
   if (browserProblem !== undefined) {
-    say(`  not run in a browser: ${browserProblem}`);
+    print(`  not run in a browser: ${browserProblem}`);
     return;
   }
   const browser = await startBrowser();
@@ -188,10 +188,10 @@ export const benchPage = async (): Promise<void> => {
     await page.locator('[data-state]').first().waitFor();
     const beforeMs = processorMs();
     const { rate, longestMs } = await pictures(page, WATCHED_MS);
-    sayFigure(`pictures a second, looking at ${what} (aim: 30)`, rate.toFixed(0));
-    sayFigure('longest time between two pictures', `${longestMs.toFixed(0)} ms`);
+    printFigure(`pictures a second, looking at ${what} (aim: 30)`, rate.toFixed(0));
+    printFigure('longest time between two pictures', `${longestMs.toFixed(0)} ms`);
     const share = (processorMs() - beforeMs) / WATCHED_MS;
-    sayFigure('of a core, of the process that is looked at', `${(share * 100).toFixed(1)} %`);
+    printFigure('of a core, of the process that is looked at', `${(share * 100).toFixed(1)} %`);
     await page.close();
   }
   stop();

@@ -38,7 +38,7 @@ const BOOKMARK_MS = 20_000;
 const count = Number(process.argv[2] ?? 0);
 const draws = drawsFrom(SEED);
 
-const tell = (event: PodClusterEvent): void => {
+const emit = (event: PodClusterEvent): void => {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 };
 
@@ -117,11 +117,11 @@ const requests = new Map<string, string>();
 const watchers = new Set<ServerResponse>();
 const podWatchers = new Set<ServerResponse>();
 /** How many of the pods are there. */
-let shown = process.argv.includes('--later') ? 0 : count;
+let served = process.argv.includes('--later') ? 0 : count;
 /** How many were there when they were listed last: the others are news to a watch. */
 let listed = 0;
 const seen = { created: 0, stamped: 0, other: 0 };
-let revision = 1_000_000;
+let resourceVersion = 1_000_000;
 const lease = new ServedLease();
 
 const answer = (response: ServerResponse, status: number, text: string): void => {
@@ -138,7 +138,7 @@ const servePage = (
   const until = Math.min(all.length, from + Number(query.get('limit') ?? PAGE_SIZE_DEFAULT));
   const more = until < all.length ? `,"continue":"${until}"` : '';
   const items = all.slice(from, until).join(',');
-  const metadata = `{"resourceVersion":"${revision}"${more}}`;
+  const metadata = `{"resourceVersion":"${resourceVersion}"${more}}`;
   answer(
     response,
     200,
@@ -147,8 +147,8 @@ const servePage = (
 };
 
 const keep = (path: string, object: JsonRecord, type: 'ADDED' | 'MODIFIED'): string => {
-  revision += 1;
-  const metadata = { ...recordAt(object, 'metadata'), resourceVersion: String(revision) };
+  resourceVersion += 1;
+  const metadata = { ...recordAt(object, 'metadata'), resourceVersion: String(resourceVersion) };
   const text = JSON.stringify({ ...object, metadata });
   requests.set(path, text);
   for (const watcher of watchers) watcher.write(`{"type":"${type}","object":${text}}\n`);
@@ -169,38 +169,38 @@ const stamp = (response: ServerResponse, path: string, body: JsonRecord): void =
   const target = path.slice(0, -'/status'.length);
   const object = asRecord(parseJson(requests.get(target) ?? '')) ?? {};
   answer(response, 200, keep(target, { ...object, status: recordAt(body, 'status') }, 'MODIFIED'));
-  if (seen.stamped === shown) tell({ event: 'complete' });
+  if (seen.stamped === served) emit({ event: 'complete' });
 };
 
 /** A watch that never says anything is taken for dead. */
 const keepAlive = (response: ServerResponse): void => {
   realTime.schedule(BOOKMARK_MS, () => {
     if (response.closed) return;
-    const metadata = `{"resourceVersion":"${revision}"}`;
+    const metadata = `{"resourceVersion":"${resourceVersion}"}`;
     response.write(`{"type":"BOOKMARK","object":{"metadata":${metadata}}}\n`);
     keepAlive(response);
   });
 };
 
-const newsOf = (coming: readonly string[]): string =>
+const watchLinesOf = (coming: readonly string[]): string =>
   coming.map((text) => `{"type":"ADDED","object":${text}}\n`).join('');
 
 const watch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
   keepAlive(response);
-  if (path.endsWith('/leases')) lease.tell(response);
+  if (path.endsWith('/leases')) lease.sendTo(response);
   const followers = path === REQUESTS ? watchers : path === PODS ? podWatchers : undefined;
   followers?.add(response);
-  if (path === PODS) response.write(newsOf(pods.slice(listed, shown)));
+  if (path === PODS) response.write(watchLinesOf(pods.slice(listed, served)));
   response.on('close', () => followers?.delete(response));
 };
 
 /** Lets more of the pods come, in one piece. */
 const burst = (more: number): void => {
-  const coming = pods.slice(shown, shown + more);
-  shown += coming.length;
-  for (const watcher of podWatchers) watcher.write(newsOf(coming));
+  const coming = pods.slice(served, served + more);
+  served += coming.length;
+  for (const watcher of podWatchers) watcher.write(watchLinesOf(coming));
 };
 
 const serve = (incoming: IncomingMessage, response: ServerResponse, text: string): void => {
@@ -216,8 +216,8 @@ const serve = (incoming: IncomingMessage, response: ServerResponse, text: string
   }
   const body = asRecord(parseJson(text)) ?? {};
   if (method === 'GET' && path === PODS) {
-    listed = shown;
-    return servePage(response, pods.slice(0, shown), searchParams);
+    listed = served;
+    return servePage(response, pods.slice(0, served), searchParams);
   }
   if (method === 'GET' && path === REQUESTS) {
     return servePage(response, [...requests.values()], searchParams);
@@ -236,7 +236,7 @@ const server = createServer((incoming, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  tell({ event: 'listening', api: typeof address === 'object' ? address?.port ?? 0 : 0 });
+  emit({ event: 'listening', api: typeof address === 'object' ? address?.port ?? 0 : 0 });
 });
 // The bench that started it is gone: so is its reason to live.
 createInterface({ input: process.stdin })

@@ -34,17 +34,17 @@ export const startPodCluster = async (
 ): Promise<PodCluster> => {
   const args = [CLUSTER, String(pods), ...(when === 'later' ? ['--later'] : [])];
   const child = spawn(NODE, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const told: PodClusterEvent[] = [];
+  const emitted: PodClusterEvent[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    told.push(JSON.parse(line));
+    emitted.push(JSON.parse(line));
   });
-  const listening = await eventually(() => told.find(({ event }) => event === 'listening'), {
+  const listening = await eventually(() => emitted.find(({ event }) => event === 'listening'), {
     what: 'the cluster to listen',
   });
   return {
     child,
     port: listening.event === 'listening' ? listening.api : 0,
-    completions: () => told.filter(({ event }) => event === 'complete').length,
+    completions: () => emitted.filter(({ event }) => event === 'complete').length,
     burst: (more) => void child.stdin.write(`${more}\n`),
   };
 };

@@ -9,7 +9,7 @@ import { numberAt, parseJson } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import { endChild, memoryOf, processorMs } from './bench-process.ts';
-import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';
+import { duration, mebibytes, print, printFigure, ratio } from './measurement.ts';
 import {
   type PodCluster,
   type PodsProcess,
@@ -69,13 +69,13 @@ const run = async (
   }
 };
 
-const sayRun = (what: string, { ms, processorMs: used, memory, writes }: Run): void => {
-  say(`  ${what}`);
-  sayFigure('  wall time', duration(ms));
-  sayFigure('  processor time', duration(used));
-  sayFigure('  writes', String(writes));
-  sayFigure('  resident', mebibytes(memory.now), `${Math.round(memory.now / MEGABYTE)} MB`);
-  sayFigure(
+const printRun = (what: string, { ms, processorMs: used, memory, writes }: Run): void => {
+  print(`  ${what}`);
+  printFigure('  wall time', duration(ms));
+  printFigure('  processor time', duration(used));
+  printFigure('  writes', String(writes));
+  printFigure('  resident', mebibytes(memory.now), `${Math.round(memory.now / MEGABYTE)} MB`);
+  printFigure(
     '  resident at its peak',
     mebibytes(memory.peak),
     `${Math.round(memory.peak / MEGABYTE)} of ${AIM_MEGABYTES} MB, the aim`,
@@ -89,23 +89,23 @@ const HEAPS = [
 
 /** Measures and prints. */
 export const benchPods = async (pods: number): Promise<void> => {
-  say();
-  say(`One controller, ${pods} pods of 2000 workloads`);
+  print();
+  print(`One controller, ${pods} pods of 2000 workloads`);
   const nobody = await startPodCluster(0);
   const empty = await run(nobody, undefined, isReady);
   endChild(nobody.child);
-  sayRun('in an empty cluster', empty);
+  printRun('in an empty cluster', empty);
   for (const { heap, title } of HEAPS) {
     const cluster = await startPodCluster(pods);
     try {
-      say(`  ${title}`);
-      sayRun(
+      print(`  ${title}`);
+      printRun(
         'from no request to one for each pod',
         await run(cluster, heap, () => cluster.completions() > 0),
       );
       const again = await run(cluster, heap, isReady);
-      sayRun('where every pod has its request', again);
-      sayFigure('  wall time beside an empty cluster', ratio(again.ms, empty.ms));
+      printRun('where every pod has its request', again);
+      printFigure('  wall time beside an empty cluster', ratio(again.ms, empty.ms));
     } finally {
       endChild(cluster.child);
     }

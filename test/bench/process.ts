@@ -15,8 +15,8 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { freePort } from '../../tools/testbed/ports.ts';
 import { metricValue } from '../support/processes/metric-texts.ts';
 import { endChild, kubeconfig, memoryOf, processorMs } from './bench-process.ts';
-import type { Surroundings } from './large-cluster.ts';
-import { duration, mebibytes, ratio, say, sayFigure } from './measurement.ts';
+import type { ClusterOutput } from './large-cluster.ts';
+import { duration, mebibytes, print, printFigure, ratio } from './measurement.ts';
 
 const NODE = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url));
 const CLUSTER = fileURLToPath(new URL('./large-cluster.ts', import.meta.url));
@@ -33,19 +33,19 @@ const pause = (ms: number): Promise<void> =>
   });
 
 /** The cluster and the shard; `until` gives the first event of a kind, and when it came. */
-const startSurroundings = (machines: number, requests: number) => {
+const startCluster = (machines: number, requests: number) => {
   const child = spawn(NODE, [CLUSTER, String(machines), String(requests)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const told: { readonly event: Surroundings; readonly atMs: number }[] = [];
+  const emitted: { readonly event: ClusterOutput; readonly atMs: number }[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    told.push({ event: JSON.parse(line), atMs: realTime.monotonic() });
+    emitted.push({ event: JSON.parse(line), atMs: realTime.monotonic() });
   });
-  const count = (kind: Surroundings['event']): number =>
-    told.filter(({ event }) => event.event === kind).length;
-  const until = async (kind: Surroundings['event'], alive: () => boolean) => {
+  const count = (kind: ClusterOutput['event']): number =>
+    emitted.filter(({ event }) => event.event === kind).length;
+  const until = async (kind: ClusterOutput['event'], alive: () => boolean) => {
     for (const startMs = realTime.monotonic(); realTime.monotonic() - startMs < PATIENCE_MS;) {
-      const found = told.find(({ event }) => event.event === kind);
+      const found = emitted.find(({ event }) => event.event === kind);
       if (found !== undefined) return found;
       if (!alive()) throw new Error(`The operator ended before "${kind}"`);
       await pause(LOOK_MS / 10);
@@ -91,11 +91,11 @@ const measured = async (
   requests: number,
   heapMebibytes: number | undefined,
 ): Promise<ProcessFigures> => {
-  const surroundings = startSurroundings(machines, requests);
+  const cluster = startCluster(machines, requests);
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-bench-'));
   let operator: ChildProcess | undefined;
   try {
-    const { event } = await surroundings.until('listening', () => true);
+    const { event } = await cluster.until('listening', () => true);
     if (event.event !== 'listening') throw new Error('The cluster is not listening');
     const file = join(folder, 'kubeconfig');
     await writeFile(file, kubeconfig(event.api));
@@ -104,51 +104,51 @@ const measured = async (
     const running = startOperator(ports, file, heapMebibytes);
     operator = running;
     const alive = (): boolean => running.exitCode === null && running.signalCode === null;
-    const { atMs } = await surroundings.until('rollup', alive);
+    const { atMs } = await cluster.until('rollup', alive);
     const firstRollupProcessorMs = await processorMs(running.pid ?? 0);
-    await surroundings.until('replayed', alive);
+    await cluster.until('replayed', alive);
     await pause(REST_MS);
     return {
       firstRollupMs: atMs - startMs,
       firstRollupProcessorMs,
       memory: await memoryOf(running.pid ?? 0),
       known: await machinesKnown(ports.metrics),
-      written: surroundings.count('written'),
+      written: cluster.count('written'),
     };
   } finally {
     if (operator !== undefined) endChild(operator);
-    endChild(surroundings.child);
+    endChild(cluster.child);
     await rm(folder, { recursive: true, force: true });
   }
 };
 
 const GIBIBYTE = 2 ** 30;
 
-const saySize = (figures: ProcessFigures, empty: ProcessFigures, machines: number): void => {
+const printSize = (figures: ProcessFigures, empty: ProcessFigures, machines: number): void => {
   const { now, peak } = figures.memory;
   const more = now - empty.memory.now;
-  sayFigure('  start to first roll-up', duration(figures.firstRollupMs), 'aim 10 s');
-  sayFigure('  beside an empty cluster', ratio(figures.firstRollupMs, empty.firstRollupMs));
-  sayFigure('  processor time until then', duration(figures.firstRollupProcessorMs));
-  sayFigure('  resident', mebibytes(now), `${(now / GIBIBYTE).toFixed(2)} of 1 GiB, the aim`);
-  sayFigure('  resident at its peak', mebibytes(peak));
-  sayFigure('  beside an empty cluster', ratio(now, empty.memory.now));
-  sayFigure('  more for each machine and request', `${Math.round(more / machines)} B`);
-  sayFigure('  machines known', String(figures.known));
-  sayFigure('  writes, where every object is right', String(figures.written));
+  printFigure('  start to first roll-up', duration(figures.firstRollupMs), 'aim 10 s');
+  printFigure('  beside an empty cluster', ratio(figures.firstRollupMs, empty.firstRollupMs));
+  printFigure('  processor time until then', duration(figures.firstRollupProcessorMs));
+  printFigure('  resident', mebibytes(now), `${(now / GIBIBYTE).toFixed(2)} of 1 GiB, the aim`);
+  printFigure('  resident at its peak', mebibytes(peak));
+  printFigure('  beside an empty cluster', ratio(now, empty.memory.now));
+  printFigure('  more for each machine and request', `${Math.round(more / machines)} B`);
+  printFigure('  machines known', String(figures.known));
+  printFigure('  writes, where every object is right', String(figures.written));
 };
 
 /** Measures and prints. */
 export const benchProcess = async (machines: number, requests: number): Promise<void> => {
-  say();
-  say(`One process, ${machines} machines and ${requests} CapacityRequests`);
+  print();
+  print(`One process, ${machines} machines and ${requests} CapacityRequests`);
   const empty = await measured(0, 0, undefined);
-  say('  in an empty cluster');
-  sayFigure('  start to first roll-up', duration(empty.firstRollupMs));
-  sayFigure('  resident', mebibytes(empty.memory.now));
+  print('  in an empty cluster');
+  printFigure('  start to first roll-up', duration(empty.firstRollupMs));
+  printFigure('  resident', mebibytes(empty.memory.now));
   for (const heap of [undefined, 768]) {
     const figures = await measured(machines, requests, heap);
-    say(heap === undefined ? '  with a heap of any size' : `  with --max-old-space-size=${heap}`);
-    saySize(figures, empty, machines);
+    print(heap === undefined ? '  with a heap of any size' : `  with --max-old-space-size=${heap}`);
+    printSize(figures, empty, machines);
   }
 };

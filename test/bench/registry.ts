@@ -13,10 +13,10 @@ import {
   collectGarbage,
   duration,
   median,
+  print,
+  printFigure,
   ratio,
   repeated,
-  say,
-  sayFigure,
 } from './measurement.ts';
 
 const ROUNDS = 5;
@@ -85,7 +85,7 @@ const registered = (activeMax: number) => {
 
 /** Prints the cost of `keys` actors. */
 export const benchRegistry = async (keys: number): Promise<void> => {
-  say(`Actor registry: ${keys} actors, each started and told one fact, ${ROUNDS} rounds`);
+  print(`Actor registry: ${keys} actors, each started and told one fact, ${ROUNDS} rounds`);
   const measure = async (run: (facts: readonly Fact[]) => void): Promise<number> => {
     collectGarbage();
     return median(await repeated(ROUNDS, () => run(makeFacts(keys))));
@@ -93,7 +93,11 @@ export const benchRegistry = async (keys: number): Promise<void> => {
   const bareMs = await measure(bareActors);
   const keptMs = await measure((facts) => registered(keys)(facts));
   const passiveMs = await measure((facts) => registered(0)(facts));
-  sayFigure('bare actors in a Map', duration(bareMs));
-  sayFigure('registry, all stay active', duration(keptMs), `${ratio(keptMs, bareMs)} of bare`);
-  sayFigure('registry, all passivated', duration(passiveMs), `${ratio(passiveMs, bareMs)} of bare`);
+  printFigure('bare actors in a Map', duration(bareMs));
+  printFigure('registry, all stay active', duration(keptMs), `${ratio(keptMs, bareMs)} of bare`);
+  printFigure(
+    'registry, all passivated',
+    duration(passiveMs),
+    `${ratio(passiveMs, bareMs)} of bare`,
+  );
 };

@@ -16,7 +16,7 @@ import type { JsonRecord } from '../../src/domain/json.ts';
 import { rollupFrames } from '../../src/effects/rollup-frame.ts';
 import { demandDigest, demandInGo } from '../support/demand/go-demand.ts';
 import { changedRequest, drawsFrom, makeRequests } from './capacity-requests.ts';
-import { duration, median, ratio, repeated, say, sayFigure, timed } from './measurement.ts';
+import { duration, median, print, printFigure, ratio, repeated, timed } from './measurement.ts';
 
 const CLUSTER = clusterId('bench');
 const SEED = 7;
@@ -73,17 +73,17 @@ const keptDemand = (requests: readonly JsonRecord[]) => {
   };
 };
 
-const sayGo = async (
+const printGo = async (
   requests: readonly JsonRecord[],
   ours: { readonly needs: readonly Need[]; readonly scratchMs: number; readonly changedMs: number },
 ): Promise<void> => {
   const go = await demandInGo(requests, SCRATCH_TIMES);
   const goMs = median(go.rollupMs);
-  sayFigure('Go: list with deep copies, add up (no frame)', duration(goMs));
-  sayFigure('after 1 % changed, beside Go', ratio(ours.changedMs, goMs));
-  sayFigure('from scratch, beside Go', ratio(ours.scratchMs, goMs));
+  printFigure('Go: list with deep copies, add up (no frame)', duration(goMs));
+  printFigure('after 1 % changed, beside Go', ratio(ours.changedMs, goMs));
+  printFigure('from scratch, beside Go', ratio(ours.scratchMs, goMs));
   const agree = go.needs === ours.needs.length && go.digest === demandDigest(ours.needs);
-  sayFigure('both add up to the same demand', agree ? 'yes' : 'NO');
+  printFigure('both add up to the same demand', agree ? 'yes' : 'NO');
 };
 
 /** Measures and prints. */
@@ -98,10 +98,10 @@ export const benchRollups = async (count: number): Promise<void> => {
     figures.push(await timed(() => kept.rollup(changes)));
   }
   const changedMs = median(figures);
-  say();
-  say(`Roll-up of ${count} CapacityRequests, ${untouched.length} needs`);
-  sayFigure('from scratch: read, add up, encode', duration(scratchMs));
-  sayFigure(`after ${kept.changed} changed: read them, add up, encode`, duration(changedMs));
-  sayFigure('after 1 % changed, beside from scratch', ratio(changedMs, scratchMs), 'aim 1/20');
-  await sayGo(requests, { needs: untouched, scratchMs, changedMs });
+  print();
+  print(`Roll-up of ${count} CapacityRequests, ${untouched.length} needs`);
+  printFigure('from scratch: read, add up, encode', duration(scratchMs));
+  printFigure(`after ${kept.changed} changed: read them, add up, encode`, duration(changedMs));
+  printFigure('after 1 % changed, beside from scratch', ratio(changedMs, scratchMs), 'aim 1/20');
+  await printGo(requests, { needs: untouched, scratchMs, changedMs });
 };

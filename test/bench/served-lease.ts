@@ -17,7 +17,7 @@ export interface LeaseCall {
 /** Keeps a Lease. */
 export class ServedLease {
   #lease: JsonRecord | undefined;
-  #revision = 1;
+  #resourceVersion = 1;
   readonly #watchers = new Set<ServerResponse>();
 
   /** Answers a request. */
@@ -25,24 +25,24 @@ export class ServedLease {
     if (method !== 'GET') this.#write(parseJson(body));
     if (method === 'GET' && path.endsWith('/leases')) {
       const items = this.#lease === undefined ? [] : [this.#lease];
-      json(response, 200, { metadata: { resourceVersion: String(this.#revision) }, items });
+      json(response, 200, { metadata: { resourceVersion: String(this.#resourceVersion) }, items });
     } else if (this.#lease === undefined) json(response, 404, { kind: 'Status', code: 404 });
     else json(response, method === 'POST' ? 201 : 200, this.#lease);
   }
 
   /** Tells this one of every change from now on. */
-  tell(response: ServerResponse): void {
+  sendTo(response: ServerResponse): void {
     this.#watchers.add(response);
     response.on('close', () => this.#watchers.delete(response));
   }
 
   #write(body: unknown): void {
-    this.#revision += 1;
+    this.#resourceVersion += 1;
     const metadata = {
       ...recordAt(this.#lease, 'metadata'),
       ...recordAt(body, 'metadata'),
       uid: 'lease',
-      resourceVersion: String(this.#revision),
+      resourceVersion: String(this.#resourceVersion),
     };
     const type = this.#lease === undefined ? 'ADDED' : 'MODIFIED';
     this.#lease = { ...this.#lease, ...asRecord(body), metadata };

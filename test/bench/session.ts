@@ -21,7 +21,7 @@ import { ShardCalls, shardCallsLayer } from '../../src/effects/shard-call.ts';
 import { ShardMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { type ShardPayload, startShard } from '../support/fleet/shard-process.ts';
 import { machinePayload } from './machine-frames.ts';
-import { duration, median, ratio, repeated, say, sayFigure } from './measurement.ts';
+import { duration, median, print, printFigure, ratio, repeated } from './measurement.ts';
 
 const FRAMES = 200_000;
 const MACHINES = 1_000;
@@ -41,7 +41,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
       read: () => Effect.succeed({ _tag: 'Unfit', problem: 'plaintext' } as const),
     }),
   ));
-  const world = makeActorEnvironment({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry: silentTelemetry,
@@ -49,7 +49,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
   });
   const template = bootstrapRenderer(undefined);
   if (template._tag === 'Unparseable') throw new Error(template.message);
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: CLUSTER,
     address,
     rollupIntervalMs: 10_000,
@@ -68,7 +68,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
 };
 
 /** Resolves when the session has told `count` machines. */
-const told = (session: FleetSession, count: number): Promise<unknown> =>
+const received = (session: FleetSession, count: number): Promise<unknown> =>
   firstValueFrom(session.news.pipe(skip(count - 1), take(1)));
 
 /** A session whose frames come by a call in this process. */
@@ -95,13 +95,13 @@ export const startFedSession = async (): Promise<FedSession> => {
   });
   const { session, end } = startSession(shard, 'shard:7780');
   const receive = await opened.promise;
-  const streamOpened = told(session, 1);
+  const streamOpened = received(session, 1);
   receive(ACK);
   await streamOpened;
   return {
     end,
     feed: async (atOnce, times) => {
-      const all = told(session, atOnce * times);
+      const all = received(session, atOnce * times);
       for (let time = 0; time < times; time += 1) {
         if (time > 0) await nextTurn();
         for (let sent = 0; sent < atOnce; sent += 1) receive(FRAMES_OF[sent % MACHINES] ?? ACK);
@@ -126,12 +126,12 @@ const overGrpc = async (): Promise<number> => {
     const { session, end } = startSession(shardCallsLayer, shard.address);
     const opened = await shard.event(({ event }) => event === 'opened');
     const stream = opened.event === 'opened' ? opened.stream : 0;
-    const streamOpened = told(session, 1);
-    shard.sayBytes(stream, ACK);
+    const streamOpened = received(session, 1);
+    shard.sendBytes(stream, ACK);
     await streamOpened;
     const figures = await repeated(1, async () => {
-      const all = told(session, FRAMES);
-      shard.say(stream, machinePayload(1), FRAMES);
+      const all = received(session, FRAMES);
+      shard.send(stream, machinePayload(1), FRAMES);
       await all;
     });
     await end();
@@ -155,11 +155,11 @@ export const benchSession = async (): Promise<void> => {
   );
   const sessionMs = await inProcess();
   const grpcMs = await overGrpc();
-  say();
-  say(`Session, ${FRAMES} NodeStateUpdates of ${FRAMES_OF[0]?.length ?? 0} bytes`);
-  sayFigure('decoding alone', perSecond(decodeMs), duration(decodeMs));
-  sayFigure('through the session, in process', perSecond(sessionMs), duration(sessionMs));
-  sayFigure('through the session, beside decoding alone', ratio(sessionMs, decodeMs));
-  sayFigure('through the session, over gRPC', perSecond(grpcMs), duration(grpcMs));
-  sayFigure('over gRPC, beside in process', ratio(grpcMs, sessionMs));
+  print();
+  print(`Session, ${FRAMES} NodeStateUpdates of ${FRAMES_OF[0]?.length ?? 0} bytes`);
+  printFigure('decoding alone', perSecond(decodeMs), duration(decodeMs));
+  printFigure('through the session, in process', perSecond(sessionMs), duration(sessionMs));
+  printFigure('through the session, beside decoding alone', ratio(sessionMs, decodeMs));
+  printFigure('through the session, over gRPC', perSecond(grpcMs), duration(grpcMs));
+  printFigure('over gRPC, beside in process', ratio(grpcMs, sessionMs));
 };

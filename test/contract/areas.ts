@@ -17,9 +17,9 @@ import { tables } from './cases/tables.ts';
 import { validity } from './cases/validity.ts';
 import { versions } from './cases/versions.ts';
 import { watches } from './cases/watches.ts';
-import { playedBudgets } from './played/budgets.ts';
-import { playedScheduling } from './played/scheduling.ts';
-import { playedWorkloads } from './played/workloads.ts';
+import { controllerBudgets } from './controllers/budgets.ts';
+import { controllerScheduling } from './controllers/scheduling.ts';
+import { controllerWorkloads } from './controllers/workloads.ts';
 import type { Area } from './suite.ts';
 
 /** What the API server promises by itself, and a garbage collector with it. */
@@ -45,4 +45,8 @@ export const SERVER_AREAS: readonly Area[] = [
 ];
 
 /** What controllers, scheduler and kubelets bring about. */
-export const PLAYED_AREAS: readonly Area[] = [playedBudgets, playedWorkloads, playedScheduling];
+export const CONTROLLER_AREAS: readonly Area[] = [
+  controllerBudgets,
+  controllerWorkloads,
+  controllerScheduling,
+];

@@ -45,5 +45,5 @@ export interface ContractCluster {
   /** Lets a moment pass: its controllers get on, its watches deliver. */
   readonly moment: () => Promise<void>;
   /** Makes every older revision 410 Gone. */
-  readonly forgetRevisions: () => Promise<void>;
+  readonly compactHistory: () => Promise<void>;
 }

@@ -137,7 +137,8 @@ export const keep = (paths: Readonly<Record<string, string>>): Step => (run) => 
 };
 
 /** Keeps the revision of the newest answer, an object or a list. */
-export const keepRevision = (name = 'rv'): Step => keep({ [name]: 'metadata.resourceVersion' });
+export const keepResourceVersion = (name = 'rv'): Step =>
+  keep({ [name]: 'metadata.resourceVersion' });
 
 /** Fields that the newest answer does not have, or has as null. */
 export const absent = (...paths: readonly string[]): Step => (run) => {

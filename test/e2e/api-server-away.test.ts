@@ -79,18 +79,18 @@ const expected = new Map(
   }),
 );
 
-const shown = (one: JsonRecord): string =>
+const current = (one: JsonRecord): string =>
   `${phaseOf(one)} ${textAt(one, 'status', 'lastError') ?? ''}`;
 
 const untilLastFrames = (cluster: ClusterClient): Promise<readonly JsonRecord[]> =>
   untilAll(cluster, COLLECTIONS.upcomingNodes, {
     what: 'every object to show the last frame of its machine',
     count: expected.size,
-    each: (one) => expected.get(nameOf(one)) === shown(one),
+    each: (one) => expected.get(nameOf(one)) === current(one),
     timeoutMs: 120_000,
   });
 
-describeWithTestbed('operator, when the API server is away', { say: () => {} }, (bed) => {
+describeWithTestbed('operator, when the API server is away', { print: () => {} }, (bed) => {
   it('ends with every object in the state of its last frame after 60 s without it', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });

@@ -57,7 +57,7 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
   );
 };
 
-describeWithTestbed('operator, when it is given nonsense', { say: () => {} }, (bed) => {
+describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, (bed) => {
   it('wire 2: leaves bad requests out with a Warning each, and the others go up', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });

@@ -34,7 +34,7 @@ const untilPulled = (fleet: FleetProcess, userData: string): Promise<unknown> =>
     everyMs: 500,
   });
 
-describeWithTestbed('bootstrap template', { say: () => {} }, (bed) => {
+describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
   it('is refused at start-up with line and column when it is none', async () => {
     await freshCluster(bed());
     const operator = await startOperator({
@@ -43,8 +43,8 @@ describeWithTestbed('bootstrap template', { say: () => {} }, (bed) => {
       flags: { 'bootstrap-template-file': await templateFile('#cloud-config\n  {{if}}\n') },
     });
     expect(await operator.exited).toBe(FAILURE);
-    const said = operator.logs().map(({ msg }) => msg).join('\n');
-    expect(said).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
+    const logged = operator.logs().map(({ msg }) => msg).join('\n');
+    expect(logged).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
   });
 
   it('is read again when it changes, and a bad change keeps the last good one', async () => {

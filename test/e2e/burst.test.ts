@@ -22,7 +22,7 @@ const MACHINES = 5000;
 const WRITES_PER_MACHINE_MAX = 2.5;
 const PATIENCE_MS = 240_000;
 
-const STORIES = [
+const CASES = [
   {
     order: 'state',
     states: ['CONFIGURING', 'CONFIGURED', 'DRAINING'],
@@ -37,8 +37,8 @@ const STORIES = [
   },
 ] as const;
 
-for (const { order, states, phase, title } of STORIES) {
-  describeWithTestbed(`operator in a burst (${title})`, { say: () => {} }, (bed) => {
+for (const { order, states, phase, title } of CASES) {
+  describeWithTestbed(`operator in a burst (${title})`, { print: () => {} }, (bed) => {
     it(
       'wire 4: 5,000 machines that take 3 steps at once end in the last one, with one write in \
 flight each and at most 2.5 writes a machine',
@@ -78,7 +78,7 @@ flight each and at most 2.5 writes a machine',
   });
 }
 
-describeWithTestbed('operator in a burst that comes to nothing', { say: () => {} }, (bed) => {
+describeWithTestbed('operator in a burst that comes to nothing', { print: () => {} }, (bed) => {
   it('leaves no object, and writes none for most, which went before their turn', async () => {
     await bed().installCrds();
     const cluster = await clusterClient(bed());

@@ -16,20 +16,15 @@ import { describeWithBrowser, openPage, seriousFaults } from '../support/page/br
 import { beginDemo, type BegunDemo, type FollowedDemo } from '../support/page/followed-demo.ts';
 import { litStates } from '../support/page/lit-states.ts';
 import {
+  litPaths,
+  pageCounts,
+  pageLinks,
+  pageLog,
+  pagePath,
   recordedLog,
-  recordedWay,
-  shownLinks,
-  shownLit,
-  shownLog,
-  shownPopulations,
-  shownWay,
+  recordedPath,
 } from '../support/page/page-views.ts';
-import {
-  lastLines,
-  populationsOf,
-  sightingProblem,
-  staysOf,
-} from '../support/page/recorded-actors.ts';
+import { countsByState, lastLines, litProblem, staysOf } from '../support/page/recorded-actors.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 
 const PATIENT_MS = 60_000;
@@ -45,47 +40,47 @@ interface Followed {
   /** An address of the page: of an actor, or of the list that it comes onto. */
   readonly address: string;
   /** A state that it passes through and that lasts, so that it is seen; good for a picture. */
-  readonly through: string;
+  readonly passes: string;
   /** A state that it is in when the story is over. */
   readonly end: string;
 }
 
 const STUCK = 'stuck-node';
-const STORIES: Readonly<Record<string, Followed>> = {
-  'scale-up': { address: '#/upcomingNode', through: 'settled', end: 'gone' },
+const FOLLOWED: Readonly<Record<string, Followed>> = {
+  'scale-up': { address: '#/upcomingNode', passes: 'settled', end: 'gone' },
   'tight-budget': {
     address: '#/podEviction?state=queued',
-    through: 'queued',
+    passes: 'queued',
     end: 'gone',
   },
   outage: {
     address: '#/fleetSession?actor',
-    through: 'backingOff',
+    passes: 'backingOff',
     end: 'connected.streaming.resync.resynced',
   },
   [STUCK]: {
     address: '#/nodeDrain',
-    through: 'work.underway.draining.open',
+    passes: 'work.underway.draining.open',
     end: 'work.failed',
   },
 };
 
-const soon = <Shown>(look: () => Promise<Shown>) => expect.poll(look, { timeout: PATIENT_MS });
+const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
-const picture = async (page: Page, name: string, { through }: Followed): Promise<void> => {
+const picture = async (page: Page, name: string, { passes }: Followed): Promise<void> => {
   const folder = process.env['PAGE_PICTURES'];
   if (folder === undefined) return;
-  await page.locator(`[data-state="${through}"].lit`).waitFor({ timeout: PATIENT_MS });
+  await page.locator(`[data-state="${passes}"].lit`).waitFor({ timeout: PATIENT_MS });
   await page.screenshot({ path: `${folder}/demo-${name}.png` });
 };
 
 /** Where the page and the recording differ; both are read anew, because the operator goes on. */
-const differences = async <Shown>(
-  shown: Promise<Shown>,
-  recorded: Promise<Shown>,
-): Promise<{ readonly shown: Shown; readonly recorded: Shown } | undefined> => {
-  const both = { shown: await shown, recorded: await recorded };
-  return JSON.stringify(both.shown) === JSON.stringify(both.recorded) ? undefined : both;
+const differences = async <Value>(
+  onPage: Promise<Value>,
+  recorded: Promise<Value>,
+): Promise<{ readonly onPage: Value; readonly recorded: Value } | undefined> => {
+  const both = { onPage: await onPage, recorded: await recorded };
+  return JSON.stringify(both.onPage) === JSON.stringify(both.recorded) ? undefined : both;
 };
 
 const sortedByState = (counts: Readonly<Record<string, number>>) =>
@@ -94,7 +89,7 @@ const sortedByState = (counts: Readonly<Record<string, number>>) =>
 describeWithBrowser('the demo', (browser) => {
   const begun = new Map<string, BegunDemo>();
   beforeAll(async () => {
-    for (const [name, followed] of Object.entries(STORIES)) {
+    for (const [name, followed] of Object.entries(FOLLOWED)) {
       const { address } = followed;
       const onFollowed = (page: Page) => picture(page, name, followed);
       begun.set(name, await beginDemo(browser(), { name, address, onFollowed }));
@@ -104,73 +99,73 @@ describeWithBrowser('the demo', (browser) => {
     await Promise.all([...begun.values()].map(({ end }) => end()));
   });
 
-  const told = async (name: string): Promise<FollowedDemo> => {
-    const story = begun.get(name);
-    if (story === undefined) throw new Error(`"${name}" was not begun`);
-    return await story.told;
+  const followedDemo = async (name: string): Promise<FollowedDemo> => {
+    const run = begun.get(name);
+    if (run === undefined) throw new Error(`"${name}" was not begun`);
+    return await run.followed;
   };
 
   it('has a page that follows each of its stories', () => {
-    expect(Object.keys(STORIES)).toEqual(Object.keys(DEMO_SCENARIOS));
+    expect(Object.keys(FOLLOWED)).toEqual(Object.keys(DEMO_SCENARIOS));
   });
 
   it.each(['light', 'dark'] as const)(
     'shows a drain that failed without a serious fault for a screen reader when it is %s',
     { timeout: LONG_MS },
     async (scheme) => {
-      const { url, actor } = await told(STUCK);
+      const { url, actor } = await followedDemo(STUCK);
       const page = await openPage(browser(), url, { scheme });
-      for (const [view, shown] of [['', '.welcome'], ['nodeDrain', '.line'], [actor, '.path']]) {
+      for (const [view, onPage] of [['', '.welcome'], ['nodeDrain', '.line'], [actor, '.path']]) {
         await page.goto(`${url}#/${view}`);
-        await page.locator(String(shown)).first().waitFor();
+        await page.locator(String(onPage)).first().waitFor();
         expect([view, await seriousFaults(page)]).toEqual([view, []]);
       }
     },
   );
 
-  describe.each(Object.entries(STORIES))('story "%s"', (name, { through, end }) => {
+  describe.each(Object.entries(FOLLOWED))('story "%s"', (name, { passes, end }) => {
     it('comes true', { timeout: LONG_MS }, async () => {
-      const { demo } = await told(name);
-      const said = demo.logs().map(({ msg }) => String(msg)).join('\n');
-      expect(said).toContain(DEMO_SCENARIOS[name]?.title);
+      const { demo } = await followedDemo(name);
+      const output = demo.logs().map(({ msg }) => String(msg)).join('\n');
+      expect(output).toContain(DEMO_SCENARIOS[name]?.title);
     });
 
     it('lights each state of the actor that is looked at, in order and to the end', async () => {
-      const { page, actor, lines } = await told(name);
+      const { page, actor, lines } = await followedDemo(name);
       await soon(async () => {
         const stays = staysOf(await lines(), actor);
-        return sightingProblem(await litStates(page), stays, SHORT_MS);
+        return litProblem(await litStates(page), stays, SHORT_MS);
       }).toBeUndefined();
       const lit = (await litStates(page)).map(({ state }) => state.split(' '));
-      expect(lit.flat()).toContain(through);
+      expect(lit.flat()).toContain(passes);
       expect(lit.at(-1)).toContain(end);
     });
 
     it('lists each event of that actor and its way, with nothing left out', async () => {
-      const { page, actor, lines } = await told(name);
+      const { page, actor, lines } = await followedDemo(name);
       const log = async () => recordedLog(await lines(), actor);
-      const way = async () => recordedWay(await lines(), actor);
-      await soon(() => differences(shownLog(page), log())).toBeUndefined();
-      await soon(() => differences(shownWay(page), way())).toBeUndefined();
+      const way = async () => recordedPath(await lines(), actor);
+      await soon(() => differences(pageLog(page), log())).toBeUndefined();
+      await soon(() => differences(pagePath(page), way())).toBeUndefined();
     });
 
     it('counts the actors in each state of each machine as the operator has them', async () => {
-      const { url, lines } = await told(name);
+      const { url, lines } = await followedDemo(name);
       const page = await openPage(browser(), url);
       for (const kind of Object.keys(MACHINES)) {
         await page.goto(`${url}#/${kind}`);
         await page.locator('.title h2').waitFor();
         await soon(() =>
           differences(
-            shownPopulations(page).then(sortedByState),
-            lines().then((all) => sortedByState(populationsOf(all, kind))),
+            pageCounts(page).then(sortedByState),
+            lines().then((all) => sortedByState(countsByState(all, kind))),
           )
         ).toBeUndefined();
       }
     });
 
     it('shows one actor of each machine, with its data', async () => {
-      const { url, lines } = await told(name);
+      const { url, lines } = await followedDemo(name);
       const page = await openPage(browser(), url);
       const ids = new Map(lastLines(await lines()).map(({ id }) => [kindInId(id), id]));
       expect(ids.size).toBeGreaterThan(5);
@@ -182,7 +177,7 @@ describeWithBrowser('the demo', (browser) => {
     });
 
     it('plays again from its recording, to the same states', async () => {
-      const { recording } = await told(name);
+      const { recording } = await followedDemo(name);
       const replay = spawnTidegate({ name: `replay ${name}`, args: ['replay', recording] });
       const code = await replay.exited;
       expect([code, replay.logs().filter(({ msg }) => / cannot be played: /.test(String(msg)))])
@@ -190,7 +185,7 @@ describeWithBrowser('the demo', (browser) => {
     });
 
     it('finds the actor by its name, and the link of what is found opens the same', async () => {
-      const { url, actor, lines } = await told(name);
+      const { url, actor, lines } = await followedDemo(name);
       const words = (actor.split('/').at(-1) ?? '').toLowerCase();
       const named = lastLines(await lines()).map(({ id }) => id)
         .filter((id) => id.toLowerCase().includes(words));
@@ -198,18 +193,18 @@ describeWithBrowser('the demo', (browser) => {
       const page = await openPage(browser(), `${url}#/`);
       await page.keyboard.press('/');
       await page.keyboard.type(words);
-      await soon(async () => (await shownLinks(page)).length).toBe(named.length);
+      await soon(async () => (await pageLinks(page)).length).toBe(named.length);
       await page.locator(`.line a[href^="#/${kindInId(actor)}"]`).first().click();
       await page.locator('.panel h2').waitFor();
       const found = await page.locator('.panel h2').innerText();
       const again = await openPage(browser(), page.url());
       await soon(() => again.locator('.panel h2').innerText()).toBe(found);
       expect(await again.locator('input[type=search]').inputValue()).toBe(words);
-      await soon(() => differences(shownLit(again), shownLit(page))).toBeUndefined();
+      await soon(() => differences(litPaths(again), litPaths(page))).toBeUndefined();
     });
 
     it('leaves nothing behind, and its page had nothing to complain of', async () => {
-      const { demo, page, complaints } = await told(name);
+      const { demo, page, complaints } = await followedDemo(name);
       expect(complaints).toEqual([]);
       await page.goto('about:blank');
       await demo.stop();

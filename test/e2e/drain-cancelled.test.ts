@@ -17,7 +17,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloa
 import { eventually } from '../support/eventually.ts';
 import type { FleetProcess } from '../support/processes/fleet-child.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 500, print: () => {} };
 const PODS = 3;
 const GRACE_SECONDS = 600;
 const UNCORDON = { spec: { unschedulable: false } };
@@ -26,11 +26,11 @@ const PROBE = 'example.com/probe';
 
 const nodeOf = (cluster: ClusterClient, name: string): Promise<object> =>
   cluster.call('GET', `${COLLECTIONS.nodes}/${name}`).then(({ body }) => body);
-const shownOf = (cluster: ClusterClient, machine: string): Promise<object> =>
+const upcomingNodeOf = (cluster: ClusterClient, machine: string): Promise<object> =>
   cluster.call('GET', `${COLLECTIONS.upcomingNodes}/un-${machine}`).then(({ body }) => body);
 
 const untilPhase = (cluster: ClusterClient, machine: string, phase: string): Promise<unknown> =>
-  eventually(async () => phaseOf(await shownOf(cluster, machine)) === phase, {
+  eventually(async () => phaseOf(await upcomingNodeOf(cluster, machine)) === phase, {
     what: `"${machine}" to be shown ${phase}`,
     everyMs: 100,
   });
@@ -46,12 +46,12 @@ const untilMark = (
   });
 
 /** The fleet says CONFIGURED, and the operator has heard it. */
-const sayConfigured = async (
+const checkConfigured = async (
   { fleet, cluster }: { readonly fleet: FleetProcess; readonly cluster: ClusterClient },
   machine: string,
   probe: string,
 ): Promise<void> => {
-  const providerId = textAt(await shownOf(cluster, machine), 'status', 'providerID') ?? '';
+  const providerId = textAt(await upcomingNodeOf(cluster, machine), 'status', 'providerID') ?? '';
   await fleet.script('POST', '/frames', {
     cluster: 'test',
     frame: {
@@ -66,7 +66,7 @@ const sayConfigured = async (
     },
   });
   await eventually(
-    async () => textAt(await shownOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
+    async () => textAt(await upcomingNodeOf(cluster, machine), 'spec', 'labels', PROBE) === probe,
     { what: 'the frame to be heard' },
   );
 };
@@ -94,7 +94,7 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     await cluster.patch(node, UNCORDON);
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Cancelled' });
     await cluster.clear(DRAIN_COLLECTIONS.budgets);
-    await sayConfigured(site, machine, 'first');
+    await checkConfigured(site, machine, 'first');
     await untilMark(cluster, machine, (mark) => mark === undefined);
     await untilPhase(cluster, machine, 'Ready');
     expect(await evictions()).toEqual([]);
@@ -103,8 +103,8 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Drained' });
     expect((await evictions()).map(({ code }) => code)).toEqual([201, 201, 201]);
-    await sayConfigured(site, machine, 'second');
-    expect(phaseOf(await shownOf(cluster, machine))).toBe('Drained');
+    await checkConfigured(site, machine, 'second');
+    expect(phaseOf(await upcomingNodeOf(cluster, machine))).toBe('Drained');
     expect(markSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
 
     await cluster.patch(node, UNCORDON);

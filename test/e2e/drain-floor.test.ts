@@ -13,7 +13,7 @@ import {
   mirrorPod,
 } from '../support/drains/workloads.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const PODS = 100;
 const DAEMON_PODS = 10;
 const MIRROR_PODS = 2;
@@ -42,7 +42,7 @@ describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
     const before = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod);
     const leaving = before.filter((pod) => pod.node === node && !pod.stays);
     expect(leaving.length).toBe(PODS);
-    const shown = await cluster.history(COLLECTIONS.upcomingNodes);
+    const current = await cluster.history(COLLECTIONS.upcomingNodes);
 
     const [instructionId = ''] = await reclaimEach(fleet, machines, GRACE_SECONDS);
 
@@ -64,6 +64,6 @@ describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
     const onNode = after.filter((pod) => pod.node === node);
     expect(onNode.map(({ uid }) => uid).sort())
       .toEqual(before.filter(({ stays }) => stays).map(({ uid }) => uid).sort());
-    expect(phasesIn(shown.of(`un-${node}`))).toEqual(['Draining', 'Drained']);
+    expect(phasesIn(current.of(`un-${node}`))).toEqual(['Draining', 'Drained']);
   });
 });

@@ -24,7 +24,7 @@ import {
 } from '../support/drains/workloads.ts';
 import { eventually, pause } from '../support/eventually.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const HEALTHY = 10;
 /** Long enough for a reason to be shown, which takes 10 s. */
 const GRACE_SECONDS = 60;
@@ -100,11 +100,11 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     const left = (await podsOn(cluster, node)).map(({ app }) => app).sort();
     expect(left).toEqual([...Object.keys(REFUSED), 'alone', 'db', 'guarded', 'held'].sort());
-    const shown = await eventually(async () => {
+    const current = await eventually(async () => {
       const reasons = await eventReasons(cluster, node);
       return reasons.includes('DeadlinePassed') && reasons;
     }, { what: 'the Event of the end' });
-    expect(shown).toEqual(expect.arrayContaining([
+    expect(current).toEqual(expect.arrayContaining([
       ...Object.values(REFUSED).map(({ reason }) => reason),
       'BlockedByBudget',
       'BudgetNeverAllows',

@@ -35,7 +35,7 @@ import {
 } from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const NODES = 100;
 const PODS_OF_NODE = 30;
 const WORKLOADS = 150;

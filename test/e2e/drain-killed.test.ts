@@ -11,7 +11,7 @@ const BED = {
   kwok: true,
   podReadyMs: 200,
   podDeleteMs: 400,
-  say: () => {},
+  print: () => {},
 };
 const ROUNDS = 20;
 const SEED = 20_261_121;
@@ -24,7 +24,7 @@ describeWithTestbed('drains whose operator is killed', BED, (bed) => {
       start: startTidegate,
       rounds: ROUNDS,
       seed: SEED,
-      say: (line) => lines.push(line),
+      print: (line) => lines.push(line),
     });
     process.stderr.write(`${[...lines, ...soakSummary(rounds, SEED)].join('\n')}\n`);
     expect(rounds.flatMap(({ number, problems }) => problems.map((one) => `${number}: ${one}`)))

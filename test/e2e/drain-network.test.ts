@@ -11,7 +11,7 @@ import { acksAt, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually, pause } from '../support/eventually.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const NODES = 2;
 const PODS = 24;
 const UNAVAILABLE = 3;
@@ -20,7 +20,7 @@ const OUTAGE_MS = 30_000;
 const CUTS = 5;
 const CLOCK_JUMP = fileURLToPath(new URL('../support/processes/clock-jump.ts', import.meta.url));
 
-const scenery = (prefix: string) => ({
+const fixture = (prefix: string) => ({
   machines: { count: NODES, prefix, pods: PODS / NODES },
   objects: () =>
     [
@@ -80,7 +80,7 @@ const refuse = (
 describeWithTestbed('drains over a bad network', BED, (bed) => {
   it('DR-37: drains end rightly though watches break off and answers go wrong', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
-    const site = await drainSite(bed(), scenery('faults-'), {
+    const site = await drainSite(bed(), fixture('faults-'), {
       flags: { kubeconfig: proxy.kubeconfig },
     });
     for (const status of [409, 500, 429, 503]) {
@@ -99,14 +99,14 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
   });
 
   it('DR-37: drains go on after half a minute without the API server, and after 410', async () => {
-    const site = await drainSite(bed(), scenery('outage-'));
+    const site = await drainSite(bed(), fixture('outage-'));
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     await untilEvicted(site, PODS / 3);
     await bed().stopApiServer();
     await pause(OUTAGE_MS);
     await bed().startApiServer();
     await untilEvicted(site, PODS / 3 + UNAVAILABLE);
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     const { cluster, machines } = site;
     expect(await untilEnded(cluster, machines))
       .toEqual(Object.fromEntries(machines.map((name) => [name, 'Drained'])));
@@ -120,7 +120,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
   });
 
   it('DR-16: a wall clock that jumps by hours ends no drain', async () => {
-    const site = await drainSite(bed(), scenery('clock-'), {
+    const site = await drainSite(bed(), fixture('clock-'), {
       runtime: 'node',
       env: { NODE_OPTIONS: `--import=${CLOCK_JUMP}` },
     });

@@ -5,7 +5,7 @@ import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
 import { drainSite } from '../support/drains/drain-test-site.ts';
-import { departuresFrom, nodesOfPods, podSteps, seenPod } from '../support/drains/pod-history.ts';
+import { nodesOfPods, podsLeaving, podSteps, seenPod } from '../support/drains/pod-history.ts';
 import { reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
 import {
   barePod,
@@ -15,7 +15,7 @@ import {
   priority,
 } from '../support/drains/workloads.ts';
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const TIER_GRACE_SECONDS = 40;
 const TIERS = ['low', 'middle', 'high'] as const;
 const PODS_OF_TIER = 4;
@@ -45,21 +45,21 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     // A tier is gone before the next one is told to go; the lowest was never asked.
-    const story = departuresFrom(podSteps(site.pods.changes()), node, TIERS);
+    const leaving = podsLeaving(podSteps(site.pods.changes()), node, TIERS);
     const times = (text: string): readonly string[] =>
       Array.from({ length: PODS_OF_TIER }, () => text);
-    expect(story.slice(0, 2 * PODS_OF_TIER).toSorted())
+    expect(leaving.slice(0, 2 * PODS_OF_TIER).toSorted())
       .toEqual([...times('middle gone'), ...times('middle leaves')]);
-    expect(story.slice(2 * PODS_OF_TIER).toSorted())
+    expect(leaving.slice(2 * PODS_OF_TIER).toSorted())
       .toEqual([...times('high gone'), ...times('high leaves')]);
     const calls = evictionsIn(await requestsBy(bed(), 'tidegate', site.readyMs));
     expect(calls.map(({ code }) => code)).toEqual([
       ...times('').map(() => 201),
       ...times('').map(() => 201),
     ]);
-    const [shown] = await cluster.list(COLLECTIONS.upcomingNodes);
-    expect(phaseOf(shown)).toBe('Failed');
-    expect(textAt(shown, 'status', 'lastError')).toMatch(
+    const [current] = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(phaseOf(current)).toBe('Failed');
+    expect(textAt(current, 'status', 'lastError')).toMatch(
       /4 pods[\s\S]*default\/low-[\s\S]*budget "?default\/low/,
     );
   });
@@ -87,10 +87,12 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
       ...Object.fromEntries(others.map((name) => [name, 'Drained'])),
       [first]: 'Failed',
     });
-    const shown = await cluster.list(COLLECTIONS.upcomingNodes);
-    expect(Object.fromEntries(shown.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)])))
+    const current = await cluster.list(COLLECTIONS.upcomingNodes);
+    expect(
+      Object.fromEntries(current.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)])),
+    )
       .toEqual(ends);
-    const failed = shown.find((one) => nameOf(one) === `un-${first}`);
+    const failed = current.find((one) => nameOf(one) === `un-${first}`);
     expect(textAt(failed, 'status', 'lastError')).toMatch(/1 pod[\s\S]*default\/guarded/);
     const left = (await cluster.list(DRAIN_COLLECTIONS.pods)).map(seenPod)
       .filter(({ node }) => machines.includes(node));

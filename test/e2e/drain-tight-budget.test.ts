@@ -19,21 +19,21 @@ const BED = {
   kwok: true,
   podReadyMs: 3000,
   podDeleteMs: 1000,
-  say: () => {},
+  print: () => {},
 };
 const PODS = 20;
 const GRACE_SECONDS = 3600;
 /** Long enough for anything that would be sent by mistake: the fleet hears one a second. */
-const QUIET_ROLLUPS = 5;
+const IDLE_ROLLUPS = 5;
 const STOPPED_AFTER = 5;
 
 const evictions = async (bed: Testbed, site: DrainSite): Promise<readonly AuditedEviction[]> =>
   evictionsIn(await requestsBy(bed, 'tidegate', site.readyMs));
 
 /** Waits for as long as some roll-ups take. */
-const quietTime = async ({ fleet }: DrainSite): Promise<void> => {
+const idleTime = async ({ fleet }: DrainSite): Promise<void> => {
   const before = (await rollupsAt(fleet)).length;
-  await eventually(async () => (await rollupsAt(fleet)).length >= before + QUIET_ROLLUPS, {
+  await eventually(async () => (await rollupsAt(fleet)).length >= before + IDLE_ROLLUPS, {
     what: 'some roll-ups to pass',
   });
 };
@@ -51,7 +51,7 @@ const failProbeOf = async (cluster: ClusterClient, app: string): Promise<string>
   return pod.uid;
 };
 
-const reasonsShown = async (cluster: ClusterClient): Promise<readonly string[]> =>
+const reportedReasons = async (cluster: ClusterClient): Promise<readonly string[]> =>
   (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
 
 describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
@@ -74,13 +74,13 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     // The slot is taken until the replacement is ready, so nothing is on its way now.
     await cluster.patch(budgetPath('db'), { spec: { maxUnavailable: 0 } });
     await eventually(async () => {
-      const [shown] = await cluster.list(DRAIN_COLLECTIONS.budgets);
-      return numberAt(shown, 'status', 'currentHealthy') === PODS &&
-        numberAt(shown, 'status', 'disruptionsAllowed') === 0;
+      const [current] = await cluster.list(DRAIN_COLLECTIONS.budgets);
+      return numberAt(current, 'status', 'currentHealthy') === PODS &&
+        numberAt(current, 'status', 'disruptionsAllowed') === 0;
     }, { what: 'every replacement to be ready under a closed budget' });
-    await quietTime(site);
+    await idleTime(site);
     expect((await evictions(bed(), site)).length).toBe(STOPPED_AFTER);
-    await eventually(async () => (await reasonsShown(cluster)).includes('BlockedByBudget'), {
+    await eventually(async () => (await reportedReasons(cluster)).includes('BlockedByBudget'), {
       what: 'an Event that names the budget',
     });
 
@@ -119,8 +119,8 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
       .find(({ app }) => app === 'slow');
     expect(pending?.phase).toBe('Pending');
     await eventually(async () => {
-      const shown = await cluster.list(DRAIN_COLLECTIONS.budgets);
-      return shown.every((one) => numberAt(one, 'status', 'disruptionsAllowed') === 0);
+      const current = await cluster.list(DRAIN_COLLECTIONS.budgets);
+      return current.every((one) => numberAt(one, 'status', 'disruptionsAllowed') === 0);
     }, { what: 'both budgets to be full' });
 
     await reclaimEach(fleet, machines, GRACE_SECONDS);
@@ -151,10 +151,10 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     ]);
     await untilBudgetsCurrent(cluster);
     await reclaimEach(fleet, machines, GRACE_SECONDS);
-    await eventually(async () => (await reasonsShown(cluster)).includes('TwoBudgets'), {
+    await eventually(async () => (await reportedReasons(cluster)).includes('TwoBudgets'), {
       what: 'an Event that says why',
     });
-    await quietTime(site);
+    await idleTime(site);
     const asked = await evictions(bed(), site);
     expect(asked.length).toBe(2);
     expect(asked.filter(({ pod }) => pod.startsWith('twice'))).toEqual([]);

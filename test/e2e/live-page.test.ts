@@ -26,7 +26,7 @@ const crowded = async (count: number): Promise<ActorCrowd> => {
 
 const PATIENT_MS = 60_000;
 /** What a busy machine shows later than an idle one. */
-const soon = <Shown>(look: () => Promise<Shown>) => expect.poll(look, { timeout: PATIENT_MS });
+const soon = <Value>(look: () => Promise<Value>) => expect.poll(look, { timeout: PATIENT_MS });
 
 const found = (page: Page) => page.locator('.found');
 const lit = (page: Page) => page.locator('[data-state].lit');
@@ -36,7 +36,7 @@ const litPaths = (page: Page): Promise<readonly string[]> =>
 /** Each view of the page, and what is there when it is drawn. */
 const VIEWS = [
   ['', '.welcome'],
-  ['podEviction', 'text.population'],
+  ['podEviction', 'text.state-count'],
   ['podEviction?state=queued', '.found b'],
   ['podEviction?search=nobody', '.found'],
   ['podEviction/default/db-7', '.lit'],
@@ -62,11 +62,11 @@ describeWithBrowser('the live page', (browser) => {
   it('says how many actors are in each state, and lists those of the state that is picked', async () => {
     const { url, move } = await crowded(300);
     const page = await openPage(browser(), `${url}#/podEviction`);
-    const population = page.locator('[data-state="queued"] > text.population');
-    await soon(() => population.textContent()).toBe('300');
+    const count = page.locator('[data-state="queued"] > text.state-count');
+    await soon(() => count.textContent()).toBe('300');
     move(100);
-    await soon(() => population.textContent()).toBe('200');
-    const [other = ''] = await page.locator('[data-state]:has(> text.population)')
+    await soon(() => count.textContent()).toBe('200');
+    const [other = ''] = await page.locator('[data-state]:has(> text.state-count)')
       .evaluateAll((groups) =>
         groups.map((group) => group.getAttribute('data-state') ?? '')
           .filter((path) => path.includes('.'))
@@ -95,16 +95,16 @@ describeWithBrowser('the live page', (browser) => {
       const { page, close } = await emptyPage(browser(), { scheme });
       onTestFinished(close);
       await page.goto(crowd.url);
-      for (const [view, shown] of VIEWS) {
+      for (const [view, selector] of VIEWS) {
         await page.goto(`${crowd.url}#/${view}`);
-        await page.locator(shown).first().waitFor();
+        await page.locator(selector).first().waitFor();
         await page.locator('details').evaluateAll((all) =>
           all.forEach((one) => one.setAttribute('open', ''))
         );
         expect([view, await seriousFaults(page)]).toEqual([view, []]);
       }
       await crowd.close();
-      await page.locator('.heard.lost').waitFor();
+      await page.locator('.connection.lost').waitFor();
       expect(await seriousFaults(page)).toEqual([]);
     },
   );
@@ -114,9 +114,9 @@ describeWithBrowser('the live page', (browser) => {
     const page = await browser().newPage();
     onTestFinished(() => page.close());
     await page.goto(crowd.url);
-    await soon(() => page.locator('.heard').innerText()).toBe('live');
+    await soon(() => page.locator('.connection').innerText()).toBe('live');
     await crowd.close();
-    await soon(() => page.locator('.heard').innerText()).toContain('no answer');
+    await soon(() => page.locator('.connection').innerText()).toContain('no answer');
   });
 });
 
@@ -125,7 +125,7 @@ const picture = async (page: Page, name: string): Promise<void> => {
   if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
 };
 
-const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, say: () => {} };
+const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const PODS = 8;
 const GRACE_SECONDS = 3600;
 
@@ -158,7 +158,7 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();
       await soon(() => page.locator('.panel h2').innerText()).toContain('default/db');
       await page.goto(`${String(url)}#/podEviction`);
-      await soon(() => page.locator('[data-state="queued"] > text.population').textContent())
+      await soon(() => page.locator('[data-state="queued"] > text.state-count').textContent())
         .toBe(String(PODS));
       await picture(page, 'page-overview');
 

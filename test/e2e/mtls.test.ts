@@ -39,10 +39,10 @@ const MACHINES = 1000;
 /** Dials after which a loop without a pause would long have made hundreds. */
 const ENDINGS = 3;
 
-const says = (message: string) => (line: LogLine): boolean => line.message === message;
+const hasMessage = (message: string) => (line: LogLine): boolean => line.message === message;
 
-const told = (operator: OperatorProcess, message: string): readonly LogLine[] =>
-  operator.logs().filter(says(message));
+const entries = (operator: OperatorProcess, message: string): readonly LogLine[] =>
+  operator.logs().filter(hasMessage(message));
 
 /** One authority signs fleets, another one signs operators. */
 const authorities = () => ({
@@ -79,7 +79,7 @@ const securedOperator = async (
 
 const untilAccepted = (operator: OperatorProcess, times: number): Promise<unknown> =>
   eventually(
-    () => told(operator, 'Key pair accepted; the next dial uses it').length === times,
+    () => entries(operator, 'Key pair accepted; the next dial uses it').length === times,
     { what: `${times} key pairs to be accepted` },
   );
 
@@ -92,7 +92,7 @@ const refusalEvents = async (cluster: ClusterClient, lease: string): Promise<rea
     )
     .map((event) => textAt(event, 'note') ?? '');
 
-describeWithTestbed('operator with mTLS', { say: () => {} }, (bed) => {
+describeWithTestbed('operator with mTLS', { print: () => {} }, (bed) => {
   it(
     'wire 8: an operator whose certificate is not for its cluster alone dials nobody, says why, \
 and goes on once it has a right one',
@@ -102,7 +102,7 @@ and goes on once it has a right one',
       const { fleets, operators } = authorities();
       const fleet = await securedFleet(fleets, operators);
       const counter = await countDials(fleet.ports.shard);
-      const stories = [
+      const cases = [
         {
           clusterId: 'wrong',
           pair: clusterPair(operators, 'other'),
@@ -121,14 +121,16 @@ and goes on once it has a right one',
           why: 'the certificate has no URI SAN "bigfleet://cluster/none"',
         },
       ];
-      const running = await Promise.all(stories.map(async ({ clusterId, pair, why }) => {
+      const running = await Promise.all(cases.map(async ({ clusterId, pair, why }) => {
         const keys = await writeKeyFiles(pair, [fleets]);
         const { address } = counter;
         const operator = await securedOperator({ bed: bed(), address, keys, clusterId });
         return { clusterId, why, keys, operator };
       }));
       await Promise.all(running.map(async ({ clusterId, why, keys, operator }) => {
-        const { detail } = await operator.untilLog(says('Session refused'), { what: 'a refusal' });
+        const { detail } = await operator.untilLog(hasMessage('Session refused'), {
+          what: 'a refusal',
+        });
         const sentence = `Cannot use the key pair "${keys.certificate}": ${why}`;
         expect(detail).toBe(sentence);
         expect(
@@ -143,10 +145,10 @@ and goes on once it has a right one',
 
       await Promise.all(running.map(async ({ clusterId, keys, operator }) => {
         await keys.rotate(clusterPair(operators, clusterId));
-        await operator.untilLog(says('Session resynced'), { what: 'that it is in step' });
-        expect(told(operator, 'Session refused')).toHaveLength(1);
+        await operator.untilLog(hasMessage('Session resynced'), { what: 'that it is in step' });
+        expect(entries(operator, 'Session refused')).toHaveLength(1);
       }));
-      expect(counter.dials()).toBe(stories.length);
+      expect(counter.dials()).toBe(cases.length);
       expect((await sessionsAt(fleet)).map(({ clusterId }) => clusterId).sort())
         .toEqual(['none', 'two', 'wrong']);
     },
@@ -160,20 +162,20 @@ certificate of the other',
       const { fleets, operators } = authorities();
       const stranger = newAuthority('a stranger');
       const fleet = await securedFleet(fleets, operators);
-      const stories = [
+      const cases = [
         { clusterId: 'unknown', signer: stranger, trusted: fleets },
         { clusterId: 'distrustful', signer: operators, trusted: stranger },
       ];
-      await Promise.all(stories.map(async ({ clusterId, signer, trusted }) => {
+      await Promise.all(cases.map(async ({ clusterId, signer, trusted }) => {
         const counter = await countDials(fleet.ports.shard);
         const keys = await writeKeyFiles(clusterPair(signer, clusterId), [trusted]);
         const { address } = counter;
         const operator = await securedOperator({ bed: bed(), address, keys, clusterId });
-        await eventually(() => told(operator, 'Session ended').length >= ENDINGS, {
+        await eventually(() => entries(operator, 'Session ended').length >= ENDINGS, {
           what: `${ENDINGS} endings`,
         });
         const dials = counter.dials();
-        const endings = told(operator, 'Session ended');
+        const endings = entries(operator, 'Session ended');
         expect(dials - endings.length).toBeOneOf([0, 1]);
         expect(endings.slice(0, ENDINGS).map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
         for (const { detail } of endings) expect(detail).toContain('certificate');
@@ -200,7 +202,9 @@ has changed',
         status: 'PERMISSION_DENIED',
         message: 'not on the list',
       });
-      const { detail } = await operator.untilLog(says('Session refused'), { what: 'a refusal' });
+      const { detail } = await operator.untilLog(hasMessage('Session refused'), {
+        what: 'a refusal',
+      });
       expect(detail).toBe('PERMISSION_DENIED: not on the list');
       await eventually(async () => (await refusalEvents(cluster, 'refused')).length === 1, {
         what: 'an Event on the Lease',
@@ -209,7 +213,7 @@ has changed',
       await keys.rotate(clusterPair(operators, 'refused'));
       await untilSession(fleet, { after: number });
       expect(counter.dials()).toBe(2);
-      expect(told(operator, 'Session refused')).toHaveLength(1);
+      expect(entries(operator, 'Session refused')).toHaveLength(1);
     },
   );
 
@@ -246,13 +250,13 @@ with the new one',
         })
       );
       expect((await sessionsAt(before)).map(({ number }) => number)).toEqual([session.number]);
-      expect(told(operator, 'Session ended')).toEqual([]);
+      expect(entries(operator, 'Session ended')).toEqual([]);
 
       await before.stop();
       // Whoever is signed by the old authority would not get in here.
       const after = await securedFleet(fleets, successors, { bindingsFile, ports: before.ports });
       await untilSession(after);
-      await eventually(() => told(operator, 'Session resynced').length === 2, {
+      await eventually(() => entries(operator, 'Session resynced').length === 2, {
         what: 'the second session to be resynced',
       });
       expect((await cluster.list(COLLECTIONS.upcomingNodes)).map(uidOf).sort())
@@ -271,7 +275,9 @@ so once',
       const operator = await securedOperator({ bed: bed(), address: fleet.address, keys });
       const kept = 'Key files not usable; the pair before them stays in use';
       const untilKept = (times: number) =>
-        eventually(() => told(operator, kept).length === times, { what: `${times} bad rotations` });
+        eventually(() => entries(operator, kept).length === times, {
+          what: `${times} bad rotations`,
+        });
       const first = await untilSession(fleet);
 
       const next = clusterPair(operators, 'test');
@@ -289,12 +295,12 @@ so once',
       await keys.rotate(next);
       await untilAccepted(operator, 2);
       expect(await untilSession(fleet)).toMatchObject({ number: third.number });
-      expect(told(operator, kept).map(({ problem }) => problem)).toEqual([
+      expect(entries(operator, kept).map(({ problem }) => problem)).toEqual([
         `Cannot use the key pair "${keys.certificate}": the key file holds no PEM private key`,
         `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
         'certificate',
       ]);
-      expect(told(operator, 'Session refused')).toEqual([]);
+      expect(entries(operator, 'Session refused')).toEqual([]);
     },
   );
 });

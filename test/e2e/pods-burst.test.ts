@@ -69,7 +69,7 @@ const names = Array.from({ length: COUNT }, (_, index) => `burst-${index}`);
 const finishing = names.slice(0, FINISHING);
 const deleted = names.slice(FINISHING, FINISHING + DELETED);
 
-describeWithTestbed('pods in a burst', { say: () => {}, controllers: true }, (bed) => {
+describeWithTestbed('pods in a burst', { print: () => {}, controllers: true }, (bed) => {
   it(
     'of 10,000 of which 5,000 finish and 2,000 are deleted, with a controller killed in the \
 middle, leave the requests of those that live, for at most 2 writes a pod and a deletion for each \

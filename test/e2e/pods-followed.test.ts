@@ -60,7 +60,7 @@ const notesAbout = async (cluster: ClusterClient, name: string): Promise<readonl
     .filter((event) => textAt(event, 'regarding', 'name') === name)
     .map((event) => `${textAt(event, 'type')} ${textAt(event, 'reason')} ${textAt(event, 'note')}`);
 
-describeWithTestbed('pods', { say: () => {} }, (bed) => {
+describeWithTestbed('pods', { print: () => {} }, (bed) => {
   it('a request follows its pod: a resize in place, an annotation, its end', async () => {
     const cluster = await cleared(bed());
     await startPodsRole({ bed: bed() });
@@ -141,8 +141,8 @@ last good one',
       }, { what: 'a default that is gone to go from the request' });
       await writeFile(file, 'gold: {interruptionPenalty: "many"}');
       const notes = await eventually(async () => {
-        const said = await notesAbout(cluster, 'tidegate-pods');
-        return said.some((note) => note.includes('PenaltyDefaultsRefused')) && said;
+        const logged = await notesAbout(cluster, 'tidegate-pods');
+        return logged.some((note) => note.includes('PenaltyDefaultsRefused')) && logged;
       }, { what: 'the Event about the bad file' });
       expect(notes.filter((note) => note.includes('PenaltyDefaultsRefused'))).toHaveLength(1);
       expect(await role.metric('tidegate_penalty_defaults_refused_total')).toBe(1);
@@ -190,8 +190,8 @@ a request cannot say gets one Warning',
       ]);
       expect(valueAt(request, 'spec', 'interruptionPenalty')).toBeUndefined();
       const notes = await eventually(async () => {
-        const said = (await notesAbout(cluster, 'choosy')).toSorted();
-        return said.length >= 2 && said;
+        const logged = (await notesAbout(cluster, 'choosy')).toSorted();
+        return logged.length >= 2 && logged;
       }, { what: 'the Warnings' });
       expect(notes).toEqual([
         expect.stringMatching(/^Warning DemandLeftOut .*matchExpressions\[0\]/),

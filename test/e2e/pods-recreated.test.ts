@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { COLLECTIONS, nameOf, uidOf } from '../support/api/cluster-client.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
-import { listeningShard, totalOf } from '../support/demand/heard-rollups.ts';
+import { listeningShard, totalOf } from '../support/demand/received-rollups.ts';
 import { untilPodsReady } from '../support/drains/drain-site.ts';
 import { seenPod } from '../support/drains/pod-history.ts';
 import { spareNodes } from '../support/drains/reclaims.ts';
@@ -63,7 +63,7 @@ const settled = async (bed: Testbed) => {
 };
 
 describeWithTestbed('pods that are recreated', {
-  say: () => {},
+  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,
@@ -118,8 +118,8 @@ no fewer',
         flags: { ...FLAGS, ...UNHURRIED },
       });
       const totals = await eventually(() => {
-        const heard = shard.rollups().slice(since).map((rollup) => totalOf(rollup, 'cpu'));
-        return heard.length > 2 && heard;
+        const received = shard.rollups().slice(since).map((rollup) => totalOf(rollup, 'cpu'));
+        return received.length > 2 && received;
       }, { what: 'roll-ups of the next operator' });
       expect(new Set(totals)).toEqual(new Set([REPLICAS]));
     },

@@ -69,7 +69,7 @@ const none = (cluster: ClusterClient, collection: string, what: string): Promise
   untilAll(cluster, collection, { what, count: 0, each: () => true, timeoutMs: PATIENT_MS });
 
 describeWithTestbed('operator with pods', {
-  say: () => {},
+  print: () => {},
   controllers: true,
   scheduler: true,
   kwok: true,
@@ -91,7 +91,7 @@ the Deployment is scaled to 0',
         flags: { 'with-pods': 'true', 'log-level': 'info' },
       });
       await operator.untilReady();
-      const shown = await cluster.history(COLLECTIONS.upcomingNodes);
+      const current = await cluster.history(COLLECTIONS.upcomingNodes);
       await cluster.create(DAEMON_SETS, [agent]);
       expect(await cluster.list(COLLECTIONS.nodes)).toEqual([]);
 
@@ -145,7 +145,7 @@ the Deployment is scaled to 0',
         IDLE: 48,
       });
       for (const { id } of bound) {
-        expect(phasesIn(shown.of(`un-${id}`))).toEqual([
+        expect(phasesIn(current.of(`un-${id}`))).toEqual([
           'Registered',
           'Ready',
           'Draining',

@@ -18,7 +18,7 @@ import { thisRuntime } from '../support/processes/tidegate-process.ts';
 
 const MACHINES = 5;
 
-describeWithTestbed(`operator under ${thisRuntime}`, { say: () => {} }, (bed) => {
+describeWithTestbed(`operator under ${thisRuntime}`, { print: () => {} }, (bed) => {
   it('turns demand into machines that are Ready, and leaves with 0 when told to', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });

@@ -43,7 +43,7 @@ const startOf = (writes: readonly AuditEntry[]): number =>
   Math.min(...writes.map(({ receivedMs }) => receivedMs));
 
 /** A cluster with demand, a fleet, a leader in the middle of a burst, and a standby. */
-interface Stage {
+interface Site {
   readonly cluster: ClusterClient;
   readonly fleet: FleetProcess;
   readonly leader: OperatorProcess;
@@ -66,7 +66,7 @@ const operatorOf = (
 const inBurst = async (
   bed: Testbed,
   lease: Readonly<Record<string, string>>,
-): Promise<Stage> => {
+): Promise<Site> => {
   await bed.installCrds();
   const cluster = await clusterClient(bed);
   const holder = async () =>
@@ -92,7 +92,7 @@ const inBurst = async (
 };
 
 /** The standby has taken over and finished what was begun. */
-const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Stage): Promise<void> => {
+const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Site): Promise<void> => {
   await untilSession(fleet, { after: 1 });
   await untilAll(cluster, COLLECTIONS.upcomingNodes, {
     what: 'every machine to be Ready',
@@ -110,16 +110,16 @@ const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Stage): Prom
   expect(endOf(await writesBy(bed, 'tidegate-a'))).toBeLessThanOrEqual(startOf(writes));
 };
 
-describeWithTestbed('two operators, when the leader gets SIGTERM', { say: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
   it(
     'DR-15: a standby writes nothing before the leader is told to stop, and then takes over at \
 once, long before the lease runs out',
     async () => {
-      const stage = await inBurst(bed(), LONG);
-      expect(await stage.leader.stop()).toBe(0);
-      await finishedBy(bed(), stage);
+      const site = await inBurst(bed(), LONG);
+      expect(await site.leader.stop()).toBe(0);
+      await finishedBy(bed(), site);
       // The stream of the old leader was closed before the new one opened its own.
-      expect(sessionLog(stage.fleet)).toEqual([
+      expect(sessionLog(site.fleet)).toEqual([
         'connected',
         'ended: The cluster closed the stream',
         'connected',
@@ -128,35 +128,39 @@ once, long before the lease runs out',
   );
 });
 
-describeWithTestbed('two operators, when the leader gets SIGKILL', { say: () => {} }, (bed) => {
+describeWithTestbed('two operators, when the leader gets SIGKILL', { print: () => {} }, (bed) => {
   it(
     'DR-15: a standby takes over from a killed leader when the lease has run out, and finishes \
 what was begun',
     async () => {
-      const stage = await inBurst(bed(), SHORT);
-      stage.leader.signal('KILL');
-      await stage.leader.exited;
-      await finishedBy(bed(), stage);
+      const site = await inBurst(bed(), SHORT);
+      site.leader.signal('KILL');
+      await site.leader.exited;
+      await finishedBy(bed(), site);
     },
   );
 });
 
-describeWithTestbed('two operators, when the leader is put to sleep', { say: () => {} }, (bed) => {
-  it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
-    const stage = await inBurst(bed(), SHORT);
-    stage.leader.signal('STOP');
-    await eventually(async () => await stage.holder() === 'tidegate-b', {
-      what: 'the standby to take the lease',
+describeWithTestbed(
+  'two operators, when the leader is put to sleep',
+  { print: () => {} },
+  (bed) => {
+    it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
+      const site = await inBurst(bed(), SHORT);
+      site.leader.signal('STOP');
+      await eventually(async () => await site.holder() === 'tidegate-b', {
+        what: 'the standby to take the lease',
+      });
+      const since = site.leader.logs().length;
+      site.leader.signal('CONT');
+      await site.leader.untilLog(({ message }) => message === 'Lost leadership', {
+        what: 'that it leads no more',
+        since,
+      });
+      await finishedBy(bed(), site);
+      await site.leader.untilReady();
+      expect(await site.leader.stop()).toBe(0);
+      expect(await site.holder()).toBe('tidegate-b');
     });
-    const since = stage.leader.logs().length;
-    stage.leader.signal('CONT');
-    await stage.leader.untilLog(({ message }) => message === 'Lost leadership', {
-      what: 'that it leads no more',
-      since,
-    });
-    await finishedBy(bed(), stage);
-    await stage.leader.untilReady();
-    expect(await stage.leader.stop()).toBe(0);
-    expect(await stage.holder()).toBe('tidegate-b');
-  });
-});
+  },
+);

@@ -16,7 +16,7 @@ const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s'
 
 const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
 
-describeWithTestbed('operator, when it could not see what happened', { say: () => {} }, (bed) => {
+describeWithTestbed('operator, when it could not see what happened', { print: () => {} }, (bed) => {
   it('lists anew after its revisions were forgotten, and mends what was changed', async () => {
     const cluster = await freshCluster(bed());
     const proxy = await startFaultProxy(bed(), 'tidegate');
@@ -48,7 +48,7 @@ describeWithTestbed('operator, when it could not see what happened', { say: () =
     await cluster.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
       status: { phase: 'Failed', lastError: 'somebody else says so' },
     });
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     proxy.release();
 
     const after = await untilAll(cluster, COLLECTIONS.upcomingNodes, {

@@ -87,107 +87,111 @@ const NO_SLOT = JSON.stringify({
   },
 });
 
-describeWithTestbed('the commands about drains on a real API server', { say: () => {} }, (bed) => {
-  const here = (): string => `--kubeconfig=${bed().kubeconfig}`;
-  const items = (text: string): readonly unknown[] => listOrEmptyAt(parseJson(text), 'items');
+describeWithTestbed(
+  'the commands about drains on a real API server',
+  { print: () => {} },
+  (bed) => {
+    const here = (): string => `--kubeconfig=${bed().kubeconfig}`;
+    const items = (text: string): readonly unknown[] => listOrEmptyAt(parseJson(text), 'items');
 
-  beforeAll(async () => {
-    await bed().installCrds();
-    const file = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: OBJECTS });
-    // The service account of pods is made by a controller that this bed does not run.
-    await bed().kubectl('create', 'serviceaccount', 'default').catch(() => '');
-    await bed().apply(file);
-    const patch = ['patch', '--subresource=status', '--type=merge'];
-    for (const name of ['db-0', 'twice-0', 'guarded-0', 'web-0']) {
-      await bed().kubectl(...patch, 'pod', name, '-p', READY);
-    }
-    for (const name of ['db', 'one', 'two']) {
-      await bed().kubectl(...patch, 'poddisruptionbudget', name, '-p', NO_SLOT);
-    }
-  }, 120_000);
+    beforeAll(async () => {
+      await bed().installCrds();
+      const file = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: OBJECTS });
+      // The service account of pods is made by a controller that this bed does not run.
+      await bed().kubectl('create', 'serviceaccount', 'default').catch(() => '');
+      await bed().apply(file);
+      const patch = ['patch', '--subresource=status', '--type=merge'];
+      for (const name of ['db-0', 'twice-0', 'guarded-0', 'web-0']) {
+        await bed().kubectl(...patch, 'pod', name, '-p', READY);
+      }
+      for (const name of ['db', 'one', 'two']) {
+        await bed().kubectl(...patch, 'poddisruptionbudget', name, '-p', NO_SLOT);
+      }
+    }, 120_000);
 
-  test('DR-43: drain status tells a drain from the cluster alone', async () => {
-    const { code, stdout, stderr } = await run('drain', 'status', here());
-    expect([code, stderr]).toEqual([0, '']);
-    const [heading, line, ...more] = stdout.trimEnd().split('\n');
-    expect(heading).toMatch(/^NODE +STATE +OWNER +INSTRUCTION +SINCE +LEFT +PODS.* BLOCKER$/);
-    expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +1m\S* +\S+ +4\/0\/2 +BlockedByBudget/);
-    expect(more).toEqual([]);
-  });
-
-  test('DR-43: drain status answers programs with all of it', async () => {
-    const { stdout } = await run('drain', 'status', 'n1', 'n2', '-o', 'json', here());
-    expect(items(stdout)).toMatchObject([
-      {
-        node: 'n1',
-        pods: { left: 4, leaving: 0, blocked: 2 },
-        blockers: [
-          { reason: 'BlockedByBudget', pods: ['default/db-0'], canAct: 'application' },
-          { reason: 'TwoBudgets', pods: ['default/twice-0'] },
-        ],
-      },
-      { node: 'n2', state: 'Schedulable' },
-    ]);
-  });
-
-  test('DR-43: drain plan names the same blockers, and by dry runs the policy as well', async () => {
-    const ofPlan = ['drain', 'plan', 'n1', '-o', 'json'];
-    const plain = parseJson((await run(...ofPlan, here())).stdout);
-    expect(listOrEmptyAt(plain, 'blockers').map((blocker) => textAt(blocker, 'reason')))
-      .toEqual(['BlockedByBudget', 'TwoBudgets']);
-    const asked = await eventually(async () => {
-      const { stdout, stderr } = await run(...ofPlan, '--dry-run=server', here());
-      expect(stderr).toBe('');
-      // A policy holds some time after it was made.
-      return stdout.includes('PolicyRefused') ? parseJson(stdout) : undefined;
-    }, { what: 'a plan that the policy is in' });
-    expect(listOrEmptyAt(asked, 'blockers')).toMatchObject([
-      { reason: 'BlockedByBudget', pods: ['default/db-0'] },
-      { reason: 'PolicyRefused', pods: ['default/guarded-0'] },
-      { reason: 'TwoBudgets', pods: ['default/twice-0'] },
-    ]);
-    const { stdout } = await run('drain', 'plan', 'n1', here());
-    expect(stdout).toContain('Node n1: 4 pods must leave in 1 tier, 2 would be blocked');
-  });
-
-  test('DR-43: explain says whose turn it is', async () => {
-    const { code, stdout } = await run('explain', 'n1', here());
-    expect(code).toBe(0);
-    expect(stdout).toContain('Node n1: Draining');
-    expect(stdout).toContain('The fleet takes this machine back (instruction i-7)');
-    expect(stdout).toContain('Can act    The owner of the application:');
-  });
-
-  test('DR-43: drain status --watch tells every change, and ends with 0', async () => {
-    const { child, said, ended } = started('drain', 'status', '--watch', '-o', 'json', here());
-    const told = (text: string) =>
-      eventually(() => said.stdout.trimEnd().split('\n').at(-1)?.includes(text) || undefined, {
-        what: `a line with ${text}`,
-      });
-    await told('"left":4,"leaving":0,');
-    await bed().kubectl('delete', 'pod', 'web-0', '--grace-period=0', '--force');
-    await told('"left":3,');
-    await bed().kubectl('delete', 'node', 'n1');
-    await told('"state":"Gone"');
-    if (child.pid !== undefined) process.kill(child.pid, 'SIGTERM');
-    expect(await ended).toBe(0);
-    expect(said.stderr).toBe('');
-  });
-
-  test('exit code 3: a node that is not there', async () => {
-    const ended = await run('drain', 'plan', 'n9', here());
-    expect(ended).toEqual({
-      code: 3,
-      stdout: '',
-      stderr: 'Cannot find Node "n9": it does not exist\n',
+    test('DR-43: drain status tells a drain from the cluster alone', async () => {
+      const { code, stdout, stderr } = await run('drain', 'status', here());
+      expect([code, stderr]).toEqual([0, '']);
+      const [heading, line, ...more] = stdout.trimEnd().split('\n');
+      expect(heading).toMatch(/^NODE +STATE +OWNER +INSTRUCTION +SINCE +LEFT +PODS.* BLOCKER$/);
+      expect(line).toMatch(/^n1 +Draining +reclaim +i-7 +1m\S* +\S+ +4\/0\/2 +BlockedByBudget/);
+      expect(more).toEqual([]);
     });
-  });
 
-  test('they read, and try evictions as dry runs only', async () => {
-    const ours = (await bed().audit()).map((entry) => JSON.stringify(entry))
-      .filter((entry) => entry.includes('tidegate/'));
-    expect(ours.length).toBeGreaterThan(0);
-    const written = ours.filter((entry) => /"verb":"(?:create|update|patch|delete)"/.test(entry));
-    expect(written.filter((entry) => !entry.includes('dryRun=All'))).toEqual([]);
-  });
-});
+    test('DR-43: drain status answers programs with all of it', async () => {
+      const { stdout } = await run('drain', 'status', 'n1', 'n2', '-o', 'json', here());
+      expect(items(stdout)).toMatchObject([
+        {
+          node: 'n1',
+          pods: { left: 4, leaving: 0, blocked: 2 },
+          blockers: [
+            { reason: 'BlockedByBudget', pods: ['default/db-0'], canAct: 'application' },
+            { reason: 'TwoBudgets', pods: ['default/twice-0'] },
+          ],
+        },
+        { node: 'n2', state: 'Schedulable' },
+      ]);
+    });
+
+    test('DR-43: drain plan names the same blockers, and by dry runs the policy as well', async () => {
+      const ofPlan = ['drain', 'plan', 'n1', '-o', 'json'];
+      const plain = parseJson((await run(...ofPlan, here())).stdout);
+      expect(listOrEmptyAt(plain, 'blockers').map((blocker) => textAt(blocker, 'reason')))
+        .toEqual(['BlockedByBudget', 'TwoBudgets']);
+      const asked = await eventually(async () => {
+        const { stdout, stderr } = await run(...ofPlan, '--dry-run=server', here());
+        expect(stderr).toBe('');
+        // A policy holds some time after it was made.
+        return stdout.includes('PolicyRefused') ? parseJson(stdout) : undefined;
+      }, { what: 'a plan that the policy is in' });
+      expect(listOrEmptyAt(asked, 'blockers')).toMatchObject([
+        { reason: 'BlockedByBudget', pods: ['default/db-0'] },
+        { reason: 'PolicyRefused', pods: ['default/guarded-0'] },
+        { reason: 'TwoBudgets', pods: ['default/twice-0'] },
+      ]);
+      const { stdout } = await run('drain', 'plan', 'n1', here());
+      expect(stdout).toContain('Node n1: 4 pods must leave in 1 tier, 2 would be blocked');
+    });
+
+    test('DR-43: explain says whose turn it is', async () => {
+      const { code, stdout } = await run('explain', 'n1', here());
+      expect(code).toBe(0);
+      expect(stdout).toContain('Node n1: Draining');
+      expect(stdout).toContain('The fleet takes this machine back (instruction i-7)');
+      expect(stdout).toContain('Can act    The owner of the application:');
+    });
+
+    test('DR-43: drain status --watch tells every change, and ends with 0', async () => {
+      const { child, said, ended } = started('drain', 'status', '--watch', '-o', 'json', here());
+      const told = (text: string) =>
+        eventually(() => said.stdout.trimEnd().split('\n').at(-1)?.includes(text) || undefined, {
+          what: `a line with ${text}`,
+        });
+      await told('"left":4,"leaving":0,');
+      await bed().kubectl('delete', 'pod', 'web-0', '--grace-period=0', '--force');
+      await told('"left":3,');
+      await bed().kubectl('delete', 'node', 'n1');
+      await told('"state":"Gone"');
+      if (child.pid !== undefined) process.kill(child.pid, 'SIGTERM');
+      expect(await ended).toBe(0);
+      expect(said.stderr).toBe('');
+    });
+
+    test('exit code 3: a node that is not there', async () => {
+      const ended = await run('drain', 'plan', 'n9', here());
+      expect(ended).toEqual({
+        code: 3,
+        stdout: '',
+        stderr: 'Cannot find Node "n9": it does not exist\n',
+      });
+    });
+
+    test('they read, and try evictions as dry runs only', async () => {
+      const ours = (await bed().audit()).map((entry) => JSON.stringify(entry))
+        .filter((entry) => entry.includes('tidegate/'));
+      expect(ours.length).toBeGreaterThan(0);
+      const written = ours.filter((entry) => /"verb":"(?:create|update|patch|delete)"/.test(entry));
+      expect(written.filter((entry) => !entry.includes('dryRun=All'))).toEqual([]);
+    });
+  },
+);

@@ -11,7 +11,7 @@ import { slotNeed } from '../../src/domain/drain/slots.ts';
 import { textAt } from '../../src/domain/json.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { type ClusterClient, clusterClient } from '../support/api/cluster-client.ts';
-import { fileSource, liveWorld } from '../support/api/live-world.ts';
+import { fileSource, liveEnvironment } from '../support/api/live-environment.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -73,41 +73,46 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     const cluster = await clusterClient(bed());
     return { cluster, ...await scene(cluster) };
   };
-  const story = (title: string, run: (at: Awaited<ReturnType<typeof begin>>) => Promise<void>) =>
-    it(title, async () => run(await begin()), TIMEOUT_MS);
+  const evictionCase = (
+    title: string,
+    run: (at: Awaited<ReturnType<typeof begin>>) => Promise<void>,
+  ) => it(title, async () => run(await begin()), TIMEOUT_MS);
 
-  story('answer 201: accepted', async (at) => {
+  evictionCase('answer 201: accepted', async (at) => {
     const uid = await at.pod();
     expect(await at.need()).toBe('None');
     expect(await at.evict(uid)).toEqual({ _tag: 'Accepted' });
   });
 
-  story('answer 404: gone', async ({ evict }) => {
+  evictionCase('answer 404: gone', async ({ evict }) => {
     expect(await evict('x')).toEqual({ _tag: 'Gone' });
   });
 
-  story('DR-22: another pod of that name is told by its UID', async ({ pod, evict }) => {
+  evictionCase('DR-22: another pod of that name is told by its UID', async ({ pod, evict }) => {
     await pod();
     expect(await evict('another')).toEqual({ _tag: 'OtherPod' });
   });
 
-  story('DR-31: a budget without a slot is exhausted, and says how many it has', async (at) => {
-    const uid = await at.pod();
-    await at.budget('db', {});
-    expect(await at.need()).toBe('One');
-    expect(await at.evict(uid)).toEqual({
-      _tag: 'BudgetExhausted',
-      why: 'The disruption budget db needs 1 healthy pods and has 1 currently',
-    });
-  });
+  evictionCase(
+    'DR-31: a budget without a slot is exhausted, and says how many it has',
+    async (at) => {
+      const uid = await at.pod();
+      await at.budget('db', {});
+      expect(await at.need()).toBe('One');
+      expect(await at.evict(uid)).toEqual({
+        _tag: 'BudgetExhausted',
+        why: 'The disruption budget db needs 1 healthy pods and has 1 currently',
+      });
+    },
+  );
 
-  story('DR-32: a budget that is not worked out says when to come back', async (at) => {
+  evictionCase('DR-32: a budget that is not worked out says when to come back', async (at) => {
     const uid = await at.pod();
     await at.budget('db', { observedGeneration: 0, disruptionsAllowed: 1 });
     expect(await at.evict(uid)).toMatchObject({ _tag: 'BudgetUnsettled', retryAfterSeconds: 10 });
   });
 
-  story('DR-31: two budgets over one running pod are refused, ready or not', async (at) => {
+  evictionCase('DR-31: two budgets over one running pod are refused, ready or not', async (at) => {
     const uid = await at.pod('Running', false);
     await at.budget('one', { disruptionsAllowed: 1 });
     await at.budget('two', { disruptionsAllowed: 1 });
@@ -115,7 +120,7 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await at.evict(uid)).toMatchObject({ _tag: 'TwoBudgets' });
   });
 
-  story('DR-31: a Pending pod passes two full budgets', async (at) => {
+  evictionCase('DR-31: a Pending pod passes two full budgets', async (at) => {
     const uid = await at.pod('Pending');
     await at.budget('one', {});
     await at.budget('two', {});
@@ -123,14 +128,17 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await at.evict(uid)).toEqual({ _tag: 'Accepted' });
   });
 
-  story('DR-31: an unready pod passes a full budget while enough are healthy', async (at) => {
-    const uid = await at.pod('Running', false);
-    await at.budget('db', { observedGeneration: 0 });
-    expect(await at.need()).toBe('None');
-    expect(await at.evict(uid)).toEqual({ _tag: 'Accepted' });
-  });
+  evictionCase(
+    'DR-31: an unready pod passes a full budget while enough are healthy',
+    async (at) => {
+      const uid = await at.pod('Running', false);
+      await at.budget('db', { observedGeneration: 0 });
+      expect(await at.need()).toBe('None');
+      expect(await at.evict(uid)).toEqual({ _tag: 'Accepted' });
+    },
+  );
 
-  story('DR-31: an unready pod passes a full budget under AlwaysAllow', async (at) => {
+  evictionCase('DR-31: an unready pod passes a full budget under AlwaysAllow', async (at) => {
     const uid = await at.pod('Running', false);
     const spec = { unhealthyPodEvictionPolicy: 'AlwaysAllow' };
     await at.budget('db', { currentHealthy: 0 }, spec);
@@ -138,14 +146,14 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await at.evict(uid)).toEqual({ _tag: 'Accepted' });
   });
 
-  story('DR-31: an unready pod needs a slot while too few are healthy', async (at) => {
+  evictionCase('DR-31: an unready pod needs a slot while too few are healthy', async (at) => {
     const uid = await at.pod('Running', false);
     await at.budget('db', { currentHealthy: 0 });
     expect(await at.need()).toBe('One');
     expect(await at.evict(uid)).toMatchObject({ _tag: 'BudgetExhausted' });
   });
 
-  story('a budget that lists too many evictions is broken', async (at) => {
+  evictionCase('a budget that lists too many evictions is broken', async (at) => {
     const uid = await at.pod();
     const names = Array.from({ length: 2001 }, (_, at) => [`p${at}`, '2026-01-01T00:00:00Z']);
     const disruptedPods = Object.fromEntries(names);
@@ -154,7 +162,7 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
     expect(await at.evict(uid)).toMatchObject({ _tag: 'BudgetBroken' });
   });
 
-  story('a pod of a namespace that is being deleted leaves by itself', async (at) => {
+  evictionCase('a pod of a namespace that is being deleted leaves by itself', async (at) => {
     const uid = await at.pod();
     await at.cluster.call('DELETE', `${CORE}/${at.namespace}`);
     expect(await at.evict(uid)).toEqual({ _tag: 'NamespaceTerminating' });
@@ -162,9 +170,9 @@ describeWithTestbed('evictions on a real API server', {}, (bed) => {
 
   it('answer 403 of RBAC names the verb and the resource', async () => {
     const { pods } = await begin();
-    const { world, dispose } = liveWorld(fileSource(bed().kubeconfigFor('viewer')));
+    const { environment, dispose } = liveEnvironment(fileSource(bed().kubeconfigFor('viewer')));
     onTestFinished(dispose);
-    const answer = await world.runtime.runPromise(Effect.gen(function* () {
+    const answer = await environment.runtime.runPromise(Effect.gen(function* () {
       const api = yield* KubeApi;
       return yield* api.call({ method: 'POST', path: `${pods}/a/eviction`, body: {} });
     }));

@@ -19,7 +19,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
 import { type ClusterClient, clusterClient, nameOf } from '../support/api/cluster-client.ts';
-import { fileSource } from '../support/api/live-world.ts';
+import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -38,27 +38,27 @@ const evictor = async (bed: Testbed) => {
   gate.openUntil(Number.POSITIVE_INFINITY);
   const source = fileSource(bed.kubeconfigFor('tidegate'));
   const connection = Layer.orDie(kubeConnection({ source, version: 'test', telemetry }));
-  const doors = Layer.merge(connection, Layer.succeed(WriteGate, gate));
-  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), doors);
+  const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
+  const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
   const runtime = ManagedRuntime.make(
     Layer.provideMerge(evictionsLayer(telemetry), writes).pipe(
       Layer.provideMerge(clockLayer(realTime)),
     ),
   );
-  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
-  const pods = startInformer(world, {
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 1 });
+  const pods = startInformer(environment, {
     id: 'pods',
     path: '/api/v1/pods',
     query: { fieldSelector: 'spec.nodeName!=' },
     project: podProjection(),
   });
-  const budgets = startInformer(world, {
+  const budgets = startInformer(environment, {
     id: 'poddisruptionbudgets',
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   });
-  const nodes = startInformer(world, { id: 'nodes', path: NODES, project: projectNode });
-  const registry = startPodEvictions(world, { pods, budgets, nodes });
+  const nodes = startInformer(environment, { id: 'nodes', path: NODES, project: projectNode });
+  const registry = startPodEvictions(environment, { pods, budgets, nodes });
   onTestFinished(async () => {
     await registry.stop();
     for (const reflector of [pods, budgets, nodes]) reflector.stop();

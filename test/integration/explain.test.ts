@@ -54,7 +54,7 @@ const NOT_READY = JSON.stringify({
   },
 });
 
-describeWithTestbed('explain on a real API server', { say: () => {} }, (bed) => {
+describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
     await bed().apply(OBJECTS);

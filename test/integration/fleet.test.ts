@@ -37,11 +37,11 @@ describe('fleet over gRPC', () => {
     const fleet = await startFleet();
     const cluster = dial(fleet).hello('prod');
     await cluster.frames('ack', 1);
-    cluster.say({ case: 'rollup', value: { clusterId: 'prod', needs: [cpus(1)] } });
+    cluster.send({ case: 'rollup', value: { clusterId: 'prod', needs: [cpus(1)] } });
     const [pull] = await cluster.frames('bootstrapRequest', 1);
     if (pull?.payload.case !== 'bootstrapRequest') throw new Error('No pull');
     const { requestId } = pull.payload.value;
-    cluster.say({ case: 'bootstrapResponse', value: { requestId, ttlSeconds: 600n } });
+    cluster.send({ case: 'bootstrapResponse', value: { requestId, ttlSeconds: 600n } });
     const updates = await cluster.frames('nodeStateUpdate', 2);
     expect(updates.at(-1)?.payload).toMatchObject({ value: { state: 5 } });
     const [header, need] = await inspectNeeds(fleet.address, 'prod');
@@ -53,7 +53,7 @@ describe('fleet over gRPC', () => {
 
   test('refuses a stream that does not begin with hello as INVALID_ARGUMENT', async () => {
     const cluster = dial(await startFleet());
-    cluster.say({ case: 'reclaimAck', value: {} });
+    cluster.send({ case: 'reclaimAck', value: {} });
     expect((await cluster.end()).code).toBe(STATUS.INVALID_ARGUMENT);
   });
 
@@ -61,7 +61,7 @@ describe('fleet over gRPC', () => {
     const fleet = await startFleet();
     const cluster = dial(fleet).hello('prod');
     const group = 'x'.repeat(40 * 1024 * 1024);
-    cluster.say({ case: 'rollup', value: { clusterId: 'prod', needs: [cpus(1, { group })] } });
+    cluster.send({ case: 'rollup', value: { clusterId: 'prod', needs: [cpus(1, { group })] } });
     await cluster.frames('ack', 2);
     await fleet.script('POST', '/frames', { cluster: 'prod', odd: 'enormous-labels' });
     const isEnormous = (): boolean =>

@@ -5,10 +5,10 @@ import { parseJson, textAt, valueAt } from '../../src/domain/json.ts';
 import type { LeaseTimes } from '../../src/domain/lease.ts';
 import { stateText } from '../../src/domain/state-value.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { type Onlooker, seenBy } from '../../src/observability/inspected.ts';
+import { type Inspector, inspectWith } from '../../src/observability/inspector.ts';
 import { type CuttableProxy, cuttableProxy } from '../support/api/cuttable-proxy.ts';
 import { LEASE_TIMES } from '../support/api/lease-times.ts';
-import { type LiveWorld, liveWorld } from '../support/api/live-world.ts';
+import { type LiveEnvironment, liveEnvironment } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -24,7 +24,7 @@ interface Candidate {
   readonly identity: string;
   readonly leadership: Leadership;
   readonly proxy: CuttableProxy;
-  readonly live: LiveWorld;
+  readonly live: LiveEnvironment;
 }
 
 const candidate = async (
@@ -34,10 +34,10 @@ const candidate = async (
 ): Promise<Candidate> => {
   const proxy = await cuttableProxy(bed);
   cleanups.push(proxy.stop);
-  const live = liveWorld(proxy.source);
+  const live = liveEnvironment(proxy.source);
   cleanups.push(live.dispose);
   const options = { identity, namespace: 'default', name: lease, ...times };
-  const leadership = startLeadership(live.world, options);
+  const leadership = startLeadership(live.environment, options);
   cleanups.push(() => leadership.actor?.stop());
   return { identity, leadership, proxy, live };
 };
@@ -62,15 +62,15 @@ const standsBy = ({ identity, leadership }: Candidate): Promise<boolean> =>
 /** Each state from now on, with the event that led to it. */
 const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
   const moves: string[] = [];
-  const look: Onlooker = ({ event, snapshot }) => {
+  const look: Inspector = ({ event, snapshot }) => {
     if ('value' in snapshot) moves.push(`${stateText(snapshot.value)} by ${event.type}`);
   };
-  const inspection = actor?.system.inspect(seenBy(() => {}, [look]));
+  const inspection = actor?.system.inspect(inspectWith(() => {}, [look]));
   cleanups.push(() => inspection?.unsubscribe());
   return moves;
 };
 
-describeWithTestbed('leadership on a real API server', { say: () => {} }, (bed) => {
+describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed) => {
   it('is one candidate’s; a release hands it on at once', async () => {
     const one = await candidate(bed(), 'handed', { identity: 'one', times: LEASE_TIMES });
     await leads(one);

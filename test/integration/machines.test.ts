@@ -29,7 +29,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
-import { fileSource } from '../support/api/live-world.ts';
+import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -63,23 +63,31 @@ const start = async (bed: Testbed) => {
       Layer.provideMerge(Layer.succeed(WriteGate, gate)),
     ),
   );
-  const world = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 7 });
+  const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 7 });
   const news = new Subject<SessionNews>();
-  const upcomingNodes = startInformer(world, {
+  const upcomingNodes = startInformer(environment, {
     id: 'upcomingnodes',
     path: UPCOMING_NODES_PATH,
     project: (raw) => projectUpcomingNode(raw, intern),
   });
-  const capacities = startInformer(world, {
+  const capacities = startInformer(environment, {
     id: 'availablecapacities',
     path: AVAILABLE_CAPACITIES_PATH,
     project: projectAvailableCapacity,
   });
-  const nodes = startInformer(world, { id: 'nodes', path: '/api/v1/nodes', project: projectNode });
-  const recorder = startEventRecorder(world, { instance: 'test' });
+  const nodes = startInformer(environment, {
+    id: 'nodes',
+    path: '/api/v1/nodes',
+    project: projectNode,
+  });
+  const recorder = startEventRecorder(environment, { instance: 'test' });
   const { record } = recorder;
-  const registry = startUpcomingNodes(world, { news, upcomingNodes, nodes, record, intern });
-  const free = startAvailableCapacities(world, { news, record, availableCapacities: capacities });
+  const registry = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
+  const free = startAvailableCapacities(environment, {
+    news,
+    record,
+    availableCapacities: capacities,
+  });
   cleanups.push(async () => {
     await registry.stop();
     await free.stop();
@@ -125,7 +133,7 @@ const writesOf = async (bed: Testbed, prefix: string) =>
     (name.startsWith(prefix) || uri.includes(prefix))
   );
 
-describeWithTestbed('machines on a real API server', { say: () => {} }, (bed) => {
+describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) => {
   beforeAll(async () => {
     await bed().installCrds();
   });
@@ -237,7 +245,7 @@ describeWithTestbed('machines on a real API server', { say: () => {} }, (bed) =>
 
   it('availableCapacities: an object comes, changes and goes', async () => {
     const { news } = await start(bed());
-    const say = (availableCount: number) =>
+    const print = (availableCount: number) =>
       news.next({
         _tag: 'CapacityObserved',
         capacity: {
@@ -250,9 +258,9 @@ describeWithTestbed('machines on a real API server', { say: () => {} }, (bed) =>
         },
       });
     const capacity = async () => (await readAll(bed(), 'availablecapacities'))[0];
-    say(3);
+    print(3);
     await until('the cost', async () => textAt(await capacity(), 'spec', 'cost') === '88.49');
-    say(0);
+    print(0);
     await until('the end', async () => await capacity() === undefined);
   });
 });

@@ -129,7 +129,7 @@ const outcomeWanted = ({ name, short }: Trial): string =>
   short === undefined ? `on ${name}` : `1 Insufficient ${short}`;
 
 describeWithTestbed('kube-scheduler and the demand of pods', {
-  say: () => {},
+  print: () => {},
   scheduler: true,
 }, (bed) => {
   it(

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
 import type { Identity } from '../../src/domain/facts.ts';
 import { identityOf } from '../../src/domain/object-meta.ts';
-import { liveWorld } from '../support/api/live-world.ts';
+import { liveEnvironment } from '../support/api/live-environment.ts';
 import {
   event,
   json,
@@ -55,9 +55,9 @@ const bed = async (
     onWatch(response, from.length, request);
   });
   cleanups.push(stub.stop);
-  const live = liveWorld(stub.source);
+  const live = liveEnvironment(stub.source);
   cleanups.push(live.dispose);
-  const reflector = startInformer(live.world, {
+  const reflector = startInformer(live.environment, {
     id: 'things',
     path: '/things',
     project: identityOf,

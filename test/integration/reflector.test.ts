@@ -8,7 +8,11 @@ import { identityOf } from '../../src/domain/object-meta.ts';
 import { type KubeAnswer, KubeApi, type KubeCall } from '../../src/effects/kube-api.ts';
 import { serverVersion } from '../../src/effects/server-version.ts';
 import { cuttableProxy } from '../support/api/cuttable-proxy.ts';
-import { fileSource, type LiveWorld, liveWorld } from '../support/api/live-world.ts';
+import {
+  fileSource,
+  type LiveEnvironment,
+  liveEnvironment,
+} from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -31,32 +35,32 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const connect = (bed: Testbed): LiveWorld => {
-  const live = liveWorld(fileSource(bed.kubeconfig));
+const connect = (bed: Testbed): LiveEnvironment => {
+  const live = liveEnvironment(fileSource(bed.kubeconfig));
   cleanups.push(live.dispose);
   return live;
 };
 
-const follow = ({ world }: LiveWorld, id: string): Informer<Entry> => {
+const follow = ({ environment }: LiveEnvironment, id: string): Informer<Entry> => {
   const query = { labelSelector: 'kind=entry' };
-  const reflector = startInformer(world, { id, path: PATH, query, project });
+  const reflector = startInformer(environment, { id, path: PATH, query, project });
   cleanups.push(reflector.stop);
   return reflector;
 };
 
-const call = async ({ world }: LiveWorld, request: KubeCall): Promise<KubeAnswer> =>
+const call = async ({ environment }: LiveEnvironment, request: KubeCall): Promise<KubeAnswer> =>
   Result.getOrThrow(
-    await world.runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request)))),
+    await environment.runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request)))),
   );
 
-const create = (live: LiveWorld, name: string, value = ''): Promise<KubeAnswer> =>
+const create = (live: LiveEnvironment, name: string, value = ''): Promise<KubeAnswer> =>
   call(live, {
     method: 'POST',
     path: PATH,
     body: { metadata: { name, labels: { kind: 'entry' } }, data: { value } },
   });
 
-const change = (live: LiveWorld, name: string, value: string): Promise<KubeAnswer> =>
+const change = (live: LiveEnvironment, name: string, value: string): Promise<KubeAnswer> =>
   call(live, {
     method: 'PATCH',
     path: `${PATH}/${name}`,
@@ -64,7 +68,7 @@ const change = (live: LiveWorld, name: string, value: string): Promise<KubeAnswe
     body: { data: { value } },
   });
 
-const remove = (live: LiveWorld, name: string): Promise<KubeAnswer> =>
+const remove = (live: LiveEnvironment, name: string): Promise<KubeAnswer> =>
   call(live, { method: 'DELETE', path: `${PATH}/${name}` });
 
 const named = (reflector: Informer<Entry>, name: string): string | undefined =>
@@ -80,7 +84,7 @@ const factsOf = (reflector: Informer<Entry>): { absent: string[]; lists: number 
   return seen;
 };
 
-describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed) => {
+describeWithTestbed('a reflector on a real API server', { print: () => {} }, (bed) => {
   it('lists in pages, follows changes and takes deletions', async () => {
     const live = connect(bed());
     const names = Array.from({ length: OBJECTS }, (_, nth) => `entry-${nth}`);
@@ -125,7 +129,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
   it('lists anew when its revision was forgotten, and tells what is gone', async () => {
     const proxy = await cuttableProxy(bed());
     cleanups.push(proxy.stop);
-    const near = liveWorld(proxy.source);
+    const near = liveEnvironment(proxy.source);
     cleanups.push(near.dispose);
     const reflector = follow(near, 'forgotten');
     const seen = factsOf(reflector);
@@ -135,7 +139,7 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
     const other = connect(bed());
     await remove(other, 'entry-2');
     await create(other, 'entry-late', 'late');
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     proxy.mend();
     await eventually(() => named(reflector, 'entry-late') === 'late', { what: 'the late entry' });
     expect(named(reflector, 'entry-2')).toBeUndefined();
@@ -144,17 +148,17 @@ describeWithTestbed('a reflector on a real API server', { say: () => {} }, (bed)
   });
 
   it('says that it is refused where the resource does not exist', async () => {
-    const { world } = connect(bed());
+    const { environment } = connect(bed());
     const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
-    const reflector = startInformer(world, { id: 'nothings', path, project });
+    const reflector = startInformer(environment, { id: 'nothings', path, project });
     cleanups.push(reflector.stop);
     await eventually(() => reflector.actor?.getSnapshot().matches('refused'), { what: 'refusal' });
     expect(reflector.synced).toBe(false);
   });
 
   it('knows the version of the server', async () => {
-    const { world } = connect(bed());
-    const version = await world.runtime.runPromise(Effect.result(serverVersion));
+    const { environment } = connect(bed());
+    const version = await environment.runtime.runPromise(Effect.result(serverVersion));
     expect(Result.getOrThrow(version)).toEqual({ _tag: 'Supported', version: 'v1.36.3' });
   });
 });

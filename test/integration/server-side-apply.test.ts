@@ -14,7 +14,7 @@ import { writeBudget } from '../../src/effects/write-budget.ts';
 import { makeWriteGate, WriteGate } from '../../src/effects/write-gate.ts';
 import { Writes } from '../../src/effects/writes.ts';
 import { freshCluster } from '../support/api/fresh-cluster.ts';
-import { fileSource } from '../support/api/live-world.ts';
+import { fileSource } from '../support/api/live-environment.ts';
 import { describeWithTestbed, type Testbed } from '../support/api/testbed.ts';
 
 const telemetry = silentTelemetry;

@@ -48,7 +48,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     read: (files, cluster) => readCredentials(files, cluster).pipe(counted),
   });
   const runtime = ManagedRuntime.make(Layer.merge(shardCallsLayer, credentials));
-  const world = makeActorEnvironment({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry: silentTelemetry,
@@ -56,7 +56,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   });
   const news: SessionNews[] = [];
   const refusals: string[] = [];
-  const started = startFleetSession(world, {
+  const started = startFleetSession(environment, {
     clusterId: clusterId('prod-1'),
     address,
     rollupIntervalMs: 60_000,
@@ -106,7 +106,7 @@ const rollup = (number: number, needs: readonly Need[] = [need('a')]) => ({
 /** Up to an acked Hello on stream `stream`. */
 const greeted = async (shard: ShardProcess, stream = 1): Promise<void> => {
   await shard.message(stream, 'hello');
-  shard.say(stream, { case: 'ack', value: { echo: 'hello' } });
+  shard.send(stream, { case: 'ack', value: { echo: 'hello' } });
 };
 
 describe('session over gRPC', () => {
@@ -119,7 +119,7 @@ describe('session over gRPC', () => {
     await shard.message(1, 'rollup');
     started.offerRollup(rollup(2));
     started.offerRollup(rollup(3));
-    shard.say(1, { case: 'ack', value: { echo: 'rollup' } });
+    shard.send(1, { case: 'ack', value: { echo: 'rollup' } });
     const second = await shard.message(1, 'rollup', 1);
     expect(second).toMatchObject({ value: { timestampUnixNanos: 1_003_000_000n } });
     expect(shard.heard().map(({ payload }) => payload.case)).toEqual(['hello', 'rollup', 'rollup']);
@@ -130,11 +130,11 @@ describe('session over gRPC', () => {
     const shard = await shardOf();
     const { news } = session(shard.address);
     await greeted(shard);
-    shard.sayBytes(1, Uint8Array.from([0xff, 0xff, 0xff, 0x01]));
-    shard.sayBytes(1, new Uint8Array());
+    shard.sendBytes(1, Uint8Array.from([0xff, 0xff, 0xff, 0x01]));
+    shard.sendBytes(1, new Uint8Array());
     const labels = { x: 'y'.repeat(10 * 1024 * 1024) };
-    shard.say(1, { case: 'nodeStateUpdate', value: { machineId: 'big', state: 5, labels } });
-    shard.say(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
+    shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'big', state: 5, labels } });
+    shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
     await isTrue('the good frame', () => news.some(({ _tag }) => _tag === 'MachineObserved'));
     expect(news.map(({ _tag }) => _tag)).toEqual([
       'StreamOpened',
@@ -157,7 +157,7 @@ describe('session over gRPC', () => {
         nodesStarted: 1,
       }));
     expect(replies.filter(Boolean).length, 'wire 3: bounded').toBeLessThan(300);
-    shard.say(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } }, 20_000);
+    shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } }, 20_000);
     await isTrue('all frames', () => news.length === 20_001);
     shard.command({ command: 'resume', stream: 1 });
     const large = await shard.message(1, 'rollup');
@@ -170,7 +170,7 @@ describe('session over gRPC', () => {
     await greeted(shard);
     await isTrue('the stream to open', () => news.length > 0);
     started.offerRollup(rollup(1, [need('large', 'g'.repeat(16 * 1024 * 1024))]));
-    shard.say(1, { case: 'bootstrapRequest', value: { requestId: 'r-1', clusterId: 'prod-1' } });
+    shard.send(1, { case: 'bootstrapRequest', value: { requestId: 'r-1', clusterId: 'prod-1' } });
     expect(await shard.message(1, 'bootstrapResponse')).toMatchObject({
       value: { requestId: 'r-1', ttlSeconds: 600n, error: '' },
     });
@@ -319,12 +319,12 @@ describe('session over mutual TLS', () => {
     await greeted(shard);
     await isTrue('the stream to open', () => news.length > 0);
     const update = { case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } } as const;
-    shard.say(1, update, 5000);
+    shard.send(1, update, 5000);
     writeFileSync(files.key, second.key);
     await readAgain(2);
     write(second);
     await readAgain(2);
-    shard.say(1, update, 5000);
+    shard.send(1, update, 5000);
     await isTrue('all frames', () => news.length === 10_001);
     expect([stateOf(started), started.actor?.getSnapshot().context.stream]).toEqual([
       'streaming',

@@ -34,7 +34,7 @@ spec:
   selector: {matchLabels: {app: web}}
 `;
 
-const quiet = { say: () => {} };
+const silent = { print: () => {} };
 
 /** Command lines of running processes that mention `text`. */
 const processesWith = async (text: string): Promise<readonly string[]> => {
@@ -59,7 +59,7 @@ const runningPods = async (bed: Testbed): Promise<readonly string[]> => {
 };
 
 describeWithTestbed('test bed with controllers', {
-  ...quiet,
+  ...silent,
   controllers: true,
   scheduler: true,
   kwok: true,
@@ -148,7 +148,7 @@ describeWithTestbed('test bed with controllers', {
     const next = `${first}&continue=${page.metadata.continue}`;
     expect((await bed().kubectl('get', '--raw', next)).code).toBe(0);
     await bed().kubectl('label', 'node', 'node-b', 'changed=true');
-    await bed().forgetRevisions();
+    await bed().compactHistory();
     const { stderr } = await bed().kubectl('get', '--raw', next);
     expect(stderr).toContain('The provided continue parameter is too old');
   });
@@ -166,7 +166,7 @@ describeWithTestbed('test bed with controllers', {
   });
 
   it('leaves no process and no file when it is stopped', async () => {
-    const short = await startTestbed({ ...quiet, controllers: true, scheduler: true, kwok: true });
+    const short = await startTestbed({ ...silent, controllers: true, scheduler: true, kwok: true });
     expect(await processesWith(short.directory)).not.toEqual([]);
     await short.stop();
     expect(await processesWith(short.directory)).toEqual([]);
@@ -174,16 +174,16 @@ describeWithTestbed('test bed with controllers', {
   });
 
   it('says why a program of it did not start, and leaves nothing behind', async () => {
-    const said: string[] = [];
+    const lines: string[] = [];
     const failing = startTestbed({
       apiServerFlags: ['--no-such-flag'],
-      say: (line) => void said.push(line),
+      print: (line) => void lines.push(line),
     });
     await expect(failing).rejects.toThrow(/kube-apiserver to listen: it has ended[^]*unknown flag/);
-    const directory = /logs in (.*)/.exec(said.join('\n'))?.[1] ?? 'none was said';
+    const directory = /logs in (.*)/.exec(lines.join('\n'))?.[1] ?? 'none was said';
     expect(await processesWith(directory)).toEqual([]);
     expect(existsSync(directory)).toBe(false);
-    expect(said.join('\n')).toContain('kube-apiserver ended by itself with 1');
+    expect(lines.join('\n')).toContain('kube-apiserver ended by itself with 1');
   });
 
   it('leaves no process when its parent is killed', async () => {

@@ -11,7 +11,7 @@ const isEviction = ({ user, verb, subresource }: AuditEntry): boolean =>
   user === OPERATOR && verb === 'create' && subresource === 'eviction';
 
 /** When the last of these pods was gone, and from then to the next status of the UpcomingNode. */
-export const emptyToShownMs = (
+export const emptyToWrittenMs = (
   entries: readonly AuditEntry[],
   machine: string,
   pods: ReadonlySet<string>,
@@ -22,11 +22,11 @@ export const emptyToShownMs = (
       code < REFUSED
     )
     .reduce((latest, { answeredMs }) => Math.max(latest, answeredMs), 0);
-  const shown = entries.find(({ user, resource, subresource, name, receivedMs }) =>
+  const written = entries.find(({ user, resource, subresource, name, receivedMs }) =>
     user === OPERATOR && resource === 'upcomingnodes' && subresource === 'status' &&
     name === `un-${machine}` && receivedMs > goneMs
   );
-  return shown === undefined ? Number.NaN : shown.answeredMs - goneMs;
+  return written === undefined ? Number.NaN : written.answeredMs - goneMs;
 };
 
 /**

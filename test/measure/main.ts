@@ -7,7 +7,7 @@
 import process from 'node:process';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import { duration, median, say, sayFigure, sayMachine } from '../bench/measurement.ts';
+import { duration, median, print, printFigure, printMachine } from '../bench/measurement.ts';
 import { untilPodsReady } from '../support/drains/drain-site.ts';
 import {
   joinMachines,
@@ -20,7 +20,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloa
 import { eventually } from '../support/eventually.ts';
 import type { OperatorProcess } from '../support/processes/operator-child.ts';
 import {
-  emptyToShownMs,
+  emptyToWrittenMs,
   evictionCount,
   firstEvictionMs,
   openToEvictionMs,
@@ -35,23 +35,23 @@ const PATIENT_MS = 600_000;
 const CROWD = 3000;
 const FRAMES_AT_ONCE = 50;
 
-const sayEmptyToShown = async (
+const printEmptyToWritten = async (
   { bed }: MeasureSite,
   { machines, podsOf }: Crew,
   aim: string,
 ): Promise<void> => {
   const audit = await bed.audit();
-  const figures = machines.map((machine) => emptyToShownMs(audit, machine, podsOf(machine)));
-  sayFigure('last pod gone to Drained written, median', duration(median(figures)), aim);
-  sayFigure('  the longest of ' + figures.length, duration(Math.max(...figures)), aim);
+  const figures = machines.map((machine) => emptyToWrittenMs(audit, machine, podsOf(machine)));
+  printFigure('last pod gone to Drained written, median', duration(median(figures)), aim);
+  printFigure('  the longest of ' + figures.length, duration(Math.max(...figures)), aim);
 };
 
 const measureEmpty = async (site: MeasureSite): Promise<void> => {
-  say('A quiet cluster, 10 nodes with 20 pods each');
+  print('A quiet cluster, 10 nodes with 20 pods each');
   const empty = await crew(site, { prefix: 'quiet-', machines: 10, pods: 20 });
   await reclaimEach(site.fleet, empty.machines, GRACE_SECONDS);
   await untilEnded(site.cluster, empty.machines, PATIENT_MS);
-  await sayEmptyToShown(site, empty, 'aim 0.3 s');
+  await printEmptyToWritten(site, empty, 'aim 0.3 s');
 };
 
 /** Frames of machines that have no Node, as fast as they are taken. */
@@ -75,7 +75,7 @@ const crowdOfFrames = async ({ fleet }: MeasureSite): Promise<void> => {
 };
 
 const measureFull = async (site: MeasureSite): Promise<void> => {
-  say('The write budget used up by frames of 3,000 machines, 3 nodes with 20 pods each');
+  print('The write budget used up by frames of 3,000 machines, 3 nodes with 20 pods each');
   const full = await crew(site, { prefix: 'full-', machines: 3, pods: 20, deleteAfter: '6s' });
   const before = evictionCount(await site.bed.audit());
   await reclaimEach(site.fleet, full.machines, GRACE_SECONDS);
@@ -84,11 +84,11 @@ const measureFull = async (site: MeasureSite): Promise<void> => {
   });
   await crowdOfFrames(site);
   await untilEnded(site.cluster, full.machines, PATIENT_MS);
-  await sayEmptyToShown(site, full, 'aim 0.5 s');
+  await printEmptyToWritten(site, full, 'aim 0.5 s');
 };
 
 const measureAcks = async (site: MeasureSite): Promise<void> => {
-  say('One instruction for 100 nodes');
+  print('One instruction for 100 nodes');
   const machines = await joinMachines(site, { count: 100, prefix: 'many-' });
   const sentMs = realTime.now();
   const instructionId = 'measured-together';
@@ -99,7 +99,7 @@ const measureAcks = async (site: MeasureSite): Promise<void> => {
   }, { what: 'the ack' });
   const started = numberAt(ack, 'nodesStarted') ?? 0;
   const ackMs = (numberAt(ack, 'receivedAt') ?? Number.NaN) - sentMs;
-  sayFigure(`instruction to ack, ${started} nodes started`, duration(ackMs), 'aim 2 s');
+  printFigure(`instruction to ack, ${started} nodes started`, duration(ackMs), 'aim 2 s');
   await untilEnded(site.cluster, machines, PATIENT_MS);
 };
 
@@ -113,7 +113,7 @@ const measureRestart = async (
   site: MeasureSite,
   operator: OperatorProcess,
 ): Promise<OperatorProcess> => {
-  say('kill -9 in the middle of a drain of 100 pods');
+  print('kill -9 in the middle of a drain of 100 pods');
   await operator.stop();
   const slow = await site.startOperator({ qps: '10', burst: '1' });
   await slow.untilReady();
@@ -129,12 +129,12 @@ const measureRestart = async (
   await untilEnded(site.cluster, hundred.machines, PATIENT_MS);
   const leadsMs = timeOf(next, 'Became leader');
   const onMs = firstEvictionMs(await site.bed.audit(), leadsMs) - leadsMs;
-  sayFigure('lease won to the next eviction', duration(onMs), 'aim 1 s');
+  printFigure('lease won to the next eviction', duration(onMs), 'aim 1 s');
   return next;
 };
 
 const measureOpening = async (site: MeasureSite): Promise<void> => {
-  say(`${TRIALS} pods behind a one-slot budget`);
+  print(`${TRIALS} pods behind a one-slot budget`);
   const machines = await joinMachines(site, { count: 1, prefix: 'tight-' });
   const { deployments, budgets } = DRAIN_COLLECTIONS;
   await site.cluster.create(deployments, [deployment('tight', TRIALS)]);
@@ -150,13 +150,13 @@ const measureOpening = async (site: MeasureSite): Promise<void> => {
   await untilEnded(site.cluster, machines, PATIENT_MS);
   const audit = (await site.bed.audit()).filter(({ receivedMs }) => receivedMs >= sinceMs);
   const figures = openToEvictionMs(audit, 'tight');
-  sayFigure(`budget opens to eviction, median of ${figures.length}`, duration(median(figures)));
-  sayFigure('  99 of 100 within', duration(percentile(figures, 0.99)), 'aim 0.1 s');
-  sayFigure('  evictions for these pods', `${evictionCount(audit)} of ${TRIALS}`);
+  printFigure(`budget opens to eviction, median of ${figures.length}`, duration(median(figures)));
+  printFigure('  99 of 100 within', duration(percentile(figures, 0.99)), 'aim 0.1 s');
+  printFigure('  evictions for these pods', `${evictionCount(audit)} of ${TRIALS}`);
 };
 
-sayMachine();
-say();
+printMachine();
+print();
 const site = await measureSite();
 try {
   const first = await site.startOperator();

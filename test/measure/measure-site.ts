@@ -2,7 +2,7 @@
 import { startTestbed, type Testbed } from '../../tools/testbed/testbed.ts';
 import { type ClusterClient, connectCluster } from '../support/api/cluster-connection.ts';
 import { untilPodsReady } from '../support/drains/drain-site.ts';
-import { joinMachines, untilShownReady } from '../support/drains/reclaims.ts';
+import { joinMachines, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { barePod, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { fleetBy, type FleetProcess } from '../support/processes/fleet-child.ts';
 import { operatorBy, type OperatorProcess } from '../support/processes/operator-child.ts';
@@ -33,7 +33,7 @@ export const measureSite = async (): Promise<MeasureSite> => {
     scheduler: true,
     kwok: true,
     podDeleteMs: 200,
-    say: () => {},
+    print: () => {},
   });
   await bed.installCrds();
   const { client: cluster, close } = await connectCluster(bed);
@@ -88,6 +88,6 @@ export const crew = async (
     );
   }
   await untilPodsReady(cluster, others + count * pods);
-  await untilShownReady(cluster, machines);
+  await untilReadyInCluster(cluster, machines);
   return { machines, podsOf: (machine) => new Set(namesOn(machine)) };
 };

@@ -16,14 +16,14 @@ import { fleetSession } from '../../src/machines/fleet-session.ts';
 import { type Acts, describeModel } from './model.ts';
 
 /** What outlives a process: who leads, whether the list can be had, what the key files hold. */
-interface Surroundings {
+interface ProcessEnvironment {
   readonly leads: boolean;
   readonly listed: boolean;
   readonly credentials: 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
   readonly wanted: boolean;
 }
 
-const surroundings: Surroundings = {
+const processEnvironment: ProcessEnvironment = {
   leads: false,
   listed: false,
   credentials: 'Unread',
@@ -97,9 +97,9 @@ describeModel('fleetSession', {
     }
   },
   crash: {
-    world: surroundings,
-    record: (world: Surroundings, { event, after }) => {
-      const now: Surroundings = { ...world, credentials: after.context.credentials };
+    world: processEnvironment,
+    record: (world: ProcessEnvironment, { event, after }) => {
+      const now: ProcessEnvironment = { ...world, credentials: after.context.credentials };
       switch (event.type) {
         case 'leadership.won':
           return { ...now, leads: true };

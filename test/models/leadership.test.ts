@@ -33,7 +33,7 @@ const times = { sentAtMs: 1000, answeredAtMs: 1100 };
 const input = { identity: US, leaseMs: 15_000, renewMs: 10_000, retryMs: 2000, seed: 1 };
 
 /** What outlives the process: whether anybody wants it to lead. */
-interface Surroundings {
+interface ProcessEnvironment {
   readonly wanted: boolean;
 }
 
@@ -183,7 +183,7 @@ describeModel('leadership', {
   },
   crash: {
     world: { wanted: true },
-    record: (world: Surroundings, { event }) =>
+    record: (world: ProcessEnvironment, { event }) =>
       event.type === 'release.requested' ? { wanted: false } : world,
     restart: ({ wanted }) => ({
       input: { ...input, identity: 'the next one' },

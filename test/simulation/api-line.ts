@@ -60,18 +60,18 @@ export interface Arrival {
 }
 
 /** Whom requests meet before the server; calls one of the two, at once, later or never. */
-export type Doorkeeper = (call: KubeCall, arrival: Arrival) => void;
+export type RequestInterceptor = (call: KubeCall, arrival: Arrival) => void;
 
 /** Lets everybody in. */
-export const openDoor: Doorkeeper = (_call, { pass }) => pass();
+export const passEveryRequest: RequestInterceptor = (_call, { pass }) => pass();
 
 /** What a line is made of. */
-export interface ApiLineParts {
+export interface ApiLineOptions {
   readonly line: ProcessLine;
   /** The time of server and network. */
   readonly world: Time;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
-  readonly door: Doorkeeper;
+  readonly interceptor: RequestInterceptor;
   readonly weather: Weather;
   readonly chance: Chance;
   readonly tap: ApiTap;
@@ -120,7 +120,7 @@ const FAILURES: readonly [KubeAnswer, ...KubeAnswer[]] = [
 /** What goes wrong with a request: it does not get there, it is refused, or its answer is lost. */
 type Mishap = 'unreachable' | 'refused' | 'answerLost' | 'requestLost';
 
-const mishapOf = ({ weather, chance }: ApiLineParts): Mishap | undefined => {
+const mishapOf = ({ weather, chance }: ApiLineOptions): Mishap | undefined => {
   if (weather.outage) return chance.pick(['unreachable', 'unreachable', 'requestLost']);
   if (!chance.happens(weather.errorShare)) return undefined;
   return chance.pick(['unreachable', 'refused', 'answerLost', 'requestLost']);
@@ -133,8 +133,8 @@ interface Flight {
 }
 
 /** What the network does to a request that has left. */
-const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undefined): void => {
-  const { world, handle, door, chance, weather, tap } = parts;
+const fly = (parts: ApiLineOptions, { call, land }: Flight, mishap: Mishap | undefined): void => {
+  const { world, handle, interceptor, chance, weather, tap } = parts;
   const isSlow = weather.slowList !== '' && call.method === 'GET' &&
     call.path.endsWith(weather.slowList);
   const lagMs = (): number => chance.int(1, weather.latencyMs) + (isSlow ? weather.slowListMs : 0);
@@ -144,34 +144,34 @@ const fly = (parts: ApiLineParts, { call, land }: Flight, mishap: Mishap | undef
     world.schedule(lagMs(), () => land(failure));
     return;
   }
-  const comeBack = (answer: KubeAnswer | undefined): void =>
+  const restart = (answer: KubeAnswer | undefined): void =>
     void world.schedule(lagMs(), () => land(mishap === 'answerLost' ? undefined : answer));
   const pass = (): void => {
     const response = handle(wireOf(call));
     const answer = response._tag === 'Answer' ? answerOf(response) : undefined;
     if (answer !== undefined) tap.done(call, answer);
-    comeBack(answer);
+    restart(answer);
   };
-  world.schedule(lagMs(), () => door(call, { pass, answer: comeBack }));
+  world.schedule(lagMs(), () => interceptor(call, { pass, answer: restart }));
 };
 
 type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
 
 /** The step in which a request leaves. */
-const leave = (parts: ApiLineParts, call: KubeCall, resume: Resume): void => {
+const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
   const { line, tap } = parts;
   if (!(call.mayLeave?.() ?? true)) {
     return resume(Effect.fail(new NotSent({ why: 'the request may not leave any more' })));
   }
   const mishap = mishapOf(parts);
   if (mishap === 'unreachable') return resume(Effect.fail(new NotSent({ why: UNREACHABLE })));
-  const heard = tap.leaves(call);
+  const received = tap.leaves(call);
   let over = false;
   const end = (answer: KubeAnswer | undefined, why: string): void => {
     if (over) return;
     over = true;
     cancelTimeout();
-    heard(answer);
+    received(answer);
     resume(answer === undefined ? Effect.fail(new AnswerLost({ why })) : Effect.succeed(answer));
   };
   const cancelTimeout = line.time.schedule(
@@ -183,12 +183,13 @@ const leave = (parts: ApiLineParts, call: KubeCall, resume: Resume): void => {
   fly(parts, { call, land }, mishap);
 };
 
-const makeCall = (parts: ApiLineParts) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
-  Effect.callback((resume) => {
-    // Getting a connection takes its moment; whoever gives up meanwhile has sent nothing.
-    const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
-    return Effect.sync(cancel);
-  });
+const makeCall =
+  (parts: ApiLineOptions) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
+    Effect.callback((resume) => {
+      // Getting a connection takes its moment; whoever gives up meanwhile has sent nothing.
+      const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
+      return Effect.sync(cancel);
+    });
 
 /** One open watch: lines on their way, in order. */
 interface OpenWatch {
@@ -198,7 +199,7 @@ interface OpenWatch {
 const refusalOf = ({ status, body }: ClusterAnswer): WatchRefused =>
   new WatchRefused({ status, message: textAt(body, 'message') ?? '' });
 
-const makeWatches = (parts: ApiLineParts) => {
+const makeWatches = (parts: ApiLineOptions) => {
   const { line, world, weather, chance, tap } = parts;
   const open = new Set<OpenWatch>();
   /** What the server sends arrives in the order of sending. */
@@ -247,7 +248,7 @@ const makeWatches = (parts: ApiLineParts) => {
 type Watches = ReturnType<typeof makeWatches>;
 
 /** A watch that was answered, after the way there and back. */
-const requestWatch = (parts: ApiLineParts, call: Pick<KubeCall, 'path' | 'query'>) =>
+const requestWatch = (parts: ApiLineOptions, call: Pick<KubeCall, 'path' | 'query'>) =>
   Effect.callback<ClusterResponse, KubeFault>((resume) => {
     const { line, world, handle, chance, weather } = parts;
     const mishap = mishapOf(parts);
@@ -271,19 +272,20 @@ const requestWatch = (parts: ApiLineParts, call: Pick<KubeCall, 'path' | 'query'
     return Effect.sync(cancel);
   });
 
-const makeWatch = (parts: ApiLineParts, watches: Watches): KubeApi['Service']['watch'] => (call) =>
-  Effect.gen(function* () {
-    const response = yield* requestWatch(parts, call);
-    if (response._tag === 'Answer') return yield* refusalOf(response);
-    const { channel } = yield* Effect.acquireRelease(
-      Effect.sync(() => watches.follow(response, call.path)),
-      ({ close }) => Effect.sync(close),
-    );
-    return channel.lines;
-  });
+const makeWatch =
+  (parts: ApiLineOptions, watches: Watches): KubeApi['Service']['watch'] => (call) =>
+    Effect.gen(function* () {
+      const response = yield* requestWatch(parts, call);
+      if (response._tag === 'Answer') return yield* refusalOf(response);
+      const { channel } = yield* Effect.acquireRelease(
+        Effect.sync(() => watches.follow(response, call.path)),
+        ({ close }) => Effect.sync(close),
+      );
+      return channel.lines;
+    });
 
 /** A line of one process. */
-export const apiLine = (parts: ApiLineParts): ApiLine => {
+export const apiLine = (parts: ApiLineOptions): ApiLine => {
   const watches = makeWatches(parts);
   return {
     layer: Layer.succeed(KubeApi, { call: makeCall(parts), watch: makeWatch(parts, watches) }),

@@ -21,7 +21,7 @@ import type { ApiServer } from '../../packages/stand-in-fleet/src/api-server.ts'
 import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.ts';
 import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 import { chanceOf, derived } from './chance.ts';
-import { fleetHouse } from './fleet-house.ts';
+import { restartableFleet } from './restartable-fleet.ts';
 import { CLUSTER, NAMESPACE } from './simulated-process.ts';
 
 export const WORKLOADS = 'shop';
@@ -37,7 +37,7 @@ const CREATION_MS = 3000;
 const JOINING_MS = 1500;
 
 /** What a stage is set with; the rest is as worlds have it. */
-export interface Setting {
+export interface SiteOptions {
   readonly seed: number;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
@@ -104,33 +104,33 @@ const prepare = (ask: Ask): void => {
 
 /** The stage, empty but for what a cluster has from its beginning. */
 export const embeddedSite = (
-  setting: Setting,
+  siteOptions: SiteOptions,
   time: Time,
   observe: ShardOptions['observe'] = () => {},
 ) => {
-  const chance = chanceOf(derived(setting.seed, 2));
-  const cluster = makeCluster({ time, seed: derived(setting.seed, 3) });
+  const chance = chanceOf(derived(siteOptions.seed, 2));
+  const cluster = makeCluster({ time, seed: derived(siteOptions.seed, 3) });
   const { answer } = cluster;
   const ask = asker(answer);
   prepare(ask);
-  const stage = storeEnvironment({
+  const harness = storeEnvironment({
     cluster,
     time,
     random: chance.unit,
-    timing: setting.pace ?? DEFAULT_TIMING,
+    timing: siteOptions.pace ?? DEFAULT_TIMING,
   });
-  const cast = startControllers(stage);
+  const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);
-  const fleet = fleetHouse({
-    api: setting.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),
+  const fleet = restartableFleet({
+    api: siteOptions.makesNodes === false ? undefined : fleetApi(time, ask, lagMs),
     time,
-    machines: setting.machines ?? MACHINES,
-    seed: (start) => derived(setting.seed, 4 + 100 * start).toString(16).padStart(8, '0'),
+    machines: siteOptions.machines ?? MACHINES,
+    seed: (start) => derived(siteOptions.seed, 4 + 100 * start).toString(16).padStart(8, '0'),
     timing: {
       creationMs: CREATION_MS,
       joiningMs: JOINING_MS,
-      drainingMs: setting.providerDrainMs,
-      ...setting.fleetTiming,
+      drainingMs: siteOptions.providerDrainMs,
+      ...siteOptions.fleetTiming,
     },
     observe,
   });
@@ -138,7 +138,7 @@ export const embeddedSite = (
     cluster,
     answer,
     ask,
-    cast,
+    controllers,
     fleet,
     /** The fleet that is there now. */
     get script() {
@@ -150,7 +150,7 @@ export const embeddedSite = (
       [...fleet.script().shard.inventory.boundTo(CLUSTER)].toSorted()
         .flatMap((id) => fleet.script().shard.inventory.get(id) ?? []),
     stop: async () => {
-      cast.stop();
+      controllers.stop();
       await fleet.stop();
     },
   };

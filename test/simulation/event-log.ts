@@ -12,21 +12,21 @@ import {
   nodeOf,
   phaseOf,
 } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
-import type { Law } from './law.ts';
-import { isCordoned, ownersOf, reclaimMark } from './node-marks.ts';
+import type { Invariant } from './invariant.ts';
+import { isCordoned, ownersOf, reclaimAnnotation } from './node-annotations.ts';
 
 /** The log. */
 export interface EventLog {
   readonly lines: readonly string[];
   readonly note: (text: string) => void;
-  readonly law: Law;
+  readonly invariant: Invariant;
 }
 
 /** What is told of an object besides its name. */
 const gist = (resource: string, object: unknown): string => {
   switch (resource) {
     case 'nodes': {
-      const mark = reclaimMark(object);
+      const mark = reclaimAnnotation(object);
       const end = mark === undefined ? '' : mark.ended || `until ${mark.deadlineMs}`;
       return `${isCordoned(object) ? 'cordoned' : 'open'} ${
         isReady(object) ? 'ready' : 'unready'
@@ -56,7 +56,7 @@ export const eventLog = (time: Time): EventLog => {
   return {
     lines,
     note,
-    law: {
+    invariant: {
       change: ({ resource, type, at, object, revision }) => {
         if (resource === 'leases.coordination.k8s.io') return;
         const name = at.namespace === '' ? at.name : `${at.namespace}/${at.name}`;

@@ -1,15 +1,15 @@
 /**
  * `npm run simulate`: worlds from seeds, and scenarios by name, each played to its rest.
  *
- * Promises: a seed that breaks a law prints the command that plays it again and the smallest story
- * that still breaks the same law; the exit code is 1 when a law was broken, when a scenario did not
- * come as it must, or when `--planted` finds a bug that no world finds.
+ * Promises: a seed that breaks an invariant prints the command that plays it again and the smallest
+ * story that still breaks the same invariant; the exit code is 1 when an invariant was broken, when
+ * a scenario did not come as it must, or when `--planted` finds a bug that no world finds.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { plantedBugs, seekPlanted } from './planted-bugs.ts';
 import { shrunk } from './shrinking.ts';
-import { sceneText } from './story.ts';
+import { sceneText } from './plan-runner.ts';
 import { worldPlan } from './world-plan.ts';
 import { runWorld, type WorldReport } from './world-run.ts';
 
@@ -19,8 +19,8 @@ const HELP = `npm run simulate -- [options]: plays worlds and scenarios on simul
 
   --seeds N           plays N worlds (1)
   --seed S            the seed of the first (1)
-  --no-shrink         seeks no smaller story that breaks the same law
-  --until-broken      stops at the first world that breaks a law
+  --no-shrink         seeks no smaller story that breaks the same invariant
+  --until-broken      stops at the first world that breaks an invariant
   --scenario NAME     plays a named scenario; an unknown name lists them
   --scenarios         plays all of them, and prints a table
   --small             leaves out those with thousands of pods
@@ -47,22 +47,23 @@ const { values } = parseArgs({
   },
 });
 
-const say = (text: string): void => {
+const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-const sayBreach = ({ plan, breach }: WorldReport): void => {
+const printBreach = ({ plan, breach }: WorldReport): void => {
   if (breach === undefined) return;
   const at = Math.round(breach.atMs / 1000);
-  say(`seed ${plan.seed}: the law "${breach.law}" is broken after ${at} s: ${breach.what}`);
-  say(`  npm run simulate -- --seed ${plan.seed}`);
+  const { invariant, what } = breach;
+  print(`seed ${plan.seed}: the invariant "${invariant}" is broken after ${at} s: ${what}`);
+  print(`  npm run simulate -- --seed ${plan.seed}`);
 };
 
-const sayPlan = ({ plan, breach }: Pick<WorldReport, 'plan' | 'breach'>): void => {
-  say(`  the smallest story that breaks it (${breach?.what ?? ''}):`);
+const printPlan = ({ plan, breach }: Pick<WorldReport, 'plan' | 'breach'>): void => {
+  print(`  the smallest story that breaks it (${breach?.what ?? ''}):`);
   const apps = plan.apps.map(({ name, replicas }) => `${name}×${replicas}`).join(' ');
-  say(`  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${apps}`);
-  for (const { atMs, act } of plan.scenes) say(`  ${atMs} ms: ${sceneText(act)}`);
+  print(`  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${apps}`);
+  for (const { atMs, act } of plan.scenes) print(`  ${atMs} ms: ${sceneText(act)}`);
 };
 
 const simulate = async (first: number, count: number): Promise<number> => {
@@ -73,20 +74,20 @@ const simulate = async (first: number, count: number): Promise<number> => {
     worlds += 1;
     simulatedMs += report.simulatedMs;
     evictions += report.evictions;
-    if (values.log) say(report.log.join('\n'));
+    if (values.log) print(report.log.join('\n'));
     if (report.breach === undefined) continue;
     breaches += 1;
-    sayBreach(report);
+    printBreach(report);
     if (values['until-broken']) break;
-    if (!values['no-shrink']) sayPlan(await shrunk(report));
+    if (!values['no-shrink']) printPlan(await shrunk(report));
   }
   const tookMs = performance.now() - beganMs;
   const times = Math.round(simulatedMs / tookMs);
   if (!values.log) {
-    say(
+    print(
       `${worlds} worlds of ${Math.round(simulatedMs / worlds / 1000)} s each, in ${
         (tookMs / 1000).toFixed(1)
-      } s (${times}× real time), ${evictions} evictions, ${breaches} broken laws`,
+      } s (${times}× real time), ${evictions} evictions, ${breaches} broken invariants`,
     );
   }
   return breaches;
@@ -96,27 +97,27 @@ const seekAll = (seeds: number): number => {
   const names = plantedBugs().filter((name) => values.only === undefined || name === values.only);
   const reports = names.map((name) => {
     const report = seekPlanted(name, seeds);
-    say(`${report.found ? 'found' : 'NOT FOUND'}  ${name}: ${report.why}`);
-    say(`  ${report.said.split('\n').filter((line) => !line.startsWith('  ')).join('\n  ')}`);
+    print(`${report.found ? 'found' : 'NOT FOUND'}  ${name}: ${report.why}`);
+    print(`  ${report.output.split('\n').filter((line) => !line.startsWith('  ')).join('\n  ')}`);
     return report;
   });
   return reports.filter(({ found }) => !found).length;
 };
 
 /** Loaded when asked for: a copy of the tree with a planted bug is without what they stand on. */
-const tell = async (): Promise<number> => {
-  const { tellScenarios } = await import('./scenarios/telling.ts');
+const runNamed = async (): Promise<number> => {
+  const { printScenarios } = await import('./scenarios/printer.ts');
   const { scenario, log, small, digests } = values;
-  return await tellScenarios(scenario, { log, small, digests, say });
+  return await printScenarios(scenario, { log, small, digests, print });
 };
 
 const perform = async (): Promise<number> => {
   if (values.planted) return seekAll(Number(values.seeds ?? PLANTED_SEEDS));
-  if (values.scenarios || values.scenario !== undefined) return await tell();
+  if (values.scenarios || values.scenario !== undefined) return await runNamed();
   return await simulate(Number(values.seed), Number(values.seeds ?? '1'));
 };
 
-if (values.help) say(HELP);
+if (values.help) print(HELP);
 else {
   const failures = await perform();
   // Not by `exit`: what was said may still be on its way through a pipe.

@@ -2,7 +2,7 @@
  * Ten bugs that were planted on purpose, each a patch in `planted/`, and how soon worlds find them.
  *
  * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
- * a world of the patched copy breaks a law.
+ * a world of the patched copy breaks an invariant.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -29,7 +29,7 @@ export interface PlantedReport {
   readonly why: string;
   readonly found: boolean;
   /** What the patched copy said. */
-  readonly said: string;
+  readonly output: string;
 }
 
 /** The names of the patches. */
@@ -37,7 +37,7 @@ export const plantedBugs = (): readonly string[] =>
   readdirSync(PATCHES).filter((name) => name.endsWith('.patch')).toSorted()
     .map((name) => name.slice(0, -'.patch'.length));
 
-/** Plays up to `seeds` worlds with the bug, until one breaks a law. */
+/** Plays up to `seeds` worlds with the bug, until one breaks an invariant. */
 export const seekPlanted = (name: string, seeds: number): PlantedReport => {
   const patch = join(PATCHES, `${name}.patch`);
   const copy = mkdtempSync(join(tmpdir(), 'tidegate-planted-'));
@@ -45,7 +45,7 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
     for (const part of COPIED) cpSync(join(ROOT, part), join(copy, part), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     execFileSync('patch', ['--strip=1', '--silent', '--input', patch], { cwd: copy });
-    const played = spawnSync(process.execPath, [
+    const run = spawnSync(process.execPath, [
       ...process.versions['deno'] === undefined ? [] : ['run', '-A'],
       join(copy, 'test/simulation/main.ts'),
       '--until-broken',
@@ -53,9 +53,9 @@ export const seekPlanted = (name: string, seeds: number): PlantedReport => {
       '--seeds',
       String(seeds),
     ], { cwd: copy, encoding: 'utf8' });
-    const said = `${played.stdout}${played.stderr}`.trim();
+    const output = `${run.stdout}${run.stderr}`.trim();
     const why = readFileSync(patch, 'utf8').split('\n')[0] ?? '';
-    return { name, why, found: played.status === 1 && said.includes('the law "'), said };
+    return { name, why, found: run.status === 1 && output.includes('the invariant "'), output };
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }

@@ -15,14 +15,14 @@ import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';
 
 /** What a line is made of. */
-export interface ShardLineParts {
+export interface ShardLineOptions {
   readonly line: ProcessLine;
   readonly world: Time;
   /** The fleet that is there now. */
   readonly script: () => Script;
   readonly chance: Chance;
   /** The fleet has heard a frame of this process. */
-  readonly heard: (frame: Uint8Array) => void;
+  readonly received: (frame: Uint8Array) => void;
 }
 
 /** The line, and its end. */
@@ -35,7 +35,7 @@ export interface ShardLine {
 const LAG_MS_MAX = 20;
 
 /** Acts that happen one after another, each some time after it was asked for. */
-const inOrder = ({ world, chance }: ShardLineParts) => {
+const inOrder = ({ world, chance }: ShardLineOptions) => {
   let dueMs = 0;
   return (act: () => void): void => {
     dueMs = Math.max(dueMs, world.monotonic() + chance.int(1, LAG_MS_MAX));
@@ -49,8 +49,8 @@ interface Connection {
   readonly close: () => void;
 }
 
-const connect = (parts: ShardLineParts, receive: (frame: Uint8Array) => void): Connection => {
-  const { line, script, heard } = parts;
+const connect = (parts: ShardLineOptions, receive: (frame: Uint8Array) => void): Connection => {
+  const { line, script, received } = parts;
   const ended = Deferred.makeUnsafe<SessionEnding>();
   const toShard = inOrder(parts);
   const toProcess = inOrder(parts);
@@ -85,7 +85,7 @@ const connect = (parts: ShardLineParts, receive: (frame: Uint8Array) => void): C
           toShard(() => {
             if (!open) return;
             inbound.receive(frame);
-            heard(frame);
+            received(frame);
           });
         }),
       closeSending: Effect.sync(close),
@@ -95,7 +95,7 @@ const connect = (parts: ShardLineParts, receive: (frame: Uint8Array) => void): C
 };
 
 /** A line of one process. */
-export const shardLine = (parts: ShardLineParts): ShardLine => {
+export const shardLine = (parts: ShardLineOptions): ShardLine => {
   const { line, script, chance } = parts;
   const connections = new Set<Connection>();
   const layer = Layer.succeed(ShardCalls, {

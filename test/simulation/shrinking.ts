@@ -1,9 +1,9 @@
 /**
- * Makes the story of a broken world smaller while it still breaks the same law.
+ * Makes the story of a broken world smaller while it still breaks the same invariant.
  *
- * Promises: gives a world that was played and broke the law; takes scenes away first, then apps,
- * then the standby; stops after so many tries, because a small story is wanted and not the smallest
- * that there is.
+ * Promises: gives a world that was played and broke the invariant; takes scenes away first, then
+ * apps, then the standby; stops after so many tries, because a small story is wanted and not the
+ * smallest that there is.
  */
 import type { WorldPlan } from './world-plan.ts';
 import { runWorld, type WorldReport } from './world-run.ts';
@@ -44,7 +44,7 @@ export const shrunk = async (
       if (tries >= TRIES_MAX) break;
       tries += 1;
       const report = await play(plan);
-      if (report.breach?.law !== broken.breach?.law) continue;
+      if (report.breach?.invariant !== broken.breach?.invariant) continue;
       best = report;
       found = true;
       break;

@@ -23,7 +23,13 @@ import type {
   ClusterResponse,
 } from '../../packages/embedded-kubernetes/src/api.ts';
 import type { Script } from '../../packages/stand-in-fleet/src/script.ts';
-import { type ApiLine, apiLine, type ApiTap, type Doorkeeper, type Weather } from './api-line.ts';
+import {
+  type ApiLine,
+  apiLine,
+  type ApiTap,
+  type RequestInterceptor,
+  type Weather,
+} from './api-line.ts';
 import { type Chance, chanceOf, derived } from './chance.ts';
 import { type ProcessLine, processLine } from './process-line.ts';
 import { shardLine } from './shard-line.ts';
@@ -44,12 +50,12 @@ export interface ProcessFlags {
 }
 
 /** Where a process is started. */
-export interface ProcessSurroundings {
+export interface SimulatedEnvironment {
   readonly time: Time;
   readonly seed: number;
   readonly handle: (request: ClusterRequest) => ClusterResponse;
   readonly script: () => Script;
-  readonly door: Doorkeeper;
+  readonly interceptor: RequestInterceptor;
   readonly weather: Weather;
   readonly flags: ProcessFlags;
   readonly witness: ProcessWitness;
@@ -62,7 +68,7 @@ export interface ProcessWitness {
   readonly frame: (process: string, frame: Uint8Array) => void;
   readonly logged: (process: string, entry: LogEntry) => void;
   /** Something happened to an actor; left out where nobody looks. */
-  readonly inspected?: (process: string, event: InspectionEvent) => void;
+  readonly inspection?: (process: string, event: InspectionEvent) => void;
 }
 
 /** One line of a process's log. */
@@ -143,22 +149,22 @@ const startRoles = (
 
 /** Starts the process of a number. */
 export const startProcess = (
-  surroundings: ProcessSurroundings,
+  processEnvironment: SimulatedEnvironment,
   number: number,
 ): SimulatedProcess => {
-  const { time, handle, script, door, weather, witness, seed, flags } = surroundings;
-  const { inspected } = witness;
+  const { time, handle, script, interceptor, weather, witness, seed, flags } = processEnvironment;
+  const { inspection } = witness;
   const identity = `process-${number}`;
   const chance: Chance = chanceOf(derived(seed, 100 + number));
   const line = processLine(time);
   const tap = witness.tap(identity);
-  const api = apiLine({ line, world: time, handle, door, weather, chance, tap });
+  const api = apiLine({ line, world: time, handle, interceptor, weather, chance, tap });
   const shard = shardLine({
     line,
     world: time,
     script,
     chance,
-    heard: (frame) => witness.frame(identity, frame),
+    received: (frame) => witness.frame(identity, frame),
   });
   const telemetry: Telemetry = {
     ...silentTelemetry,
@@ -171,7 +177,7 @@ export const startProcess = (
     api,
     shard,
     flags,
-    inspect: inspected && ((event) => inspected(identity, event)),
+    inspect: inspection && ((event) => inspection(identity, event)),
   });
   const crash = (): void => {
     line.kill();

@@ -84,7 +84,7 @@ export interface WorldPlan {
 }
 
 /** From the first act to the last. */
-const STORY_MS = 480_000;
+const ACTIVE_MS = 480_000;
 const NODES = [20, 26] as const;
 const PODS_MIN = 100;
 const BUDGETS_MIN = 5;
@@ -131,7 +131,7 @@ const apps = (chance: Chance): readonly AppPlan[] => {
 const pick = (chance: Chance): number => chance.int(0, 9999);
 const grace = (chance: Chance): number => chance.pick([30, 60, 120, 300, 600]);
 
-const OUTSIDE: readonly [(chance: Chance) => Act, ...((chance: Chance) => Act)[]] = [
+const EXTERNAL_ACTIONS: readonly [(chance: Chance) => Act, ...((chance: Chance) => Act)[]] = [
   (chance) => ({ _tag: 'Uncordon', pick: pick(chance) }),
   (chance) => ({ _tag: 'Uncordon', pick: pick(chance) }),
   (chance) => ({ _tag: 'Cordon', pick: pick(chance) }),
@@ -172,7 +172,7 @@ const LISTED: readonly [string, ...string[]] = [
   '/poddisruptionbudgets',
 ];
 
-const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, STORY_MS), act });
+const at = (chance: Chance, act: Act): Scene => ({ atMs: chance.int(0, ACTIVE_MS), act });
 
 const scenes = (chance: Chance): readonly Scene[] => {
   const made: Scene[] = [];
@@ -190,7 +190,7 @@ const scenes = (chance: Chance): readonly Scene[] => {
   made.push(many);
   made.push(at(chance, { _tag: 'Burst', pick: pick(chance) }));
   for (let left = chance.int(3, 7); left > 0; left -= 1) {
-    made.push(at(chance, chance.pick(OUTSIDE)(chance)));
+    made.push(at(chance, chance.pick(EXTERNAL_ACTIONS)(chance)));
   }
   for (let left = chance.int(FAULTS_MIN, FAULTS_MIN + 2); left > 0; left -= 1) {
     made.push(at(chance, chance.pick(FAULTS)(chance)));
@@ -199,7 +199,7 @@ const scenes = (chance: Chance): readonly Scene[] => {
   for (let left = crashes; left > 0; left -= 1) {
     const crash: Scene = {
       // In the middle of drains, often.
-      atMs: chance.happens(0.6) ? many.atMs + chance.int(500, 60_000) : chance.int(0, STORY_MS),
+      atMs: chance.happens(0.6) ? many.atMs + chance.int(500, 60_000) : chance.int(0, ACTIVE_MS),
       act: { _tag: 'Crash', forMs: chance.int(500, 20_000) },
     };
     made.push(crash);

@@ -1,8 +1,8 @@
 /**
- * Plays one world from its beginning to its rest, with every law watching.
+ * Plays one world from its beginning to its rest, with every invariant watching.
  *
  * Promises: nothing moves but the simulated time, and between two moments everything comes to rest;
- * the run ends with the first law that is broken; the same plan gives the same log.
+ * the run ends with the first invariant that is broken; the same plan gives the same log.
  */
 import { isReady } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import {
@@ -14,15 +14,15 @@ import {
   workloadPath,
 } from './app-objects.ts';
 import { REQUESTS, WORKLOADS } from './embedded-site.ts';
-import type { Bench, Law } from './law.ts';
-import { isDraining } from './node-marks.ts';
-import { processHouse } from './process-house.ts';
-import { runningMachines, sceneText, type Stagehand, storyOf } from './story.ts';
+import type { Bench, Invariant } from './invariant.ts';
+import { isDraining } from './node-annotations.ts';
+import { operatorProcesses } from './operator-processes.ts';
+import { planRunner, runningMachines, sceneText, type WorldControls } from './plan-runner.ts';
 import type { WorldPlan } from './world-plan.ts';
 import {
   type Breach,
+  CALM_MS,
   FAIR,
-  QUIET_MS,
   REST_MS_MAX,
   type WorldState,
   worldState,
@@ -95,34 +95,34 @@ const boot = async (state: WorldState, plan: WorldPlan): Promise<boolean> => {
 
 const stagehand = (
   state: WorldState,
-  house: ReturnType<typeof processHouse>,
-): Stagehand => {
+  processes: ReturnType<typeof operatorProcesses>,
+): WorldControls => {
   const { time, weather, trouble, cordonedByPerson } = state;
   return {
-    crash: house.crash,
-    replace: house.replace,
-    freeze: house.freeze,
+    crash: processes.crash,
+    replace: processes.replace,
+    freeze: processes.freeze,
     weather: (change, forMs) => {
       Object.assign(weather, change);
       trouble(forMs);
       time.schedule(forMs, () => void Object.assign(weather, FAIR));
     },
     dropWatches: () => {
-      for (const { api } of house.all()) api.dropWatches('cut');
+      for (const { api } of processes.all()) api.dropWatches('cut');
     },
     trouble,
-    later: (delayMs, run) => void time.schedule(delayMs, run),
+    schedule: (delayMs, run) => void time.schedule(delayMs, run),
     cordonedByPerson,
   };
 };
 
 const play = async (
   state: WorldState,
-  house: ReturnType<typeof processHouse>,
+  processes: ReturnType<typeof operatorProcesses>,
   plan: WorldPlan,
 ): Promise<void> => {
   const { time, log } = state;
-  const act = storyOf(state.site, plan, stagehand(state, house));
+  const act = planRunner(state.site, plan, stagehand(state, processes));
   const beganMs = time.monotonic();
   for (const scene of plan.scenes) {
     await state.pass(beganMs + scene.atMs - time.monotonic());
@@ -147,28 +147,28 @@ const rest = async (state: WorldState): Promise<void> => {
   await state.rest();
   state.log.note('EPILOGUE');
   await epilogue(state);
-  await state.pass(QUIET_MS);
+  await state.pass(CALM_MS);
   state.judge();
 };
 
-/** Plays the world of a plan, under more laws than every world has. */
+/** Plays the world of a plan, under more invariants than every world has. */
 export const runWorld = async (
   plan: WorldPlan,
-  more: readonly ((bench: Pick<Bench, 'broken'>) => Law)[] = [],
+  more: readonly ((bench: Pick<Bench, 'broken'>) => Invariant)[] = [],
 ): Promise<WorldReport> => {
   const state = worldState(plan);
-  state.laws.push(...more.map((make) => make(state)));
-  const house = processHouse(state);
-  house.start();
-  if (plan.standby) house.start();
+  state.invariants.push(...more.map((make) => make(state)));
+  const processes = operatorProcesses(state);
+  processes.start();
+  if (plan.standby) processes.start();
   const booted = await boot(state, plan);
   const pods = count(state, 'pods', () => true);
   const nodes = count(state, 'nodes', () => true);
   if (booted) {
-    await play(state, house, plan);
+    await play(state, processes, plan);
     await rest(state);
   } else state.broken('worlds begin', 'nodes or pods are missing');
-  for (const process of house.all()) process.crash();
+  for (const process of processes.all()) process.crash();
   await state.site.stop();
   const evictions = state.log.lines
     .filter((line) => line.endsWith('-> 201') && line.includes('/eviction ')).length;

@@ -1,32 +1,32 @@
 /** A simulated world while it is played: its stage, its laws, its weather and its log. */
 import { type SimulatedTime, simulatedTime } from '../support/time/simulated-time.ts';
-import { type Doorkeeper, openDoor, type Weather } from './api-line.ts';
-import { embeddedSite, type Setting } from './embedded-site.ts';
+import { passEveryRequest, type RequestInterceptor, type Weather } from './api-line.ts';
+import { embeddedSite, type SiteOptions } from './embedded-site.ts';
 import { eventLog } from './event-log.ts';
-import type { Bench, Law } from './law.ts';
-import { isDraining } from './node-marks.ts';
-import { drainsGoOn, slotsAreUsedOnce } from './laws-of-budgets.ts';
+import type { Bench, Invariant } from './invariant.ts';
+import { isDraining } from './node-annotations.ts';
+import { drainsGoOn, slotsAreUsedOnce } from './budget-invariants.ts';
 import {
   demandEqualsRequests,
   requestsAreAcknowledged,
   rollupsAreComplete,
   upcomingNodesEqualFleet,
-} from './laws-of-demand.ts';
+} from './demand-invariants.ts';
 import {
   acksFollowCordons,
   cordonsHaveOwners,
   deadlinesStand,
   drainsEnd,
   evictionsFollowCordons,
-} from './laws-of-draining.ts';
+} from './drain-invariants.ts';
 import {
   evictionsNameUids,
   noDefects,
   oneWriterAMachine,
   onlyLeadersWrite,
-} from './laws-of-writing.ts';
+} from './write-invariants.ts';
 
-const LAWS: readonly ((bench: Bench) => Law)[] = [
+const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   onlyLeadersWrite,
   oneWriterAMachine,
   evictionsNameUids,
@@ -46,7 +46,7 @@ const LAWS: readonly ((bench: Bench) => Law)[] = [
 
 /** How a law was broken. */
 export interface Breach {
-  readonly law: string;
+  readonly invariant: string;
   readonly what: string;
   readonly atMs: number;
 }
@@ -61,7 +61,7 @@ export const FAIR: Weather = {
 };
 
 /** Longer than any law of what is shown waits in calm. */
-export const QUIET_MS = 130_000;
+export const CALM_MS = 130_000;
 /** The longest that anything takes to come to rest. */
 export const REST_MS_MAX = 1_800_000;
 
@@ -89,13 +89,16 @@ const watchedTime = (stuck: () => void): SimulatedTime => {
 };
 
 /** A world at its beginning; `door` is whom requests of processes meet before the server. */
-export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
+export const worldState = (
+  siteOptions: SiteOptions,
+  interceptor: RequestInterceptor = passEveryRequest,
+) => {
   const time = watchedTime(() =>
     bench.broken('time goes on', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
   );
   const log = eventLog(time);
-  const site = embeddedSite(setting, time);
-  const laws: Law[] = [log.law];
+  const site = embeddedSite(siteOptions, time);
+  const invariants: Invariant[] = [log.invariant];
   const cordonedByPerson = new Set<string>();
   const starts = new Map<string, number>();
   const weather: Weather = { ...FAIR };
@@ -108,21 +111,23 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     // Deadlines are kept though somebody sets the clock (DR-16), and so laws go by one that is not.
     time: { ...time, now: () => startedMs + time.monotonic() },
     cordonedByPerson,
-    broken: (law, what) => {
+    broken: (invariant, what) => {
       if (breach !== undefined) return;
-      breach = { law, what, atMs: time.monotonic() };
-      log.note(`BROKEN ${law}: ${what}`);
+      breach = { invariant, what, atMs: time.monotonic() };
+      log.note(`BROKEN ${invariant}: ${what}`);
     },
     calmMs: () => time.monotonic() - troubledUntilMs,
     startedMs: (process) => starts.get(process) ?? 0,
   };
-  laws.push(...LAWS.map((make) => make(bench)));
-  site.cluster.store.subscribe((change) => laws.forEach((law) => law.change?.(change)));
+  invariants.push(...INVARIANTS.map((make) => make(bench)));
+  site.cluster.store.subscribe((change) =>
+    invariants.forEach((invariant) => invariant.change?.(change))
+  );
   /** Lets the laws look, when a second has gone by since they did. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;
     tickedMs = time.monotonic();
-    for (const law of laws) law.tick?.();
+    for (const invariant of invariants) invariant.tick?.();
   };
   /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
   const pass = async (
@@ -141,12 +146,12 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
   const drains = (): boolean =>
     [...site.cluster.store.collection('nodes').objects()].some(isDraining);
   return {
-    setting,
-    door,
+    siteOptions,
+    interceptor,
     time,
     log,
     site,
-    laws,
+    invariants,
     weather,
     starts,
     cordonedByPerson,
@@ -160,12 +165,12 @@ export const worldState = (setting: Setting, door: Doorkeeper = openDoor) => {
     breach: () => breach,
     /** Lets all come to rest: calm for long, and nobody drains. */
     rest: async (): Promise<void> => {
-      await pass(QUIET_MS);
-      await pass(REST_MS_MAX, () => bench.calmMs() > QUIET_MS && !drains());
+      await pass(CALM_MS);
+      await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
     /** Asks the laws for their last word, unless one is broken. */
     judge: (): void => {
-      if (breach === undefined) { for (const law of laws) law.end?.(); }
+      if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },
   };
 };

@@ -9,7 +9,7 @@ import { listOrEmptyAt } from '../../src/domain/json.ts';
 import { rfc3339Seconds } from '../../src/domain/time.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { seenPod } from '../support/drains/pod-history.ts';
-import { heldUp, shownDrains } from '../support/drains/shown-drains.ts';
+import { heldUp, listedDrains } from '../support/drains/listed-drains.ts';
 import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 import { SINGLE, type SoakSite } from './soak-site.ts';
@@ -42,5 +42,5 @@ export const chargeSlot = async (
 
 /** Whether `tidegate drain status` names a slot that is held like that. */
 export const namesHeldSlot = async (start: StartTidegate, { bed }: SoakSite): Promise<boolean> =>
-  listOrEmptyAt(await shownDrains(start, bed, 'status'), 'items').flatMap(heldUp)
+  listOrEmptyAt(await listedDrains(start, bed, 'status'), 'items').flatMap(heldUp)
     .some((held) => held.startsWith(SLOT_HELD));

@@ -12,7 +12,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import type { Testbed } from '../../tools/testbed/testbed.ts';
 import { COLLECTIONS, nameOf } from '../support/api/cluster-connection.ts';
 import { evictionsIn } from '../support/drains/audited-drains.ts';
-import { endsOf, reclaimEach, untilShownReady } from '../support/drains/reclaims.ts';
+import { endsOf, reclaimEach, untilReadyInCluster } from '../support/drains/reclaims.ts';
 import { eventually, pause } from '../support/eventually.ts';
 import type { StartTidegate } from '../support/processes/tidegate-child.ts';
 import { chargeSlot, namesHeldSlot, SLOT_HELD } from './cut-call.ts';
@@ -27,7 +27,7 @@ export interface Soak {
   readonly rounds: number;
   readonly seed: Seed;
   /** Hears one line for each round. */
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** More than the two minutes for which a cut call can hold a slot, and the drain. */
@@ -42,7 +42,7 @@ const CHARGED_EVERY = 20;
 const EARLY = 0.25;
 
 /** What rounds are played on. */
-interface Stage {
+interface SoakRun {
   readonly site: SoakSite;
   /** How processes are started that ask for the status. */
   readonly start: StartTidegate;
@@ -60,7 +60,7 @@ const ensureOperators = async (site: SoakSite, count: number): Promise<void> => 
 
 /** Gives whether `drain status`, asked from `asksFromMs` on, named a slot that is held. */
 const untilDrained = async (
-  { site, start }: Stage,
+  { site, start }: SoakRun,
   machines: readonly string[],
   asksFromMs: number,
 ): Promise<boolean> => {
@@ -73,7 +73,7 @@ const untilDrained = async (
   return named;
 };
 
-const reasonsShown = async (
+const reportedReasons = async (
   { cluster }: SoakSite,
   machines: readonly string[],
 ): Promise<readonly string[]> =>
@@ -129,11 +129,11 @@ const unsaid = (
     : [];
 
 /** One round: machines are taken back, the leader is killed after a while, and all ends well. */
-const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
-  const { site } = stage;
+const runRound = async (run: SoakRun, plan: RoundPlan): Promise<Round> => {
+  const { site } = run;
   const { number, standby, killAfterMs } = plan;
   await ensureOperators(site, standby ? 2 : 1);
-  await untilShownReady(site.cluster, site.machines());
+  await untilReadyInCluster(site.cluster, site.machines());
   const machines = await site.moveOn();
   await site.audit();
   const startMs = realTime.now();
@@ -143,7 +143,7 @@ const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
     ? { killedMs: null, charged: false }
     : await killLeader(site, machines, plan);
   const named = await untilDrained(
-    stage,
+    run,
     machines,
     charged ? realTime.now() : startMs + SLOW_SECONDS * SECOND_MS,
   );
@@ -153,7 +153,7 @@ const runRound = async (stage: Stage, plan: RoundPlan): Promise<Round> => {
   const requests = await site.audit();
   const evictions = evictionsIn(requests.filter(({ user }) => user === 'tidegate'));
   const problems = await roundProblems(site, { machines, requests, killedMs });
-  const noted = (await reasonsShown(site, machines)).includes(SLOT_HELD);
+  const noted = (await reportedReasons(site, machines)).includes(SLOT_HELD);
   const recovered = await areRecovered(site, machines);
   await giveBack(site, machines);
   return {
@@ -193,7 +193,7 @@ export const soakDrains = async (soak: Soak): Promise<readonly Round[]> => {
         killAfterMs: number === 0 ? null : span * unitInterval(seed),
       });
       rounds.push(round);
-      soak.say(roundLine(round));
+      soak.print(roundLine(round));
     }
   } finally {
     await site.close();

@@ -51,11 +51,11 @@ const page = (rounds: readonly Round[], seed: number): string =>
 const [asked = String(ROUNDS), seedText = String(Math.floor(realTime.now()) >>> 0)] = process.argv
   .slice(2);
 const seed = Number(seedText);
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-say(`seed ${seed}`);
+print(`seed ${seed}`);
 const bed = await startTestbed({
   controllers: true,
   scheduler: true,
@@ -64,8 +64,14 @@ const bed = await startTestbed({
   podDeleteMs: 400,
 });
 try {
-  const rounds = await soakDrains({ bed, start: spawnTidegate, rounds: Number(asked), seed, say });
-  for (const line of soakSummary(rounds, seed)) say(line);
+  const rounds = await soakDrains({
+    bed,
+    start: spawnTidegate,
+    rounds: Number(asked),
+    seed,
+    print,
+  });
+  for (const line of soakSummary(rounds, seed)) print(line);
   if (rounds.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
   else if (Number(asked) >= ROUNDS) await writeFile(PAGE, page(rounds, seed));
 } finally {

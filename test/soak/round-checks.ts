@@ -79,7 +79,7 @@ const aboutMarks = async ({ cluster, fleet }: SoakSite, { machines, requests }: 
 
 /** The same end as that of a run that nobody killed: all pods elsewhere and whole, all shown. */
 const aboutEnd = async ({ cluster, pods }: SoakSite, { machines }: RoundFacts) => {
-  const shown = await cluster.list(COLLECTIONS.upcomingNodes);
+  const reported = await cluster.list(COLLECTIONS.upcomingNodes);
   const list = await cluster.list(DRAIN_COLLECTIONS.pods);
   await pods.upTo(list);
   const seen = list.map(seenPod);
@@ -89,7 +89,7 @@ const aboutEnd = async ({ cluster, pods }: SoakSite, { machines }: RoundFacts) =
   }));
   return [
     ...machines.flatMap((machine) => {
-      const phase = phaseOf(shown.find((one) => nameOf(one) === `un-${machine}`) ?? {});
+      const phase = phaseOf(reported.find((one) => nameOf(one) === `un-${machine}`) ?? {});
       return phase === 'Drained' ? [] : [`${machine} is shown as "${phase}"`];
     }),
     ...seen.filter(({ node, stays }) => machines.includes(node) && !stays)

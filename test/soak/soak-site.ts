@@ -150,7 +150,7 @@ export const giveBack = async (
   }
   await eventually(async () => {
     const nodes = (await cluster.list(COLLECTIONS.nodes)).map(nameOf);
-    const shown = (await cluster.list(COLLECTIONS.upcomingNodes)).map(nameOf);
-    return machines.every((id) => !nodes.includes(id) && !shown.includes(`un-${id}`));
+    const reported = (await cluster.list(COLLECTIONS.upcomingNodes)).map(nameOf);
+    return machines.every((id) => !nodes.includes(id) && !reported.includes(`un-${id}`));
   }, { what: 'what shows the machines to go' });
 };

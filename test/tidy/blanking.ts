@@ -93,7 +93,7 @@ export const blanked = (source: string): Blanked => {
     comments += kind === 'comment' ? text : blank(text);
     at = Math.max(end, at + 1);
   };
-  const takeTemplate = (): void => {
+  const readTemplate = (): void => {
     const end = templatePart(source, at + 1);
     if (source.slice(end - 2, end) === '${') braces.push(0);
     take('literal', end);
@@ -102,10 +102,10 @@ export const blanked = (source: string): Blanked => {
     const one = source[at];
     const depth = braces.at(-1);
     if (one === '`') {
-      takeTemplate();
+      readTemplate();
     } else if (one === '}' && depth === 0) {
       braces.pop();
-      takeTemplate();
+      readTemplate();
     } else {
       if (depth !== undefined && one === '{') braces[braces.length - 1] = depth + 1;
       if (depth !== undefined && one === '}') braces[braces.length - 1] = depth - 1;

@@ -103,8 +103,8 @@ const targetOf = (path: string, from: string): string => {
 const violation = (
   file: SourceFile,
   { line }: Import,
-  said: Pick<Violation, 'problem' | 'remedy'>,
-): Violation => ({ path: file.path, line, ...said });
+  text: Pick<Violation, 'problem' | 'remedy'>,
+): Violation => ({ path: file.path, line, ...text });
 
 const wrongRooms = (file: SourceFile): readonly Violation[] => {
   const name = roomOf(file.path);

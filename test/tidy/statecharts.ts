@@ -59,15 +59,15 @@ const reasonFindings = (node: AnyStateNode): readonly Finding[] => {
 };
 
 /** Somebody may ask why: the state itself says it, or each of those around it or inside of it. */
-const saysWhy = (node: AnyStateNode): boolean => {
+const givesReason = (node: AnyStateNode): boolean => {
   const { meta } = node;
   if (typeof meta === 'object' && meta !== null && 'reason' in meta) return true;
   const inner: readonly AnyStateNode[] = Object.values(node.states);
-  return inner.length > 0 && inner.every(saysWhy);
+  return inner.length > 0 && inner.every(givesReason);
 };
 
 const waitFindings = (node: AnyStateNode): readonly Finding[] => {
-  if (!node.tags.includes('waiting') || saysWhy(node)) return [];
+  if (!node.tags.includes('waiting') || givesReason(node)) return [];
   for (let outer = node.parent; outer !== undefined; outer = outer.parent) {
     if (typeof outer.meta === 'object' && outer.meta !== null && 'reason' in outer.meta) return [];
   }
@@ -88,10 +88,10 @@ const guardFindings = (node: AnyStateNode): readonly Finding[] =>
 
 const findings = (node: AnyStateNode): readonly Finding[] => {
   const isRoot = node.parent === undefined;
-  const told = isRoot || (node.description ?? '').trim() !== '';
+  const described = isRoot || (node.description ?? '').trim() !== '';
   const named = isRoot || STATE_NAME.test(node.key);
   return [
-    ...(told ? [] : [['it has no description', 'Say what is true in it'] as const]),
+    ...(described ? [] : [['it has no description', 'Say what is true in it'] as const]),
     ...(named ? [] : [['its name is not camelCase', 'Name what is true in it'] as const]),
     ...eventFindings(node),
     ...invokeFindings(node),

@@ -10,14 +10,14 @@ import { recordEntry } from '../../src/api/actor-record.ts';
 import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 import { MACHINES } from '../../src/machines/index.ts';
 import { recordInto } from '../../src/observability/actor-recorder.ts';
-import { type Onlooker, seenBy } from '../../src/observability/inspected.ts';
+import { type Inspector, inspectWith } from '../../src/observability/inspector.ts';
 import {
-  drainSetting,
+  drainSiteOptions,
   setDrainScene,
   untilEnded,
 } from '../../test/simulation/scenarios/drain-scene.ts';
 import { untilAcknowledged, untilAll } from '../../test/simulation/scenarios/session-scene.ts';
-import { openStage, type Stage } from '../../test/simulation/scenarios/stage.ts';
+import { type Harness, openHarness } from '../../test/simulation/scenarios/harness.ts';
 import { CLUSTER } from '../../test/simulation/simulated-process.ts';
 import { COLLECTIONS, phaseOf } from '../../test/support/api/cluster-connection.ts';
 import { wantedMachine } from '../../test/support/demand/wanted-capacity.ts';
@@ -38,7 +38,7 @@ export type RecordedRun = Readonly<Record<'reclaim' | 'machine' | 'demand', Reco
 const SEED = 11;
 const GRACE_SECONDS = 600;
 /** Longer than anything is on its way. */
-const QUIET_MS = 2000;
+const CALM_MS = 2000;
 const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
 /** Recordings are flushed when they are closed: a timer would be a turn of its own. */
 const NO_TIMER = { now: () => 0, schedule: () => () => {} };
@@ -72,7 +72,7 @@ const recordStates = (trace: CallTrace) => {
   );
   const isStep = (call: Call, actor: string): boolean =>
     typeof call.what === 'object' && 'actor' in call.what && call.what.actor === actor;
-  const onSnapshot: Onlooker = (seen) => {
+  const onSnapshot: Inspector = (seen) => {
     if (!KINDS.has(kindInId(seen.id))) return;
     let call = trace.current();
     while (call !== undefined && !isStep(call, seen.id)) call = call.before;
@@ -81,7 +81,7 @@ const recordStates = (trace: CallTrace) => {
     observe(seen);
   };
   return {
-    inspect: seenBy(() => {}, [onSnapshot]),
+    inspect: inspectWith(() => {}, [onSnapshot]),
     states: async (): Promise<ReadonlyMap<number, string>> => {
       await close();
       const entries = lines.map(recordEntry).flatMap((entry) =>
@@ -94,15 +94,15 @@ const recordStates = (trace: CallTrace) => {
 
 /** Runs one trigger to its outcome, and gives all that was called meanwhile. */
 const between = async (
-  { stage, trace }: { readonly stage: Stage; readonly trace: CallTrace },
+  { harness, trace }: { readonly harness: Harness; readonly trace: CallTrace },
   trigger: () => void,
   outcome: () => Promise<unknown>,
 ): Promise<readonly Call[]> => {
-  await stage.wait(QUIET_MS);
+  await harness.wait(CALM_MS);
   trace.drain();
   trigger();
   await outcome();
-  await stage.wait(QUIET_MS);
+  await harness.wait(CALM_MS);
   return trace.drain();
 };
 
@@ -110,22 +110,22 @@ const openCluster = async (
   trace: CallTrace,
   inspect: ReturnType<typeof recordStates>['inspect'],
 ) => {
-  const stage = openStage(drainSetting(SEED));
+  const harness = openHarness(drainSiteOptions(SEED));
   const add = (direction: Exchange['direction'], peer: string, message: string): void =>
     void trace.exchange({ direction, peer, message });
-  stage.state.laws.push({
+  harness.state.invariants.push({
     leaves: ({ call }) => add('out', 'API server', requestName(call.method, call.path)),
     arrives: (_process, path) => add('in', 'API server', requestName('watch', path)),
     frame: (_process, frame) => add('out', 'shard', frameName(frame)),
-    inspected: (_process, event) => inspect(event),
+    inspection: (_process, event) => inspect(event),
   });
-  const scene = await setDrainScene(stage, {
+  const scene = await setDrainScene(harness, {
     machines: { count: 1, prefix: 'node-' },
     objects: () => [[DRAIN_COLLECTIONS.deployments, [deployment('web', 1)]]],
     pods: 1,
     spares: { count: 1 },
   });
-  return { stage, trace, machines: scene.machines };
+  return { harness, trace, machines: scene.machines };
 };
 
 /** Plays and records. The trace must have been installed before this file was loaded. */
@@ -133,18 +133,18 @@ export const recordRun = async (trace: CallTrace): Promise<RecordedRun> => {
   traceActors(trace);
   const { inspect, states } = recordStates(trace);
   const cluster = await openCluster(trace, inspect);
-  const { stage, machines } = cluster;
-  const { script } = stage.site;
+  const { harness, machines } = cluster;
+  const { script } = harness.site;
   const demand = await between(
     cluster,
-    () => stage.create(COLLECTIONS.requests, [wantedMachine('wanted')]),
-    () => untilAcknowledged(stage, 1),
+    () => harness.create(COLLECTIONS.requests, [wantedMachine('wanted')]),
+    () => untilAcknowledged(harness, 1),
   );
   const machine = await between(
     cluster,
     () => void script.place('coming', { state: 'CONFIGURING', cluster: CLUSTER }),
     () =>
-      untilAll(stage, COLLECTIONS.upcomingNodes, {
+      untilAll(harness, COLLECTIONS.upcomingNodes, {
         what: 'both machines are shown',
         count: 2,
         each: (one) => phaseOf(one) !== '',
@@ -153,11 +153,11 @@ export const recordRun = async (trace: CallTrace): Promise<RecordedRun> => {
   const reclaim = await between(
     cluster,
     () => machines.forEach((id) => void script.reclaim(id, { graceSeconds: GRACE_SECONDS }, false)),
-    () => untilEnded(stage, machines),
+    () => untilEnded(harness, machines),
   );
-  for (const process of stage.house.all()) process.crash();
-  await stage.site.stop();
-  if (stage.state.breach() !== undefined) throw new Error('The recorded run broke an invariant');
+  for (const process of harness.processes.all()) process.crash();
+  await harness.site.stop();
+  if (harness.state.breach() !== undefined) throw new Error('The recorded run broke an invariant');
   const known = await states();
   const recorded = (calls: readonly Call[]): RecordedPath => ({ calls, states: known });
   return { demand: recorded(demand), machine: recorded(machine), reclaim: recorded(reclaim) };

@@ -12,7 +12,7 @@ import { phaseNamed } from '../../src/domain/machine-phase.ts';
 import { identityOf, isDeleting } from '../../src/domain/object-meta.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
-import type { MachineSeen, Scene } from './story.ts';
+import type { MachineSeen, Scene } from './scene.ts';
 
 interface PodSeen extends Identity {
   readonly runs: boolean;
@@ -76,7 +76,7 @@ export const viewCluster = (kubeconfig: string): ClusterView => {
   const runtime = ManagedRuntime.make(
     Layer.merge(Layer.orDie(connection), clockLayer(realTime)),
   );
-  const world = makeActorEnvironment({
+  const environment = makeActorEnvironment({
     time: realTime,
     runtime,
     telemetry: silentTelemetry,
@@ -86,7 +86,7 @@ export const viewCluster = (kubeconfig: string): ClusterView => {
     id: string,
     path: string,
     project: (raw: unknown) => T | undefined,
-  ): Informer<T> => startInformer(world, { id, path, project });
+  ): Informer<T> => startInformer(environment, { id, path, project });
   const pods = follow('pods', '/api/v1/namespaces/default/pods', podOf);
   const requests = follow('capacityrequests', `${GROUP_PATH}/capacityrequests`, requestOf);
   const machines = follow('upcomingnodes', `${GROUP_PATH}/upcomingnodes`, machineOf);

@@ -15,7 +15,7 @@ import { supervise, type Supervised } from '../testbed/processes.ts';
 import { startTestbed, type Testbed } from '../testbed/testbed.ts';
 import { eventually } from '../testbed/waiting.ts';
 import { viewCluster } from './cluster-view.ts';
-import { EMPTY_SCENE, isDown, isUp, type Scene, standing, summary, tellChanges } from './story.ts';
+import { changeLines, EMPTY_SCENE, isDown, isUp, type Scene, sceneText, summary } from './scene.ts';
 import { CREATE, DEFAULT_REQUEST, limitRange, REPLICAS, SCALE_TO_ZERO } from './workload.ts';
 
 const CLUSTER = 'demo';
@@ -28,7 +28,7 @@ const EXIT_INTERRUPTED = 130;
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const startedAtMs = realTime.monotonic();
 
-const say = (who: string, what: string): void => {
+const print = (who: string, what: string): void => {
   const seconds = ((realTime.monotonic() - startedAtMs) / 1000).toFixed(1).padStart(6);
   process.stdout.write(
     `${styleText('dim', `${seconds} s`)}  ${styleText('cyan', who.padEnd(13))}  ${what}\n`,
@@ -47,31 +47,31 @@ const tidegate = (name: string, args: readonly string[]): Supervised => {
     },
   });
   void child.exited.then((code) => {
-    if (code !== 0) say(name, `ended with ${code}: ${last.join('\n')}`);
+    if (code !== 0) print(name, `ended with ${code}: ${last.join('\n')}`);
   });
   return child;
 };
 
-interface Parts {
+interface RunningDemo {
   readonly bed: Testbed;
   readonly children: readonly Supervised[];
   readonly scriptPort: number;
 }
 
 /** How the story went. */
-type Told = { readonly peak: Scene } | { readonly stuck: Scene };
+type Outcome = { readonly peak: Scene } | { readonly stuck: Scene };
 
-const startParts = async (): Promise<Parts> => {
-  say('control plane', 'starting Kubernetes without a single Node');
+const startDemo = async (): Promise<RunningDemo> => {
+  print('control plane', 'starting Kubernetes without a single Node');
   const bed = await startTestbed({
     controllers: true,
     scheduler: true,
     kwok: true,
-    say: (line) => say('control plane', line),
+    print: (line) => print('control plane', line),
   });
   await bed.installCrds();
   await bed.apply(limitRange());
-  say('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
+  print('control plane', `serves; look with: kubectl --kubeconfig ${bed.kubeconfig} get upn`);
   const [shardPort, scriptPort, healthPort] = [
     await freePort(),
     await freePort(),
@@ -96,9 +96,9 @@ const startParts = async (): Promise<Parts> => {
     '--with-pods',
   ]);
   await answering(`http://127.0.0.1:${scriptPort}/state`, fleet);
-  say('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
+  print('fleet', `${SEED_MACHINES} machines to give, speaks gRPC on 127.0.0.1:${shardPort}`);
   await answering(`http://127.0.0.1:${healthPort}/readyz`, operator);
-  say('operator', 'ready: caches complete, session with the shard');
+  print('operator', 'ready: caches complete, session with the shard');
   return { bed, children: [operator, fleet], scriptPort };
 };
 
@@ -116,38 +116,38 @@ const boundMachines = async (scriptPort: number): Promise<number> => {
 
 /** Says what the user does, and does it. */
 const type = async (bed: Testbed, args: readonly string[]): Promise<void> => {
-  say('you', styleText('bold', `kubectl ${args.join(' ')}`));
+  print('you', styleText('bold', `kubectl ${args.join(' ')}`));
   const { code, stderr } = await bed.kubectl(...args);
   if (code !== 0) throw new Error(stderr);
 };
 
 /** Tells each change from up to down; gives the scene at the top, or where it got stuck. */
-const follow = async ({ bed, scriptPort }: Parts, stop: AbortSignal): Promise<Told> => {
+const follow = async ({ bed, scriptPort }: RunningDemo, stop: AbortSignal): Promise<Outcome> => {
   const view = viewCluster(bed.kubeconfigFor('admin'));
-  let told = EMPTY_SCENE;
-  const tell = (bound: number): void => {
+  let last = EMPTY_SCENE;
+  const printChanges = (bound: number): void => {
     const now = view.scene(bound);
-    for (const { who, what } of tellChanges(told, now)) say(who, what);
-    told = now;
+    for (const { who, what } of changeLines(last, now)) print(who, what);
+    last = now;
   };
   const until = async (is: (scene: Scene) => boolean): Promise<boolean> =>
     await eventually(async () => {
-      tell(await boundMachines(scriptPort));
-      return is(told);
+      printChanges(await boundMachines(scriptPort));
+      return is(last);
     }, {
       what: 'the end of the story',
       timeoutMs: PATIENCE_MS,
       hopeless: () => stop.aborted ? 'interrupted' : undefined,
     }).catch(() => false);
-  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => tell(told.bound));
+  const changes = view.changes.pipe(auditTime(GLANCE_MS)).subscribe(() => printChanges(last.bound));
   try {
     const { cpu, memory } = DEFAULT_REQUEST;
-    say('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
+    print('control plane', `a container that says nothing asks for ${cpu} CPU and ${memory}`);
     await type(bed, CREATE);
-    if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: told };
-    const peak = told;
+    if (!await until((scene) => isUp(scene, REPLICAS))) return { stuck: last };
+    const peak = last;
     await type(bed, SCALE_TO_ZERO);
-    return await until(isDown) ? { peak } : { stuck: told };
+    return await until(isDown) ? { peak } : { stuck: last };
   } finally {
     changes.unsubscribe();
     await view.close();
@@ -169,25 +169,25 @@ const run = async (): Promise<number> => {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   process.once('SIGTERM', () => interrupted.abort());
-  const parts = await startParts();
+  const running = await startDemo();
   try {
-    const told = await follow(parts, interrupted.signal);
+    const last = await follow(running, interrupted.signal);
     if (interrupted.signal.aborted) return EXIT_INTERRUPTED;
-    if ('stuck' in told) {
-      say('demo', `gave up after ${PATIENCE_MS / 1000} s: ${standing(told.stuck)}`);
+    if ('stuck' in last) {
+      print('demo', `gave up after ${PATIENCE_MS / 1000} s: ${sceneText(last.stuck)}`);
       return EXIT_UNFINISHED;
     }
     process.stdout.write(`\n${styleText('bold', 'What happened')}\n`);
-    for (const line of summary(told.peak, await operatorWrites(parts.bed))) {
+    for (const line of summary(last.peak, await operatorWrites(running.bed))) {
       process.stdout.write(`  ${line}\n`);
     }
     return 0;
   } finally {
     process.stdout.write('\n');
-    say('demo', 'stopping everything');
-    for (const child of parts.children) await child.stop();
-    await parts.bed.stop();
-    say('demo', 'nothing is left running');
+    print('demo', 'stopping everything');
+    for (const child of running.children) await child.stop();
+    await running.bed.stop();
+    print('demo', 'nothing is left running');
   }
 };
 

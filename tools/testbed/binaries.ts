@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { assetsFolder, cacheFolder, type Environment, environment } from './environment.ts';
 import {
   type Build,
+  type BuildEnvironment,
   builtOnce,
   type GoModule,
   goProblem,
+  type Print,
+  printOnStderr,
   readGoModule,
-  type Say,
-  sayOnStderr,
-  type Surroundings,
   TestbedUnavailable,
 } from './go-builds.ts';
 
@@ -73,31 +73,32 @@ const required = (folder: string, name: string): string => {
 const cached = (module: GoModule, env: Environment): string =>
   join(cacheFolder(env), module.key, 'bin');
 
-const built = async (module: GoModule, surroundings: Surroundings): Promise<string> =>
-  await builtOnce(cached(module, surroundings.env), allTools(module), surroundings);
+const built = async (module: GoModule, buildEnvironment: BuildEnvironment): Promise<string> =>
+  await builtOnce(cached(module, buildEnvironment.env), allTools(module), buildEnvironment);
 
 /** The folder to take what the assets lack from, or `undefined` when there is no Go to build it. */
 const builtForAssets = async (
   assets: string,
   module: GoModule,
-  surroundings: Surroundings,
+  buildEnvironment: BuildEnvironment,
 ): Promise<string | undefined> => {
   if (EXTRAS.every((name) => existing(assets, name) !== undefined)) return undefined;
-  const folder = cached(module, surroundings.env);
-  const canBuild = existsSync(folder) || await goProblem(module, surroundings.env) === undefined;
-  return canBuild ? await built(module, surroundings) : undefined;
+  const folder = cached(module, buildEnvironment.env);
+  const canBuild = existsSync(folder) ||
+    await goProblem(module, buildEnvironment.env) === undefined;
+  return canBuild ? await built(module, buildEnvironment) : undefined;
 };
 
 /** Finds or builds every program. Rejects with `TestbedUnavailable`, which says what to do. */
 export const binaries = async (
-  say: Say = sayOnStderr,
+  print: Print = printOnStderr,
   env: Environment = environment,
 ): Promise<Binaries> => {
   const module = await readGoModule();
   const assets = assetsFolder(env);
   const folder = assets === undefined
-    ? await built(module, { say, env })
-    : await builtForAssets(assets, module, { say, env });
+    ? await built(module, { print, env })
+    : await builtForAssets(assets, module, { print, env });
   const extra = (name: string): string | undefined =>
     (assets === undefined ? undefined : existing(assets, name)) ??
       (folder === undefined ? undefined : existing(folder, name));

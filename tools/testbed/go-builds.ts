@@ -16,10 +16,10 @@ import { locked } from './locks.ts';
 import { supervise } from './processes.ts';
 
 /** Where progress goes, a line at a time. */
-export type Say = (line: string) => void;
+export type Print = (line: string) => void;
 
 /** Progress on stderr, so that stdout stays free for results. */
-export const sayOnStderr: Say = (line) => {
+export const printOnStderr: Print = (line) => {
   process.stderr.write(`testbed: ${line}\n`);
 };
 
@@ -89,12 +89,12 @@ export const goProblem = async (
 const PROGRESS_EVERY_MS = 20_000;
 
 /** Says every now and then that `what` is still going on; gives the function that ends it. */
-const keepSaying = (what: string, say: Say): () => void => {
+const keepPrinting = (what: string, print: Print): () => void => {
   const started = realTime.monotonic();
   let cancel: () => void;
   const again = (): void => {
     cancel = realTime.schedule(PROGRESS_EVERY_MS, () => {
-      say(`${what}, ${Math.round((realTime.monotonic() - started) / 1000)} s so far`);
+      print(`${what}, ${Math.round((realTime.monotonic() - started) / 1000)} s so far`);
       again();
     });
   };
@@ -103,8 +103,8 @@ const keepSaying = (what: string, say: Say): () => void => {
 };
 
 /** Where a build talks to, and what it finds. */
-export interface Surroundings {
-  readonly say: Say;
+export interface BuildEnvironment {
+  readonly print: Print;
   readonly env: Environment;
 }
 
@@ -117,9 +117,13 @@ export interface Build {
   readonly renamed?: Readonly<Record<string, string>>;
 }
 
-const goBuild = async (build: Build, into: string, { say, env }: Surroundings): Promise<void> => {
-  say(build.what);
-  const done = keepSaying(build.what, say);
+const goBuild = async (
+  build: Build,
+  into: string,
+  { print, env }: BuildEnvironment,
+): Promise<void> => {
+  print(build.what);
+  const done = keepPrinting(build.what, print);
   const complaints: string[] = [];
   const compiler = supervise({
     name: 'go build',
@@ -145,17 +149,17 @@ const goBuild = async (build: Build, into: string, { say, env }: Surroundings): 
 export const builtOnce = async (
   target: string,
   build: Build,
-  surroundings: Surroundings,
+  buildEnvironment: BuildEnvironment,
 ): Promise<string> => {
   if (existsSync(target)) return target;
-  const problem = await goProblem(await readGoModule(), surroundings.env);
+  const problem = await goProblem(await readGoModule(), buildEnvironment.env);
   if (problem !== undefined) throw new TestbedUnavailable(problem);
   await mkdir(dirname(target), { recursive: true });
   return await locked(`${target}.lock`, async () => {
     if (existsSync(target)) return target;
     const unfinished = await mkdtemp(join(dirname(target), `.${basename(target)}-`));
     try {
-      await goBuild(build, unfinished, surroundings);
+      await goBuild(build, unfinished, buildEnvironment);
       await rename(unfinished, target);
     } catch (problem) {
       await rm(unfinished, { recursive: true, force: true });
@@ -178,7 +182,7 @@ const sourcesKey = async (folder: string): Promise<string> => {
  * itself makes of some input. Rebuilt when its sources or the module's lock change. Rejects with
  * `TestbedUnavailable` on a machine without Go.
  */
-export const oracle = async (name: string, say: Say = sayOnStderr): Promise<string> => {
+export const oracle = async (name: string, print: Print = printOnStderr): Promise<string> => {
   const module = await readGoModule();
   const sources = await sourcesKey(join(moduleFolder, 'oracle', name));
   const folder = join(cacheFolder(), module.key, 'oracle', `${name}-${sources}`);
@@ -186,6 +190,6 @@ export const oracle = async (name: string, say: Say = sayOnStderr): Promise<stri
     what: `building the oracle "${name}"`,
     packages: `./oracle/${name}`,
     linker: '-s -w',
-  }, { say, env: environment });
+  }, { print, env: environment });
   return join(folder, name);
 };

@@ -2,7 +2,7 @@
  * The programs of one test bed: started together, ended together, and missed when one dies early.
  */
 import { readFile } from 'node:fs/promises';
-import type { Say } from './go-builds.ts';
+import type { Print } from './go-builds.ts';
 import { type Program, supervise, type Supervised } from './processes.ts';
 import { eventually } from './waiting.ts';
 
@@ -38,10 +38,10 @@ export const untilStarted = async (
 export class Programs {
   readonly #running = new Set<Supervised>();
   readonly #unwanted = new Set<Supervised>();
-  readonly #say: Say;
+  readonly #print: Print;
 
-  constructor(say: Say) {
-    this.#say = say;
+  constructor(print: Print) {
+    this.#print = print;
   }
 
   start(program: Program): Supervised {
@@ -54,7 +54,7 @@ export class Programs {
   async #ended(child: Supervised, program: Program, code: number): Promise<void> {
     this.#running.delete(child);
     if (this.#unwanted.delete(child)) return;
-    this.#say(`${program.name} ended by itself with ${code}:\n${await logTail(program.log)}`);
+    this.#print(`${program.name} ended by itself with ${code}:\n${await logTail(program.log)}`);
   }
 
   /** Ends one program at once and waits for it. */

@@ -31,7 +31,7 @@ import {
 } from './credentials.ts';
 import { newDirectory } from './directories.ts';
 import { compactEtcd, startEtcd } from './etcd.ts';
-import { type Say, sayOnStderr } from './go-builds.ts';
+import { type Print, printOnStderr } from './go-builds.ts';
 import { commandsOf, type Kubectl, serviceAccount } from './kubectl.ts';
 import { freePort } from './ports.ts';
 import { Programs } from './programs.ts';
@@ -44,7 +44,7 @@ export interface TestbedOptions extends Partial<StageDelays> {
   readonly scheduler?: boolean;
   /** Plays the kubelets of all Nodes. */
   readonly kwok?: boolean;
-  readonly say?: Say;
+  readonly print?: Print;
   /** Further flags of the API server, such as `--etcd-compaction-interval=2s`. */
   readonly apiServerFlags?: readonly string[];
 }
@@ -67,7 +67,7 @@ export interface Testbed extends Kubectl {
    * Makes every older revision 410 Gone: watches and pages from before cannot go on. The API server
    * goes away for some seconds, because it serves old revisions from its own cache as well.
    */
-  readonly forgetRevisions: () => Promise<void>;
+  readonly compactHistory: () => Promise<void>;
   /** Every answered request so far, except what the bed's own programs read. */
   readonly audit: () => Promise<readonly AuditEntry[]>;
   readonly stop: () => Promise<void>;
@@ -178,7 +178,7 @@ const testbedOf = (
     ...commandsOf(layout, found.kubectl),
     stopApiServer: () => apiServer.stop(),
     startApiServer,
-    forgetRevisions: async () => {
+    compactHistory: async () => {
       await apiServer.stop();
       await compactEtcd(layout);
       await startApiServer();
@@ -190,21 +190,21 @@ const testbedOf = (
 
 /** Starts a test bed. Rejects with `TestbedUnavailable` when the machine lacks what it needs. */
 export const startTestbed = async (options: TestbedOptions = {}): Promise<Testbed> => {
-  const say = options.say ?? sayOnStderr;
-  const found = await binaries(say);
+  const print = options.print ?? printOnStderr;
+  const found = await binaries(print);
   const startedMs = realTime.monotonic();
   const layout = await newLayout(options);
-  const programs = new Programs(say);
+  const programs = new Programs(print);
   const stop = async (): Promise<void> => {
     await programs.end();
     await rm(layout.directory, { recursive: true, force: true });
   };
   try {
-    say(`starting etcd and kube-apiserver on ${layout.server}, logs in ${layout.directory}`);
+    print(`starting etcd and kube-apiserver on ${layout.server}, logs in ${layout.directory}`);
     const site = { layout, found, programs, options };
     const bed = testbedOf(site, await startAll(site), stop);
     if (options.controllers === true) await serviceAccount(bed.kubectl);
-    say(`ready after ${seconds(startedMs)} s`);
+    print(`ready after ${seconds(startedMs)} s`);
     return bed;
   } catch (problem) {
     await stop();

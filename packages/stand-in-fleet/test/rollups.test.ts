@@ -10,12 +10,12 @@ const connect = async (guarded = true) => {
   const script = startFleet({ time, seedMachines: 48, seed: 'test', guarded });
   const cluster = new FleetCluster(script, 'prod').hello();
   await time.advance(0);
-  const say = async (...needs: readonly NeedInit[]): Promise<void> => {
+  const send = async (...needs: readonly NeedInit[]): Promise<void> => {
     cluster.wants(...needs);
     await time.advance(100);
   };
   const accepted = (): number => script.shard.clusters.get('prod')?.needs?.length ?? 0;
-  return { time, script, cluster, say, accepted };
+  return { time, script, cluster, send, accepted };
 };
 
 const rows = (count: number): readonly NeedInit[] =>
@@ -23,8 +23,8 @@ const rows = (count: number): readonly NeedInit[] =>
 
 describe('fleet roll-up', () => {
   test('that is good counts, is acked, and shows in InspectNeeds', async () => {
-    const { cluster, say, script, time } = await connect();
-    await say(cpus('1500m', { group: 'g' }));
+    const { cluster, send, script, time } = await connect();
+    await send(cpus('1500m', { group: 'g' }));
     await time.advance(2000);
     expect(cluster.acks('rollup')).toBe(1);
     const [header, need, ...more] = inspectNeeds(script.shard, { clusterId: 'prod', limit: 0 });
@@ -47,9 +47,9 @@ describe('fleet roll-up', () => {
     ['a bucket out of range', { interruptionPenaltyBucket: 28 as 27 }],
     ['another bucket out of range', { reclamationPenaltyBucket: -1 as 0 }],
   ])('with %s is rejected whole and gets no ack', async (_, bad) => {
-    const { cluster, say, accepted } = await connect();
-    await say(cpus(1), cpus(1, { priority: 5 }), cpus(1, { priority: 6 }));
-    await say(cpus(1), bad);
+    const { cluster, send, accepted } = await connect();
+    await send(cpus(1), cpus(1, { priority: 5 }), cpus(1, { priority: 6 }));
+    await send(cpus(1), bad);
     expect(cluster.acks('rollup')).toBe(1);
     expect(accepted()).toBe(3);
     expect(cluster.ended).toBe(false);
@@ -64,9 +64,9 @@ describe('fleet roll-up', () => {
   });
 
   test('that a newer one supersedes gets no ack', async () => {
-    const { cluster, say, accepted, script } = await connect();
+    const { cluster, send, accepted, script } = await connect();
     cluster.wants(cpus(1));
-    await say(cpus(1), cpus(1, { priority: 5 }));
+    await send(cpus(1), cpus(1, { priority: 5 }));
     expect(cluster.acks('rollup')).toBe(1);
     expect(accepted()).toBe(2);
     expect(script.shard.rollups.records.entries().map(({ verdict }) => verdict))
@@ -74,57 +74,57 @@ describe('fleet roll-up', () => {
   });
 
   test('that falls below a tenth is acked, and believed the third time in a row', async () => {
-    const { cluster, say, accepted } = await connect();
-    await say(...rows(11));
-    await say(...rows(1));
-    await say(...rows(1));
+    const { cluster, send, accepted } = await connect();
+    await send(...rows(11));
+    await send(...rows(1));
+    await send(...rows(1));
     expect(cluster.acks('rollup')).toBe(3);
     expect(accepted()).toBe(11);
-    await say(...rows(1));
+    await send(...rows(1));
     expect(accepted()).toBe(1);
   });
 
   test('that falls below a tenth starts over after one that does not', async () => {
-    const { say, accepted } = await connect();
-    await say(...rows(11));
-    await say();
-    await say();
-    await say(...rows(11));
-    await say();
-    await say();
+    const { send, accepted } = await connect();
+    await send(...rows(11));
+    await send();
+    await send();
+    await send(...rows(11));
+    await send();
+    await send();
     expect(accepted()).toBe(11);
-    await say();
+    await send();
     expect(accepted()).toBe(0);
   });
 
   test('that falls from fewer than ten rows, or to a tenth, is believed at once', async () => {
-    const { say, accepted } = await connect();
-    await say(...rows(9));
-    await say();
+    const { send, accepted } = await connect();
+    await send(...rows(9));
+    await send();
     expect(accepted()).toBe(0);
-    await say(...rows(10));
-    await say(...rows(1));
+    await send(...rows(10));
+    await send(...rows(1));
     expect(accepted()).toBe(1);
   });
 
   test('that vanishes is believed at once when the guard is off', async () => {
-    const { say, accepted } = await connect(false);
-    await say(...rows(20));
-    await say();
+    const { send, accepted } = await connect(false);
+    await send(...rows(20));
+    await send();
     expect(accepted()).toBe(0);
   });
 
   test('is rejected, or not acked, when a script wants it so', async () => {
-    const { cluster, say, script, accepted } = await connect();
+    const { cluster, send, script, accepted } = await connect();
     script.shard.rollups.faults.rejectNext = 2;
-    await say(cpus(1));
-    await say(cpus(1));
+    await send(cpus(1));
+    await send(cpus(1));
     expect(cluster.acks('rollup')).toBe(0);
     expect(accepted()).toBe(0);
-    await say(cpus(1));
+    await send(cpus(1));
     expect(cluster.acks('rollup')).toBe(1);
     script.shard.rollups.faults.acks = false;
-    await say(cpus(1), cpus(1, { priority: 1 }));
+    await send(cpus(1), cpus(1, { priority: 1 }));
     expect(cluster.acks('rollup')).toBe(1);
     expect(accepted()).toBe(2);
   });

@@ -33,21 +33,21 @@ const put = <Value>(map: Map<string, Value>, key: string, value: Value): void =>
 
 /** One copy of equal values, found again by the words that they were read from. */
 const sharing = <Value extends { readonly key: string }>() => {
-  const byWords = new Map<string, Value>();
+  const byText = new Map<string, Value>();
   const byKey = new Map<string, Value>();
   return {
-    get: (words: string): Value | undefined => byWords.get(words),
+    get: (words: string): Value | undefined => byText.get(words),
     keep: (words: string, value: Value): Value => {
       const first = byKey.get(value.key) ?? value;
       put(byKey, first.key, first);
-      if (words.length <= SHARED_WORDS_MAX) put(byWords, words, first);
+      if (words.length <= SHARED_WORDS_MAX) put(byText, words, first);
       return first;
     },
   };
 };
 
 /** All that terms, and all that amounts, depend on, as texts. */
-const wordsOf = (raw: unknown): readonly [terms: string, amounts: string] => {
+const textOf = (raw: unknown): readonly [terms: string, amounts: string] => {
   const { resources, ...rest } = recordAt(raw, 'spec') ?? {};
   const namespace = textAt(raw, 'metadata', 'namespace');
   return [JSON.stringify([namespace, rest]), JSON.stringify(resources ?? null)];
@@ -58,8 +58,8 @@ const sharingReader = (): (raw: unknown) => Reading => {
   const terms = sharing<Terms>();
   const amounts = sharing<Amounts>();
   return (raw) => {
-    const [termsWords, amountsWords] = wordsOf(raw);
-    const [knownTerms, knownAmounts] = [terms.get(termsWords), amounts.get(amountsWords)];
+    const [termsText, amountsText] = textOf(raw);
+    const [knownTerms, knownAmounts] = [terms.get(termsText), amounts.get(amountsText)];
     if (knownTerms !== undefined && knownAmounts !== undefined) {
       return { _tag: 'Readable', terms: knownTerms, amounts: knownAmounts };
     }
@@ -67,8 +67,8 @@ const sharingReader = (): (raw: unknown) => Reading => {
     if (reading._tag === 'Unreadable') return reading;
     return {
       _tag: 'Readable',
-      terms: terms.keep(termsWords, reading.terms),
-      amounts: amounts.keep(amountsWords, reading.amounts),
+      terms: terms.keep(termsText, reading.terms),
+      amounts: amounts.keep(amountsText, reading.amounts),
     };
   };
 };

@@ -6,7 +6,7 @@
  */
 import { compareText } from '../requirements.ts';
 import type { Need } from './need.ts';
-import { makeTally, type Tally } from './tally.ts';
+import { makeResourceTotals, type ResourceTotals } from './resource-totals.ts';
 import type { Amounts, Terms } from './terms.ts';
 
 /** What one request adds to the demand. */
@@ -18,22 +18,22 @@ export interface Contribution {
 /** One need in the making. */
 interface Row {
   readonly terms: Terms;
-  readonly tally: Tally;
+  readonly totals: ResourceTotals;
   /** `undefined` while it must be made again. */
   need: Need | undefined;
 }
 
-const needOf = ({ terms: { key, profile, group }, tally }: Row): Need => ({
+const needOf = ({ terms: { key, profile, group }, totals }: Row): Need => ({
   key,
   requirements: profile.requirements,
-  aggregateResources: tally.sums(),
-  minUnit: tally.maxima(),
+  aggregateResources: totals.sums(),
+  minUnit: totals.maxima(),
   priority: profile.priority,
   spread: profile.spread,
   interruptionBucket: profile.interruptionBucket,
   reclamationBucket: profile.reclamationBucket,
   group,
-  requests: tally.size,
+  requests: totals.size,
 });
 
 const byKey = (left: Row, right: Row): number => compareText(left.terms.key, right.terms.key);
@@ -65,7 +65,7 @@ export class NeedRows {
   /** Counts a request in. */
   add({ terms, amounts }: Contribution): void {
     const row = this.#byKey.get(terms.key) ?? this.#make(terms);
-    row.tally.add(amounts);
+    row.totals.add(amounts);
     this.#touch(row);
   }
 
@@ -73,8 +73,8 @@ export class NeedRows {
   remove({ terms, amounts }: Contribution): void {
     const row = this.#byKey.get(terms.key);
     if (row === undefined) return;
-    row.tally.remove(amounts);
-    if (row.tally.size === 0) {
+    row.totals.remove(amounts);
+    if (row.totals.size === 0) {
       this.#byKey.delete(terms.key);
       this.#hasEmpty = true;
     }
@@ -88,7 +88,7 @@ export class NeedRows {
   }
 
   #make(terms: Terms): Row {
-    const row: Row = { terms, tally: makeTally(), need: undefined };
+    const row: Row = { terms, totals: makeResourceTotals(), need: undefined };
     this.#byKey.set(terms.key, row);
     this.#added.push(row);
     return row;
@@ -100,7 +100,7 @@ export class NeedRows {
   }
 
   #arranged(): readonly Row[] {
-    const isWanted = (row: Row): boolean => row.tally.size > 0;
+    const isWanted = (row: Row): boolean => row.totals.size > 0;
     const old = this.#hasEmpty ? this.#sorted.filter(isWanted) : this.#sorted;
     this.#sorted = merged(old, this.#added.filter(isWanted).sort(byKey));
     this.#added = [];

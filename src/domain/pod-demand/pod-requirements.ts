@@ -42,8 +42,8 @@ export const expressionIn = (field: Field): readonly NodeRequirement[] => {
   const operator = OPERATORS.find((known) => known === word.value);
   const values = items(child(field, 'values')).map(anyText);
   if (operator === undefined) {
-    const shown = typeof word.value === 'string' ? quoted(word.value) : 'missing';
-    find(word, `is ${shown}, which a CapacityRequest cannot say: it is left out`, SAYABLE);
+    const value = typeof word.value === 'string' ? quoted(word.value) : 'missing';
+    find(word, `is ${value}, which a CapacityRequest cannot say: it is left out`, SAYABLE);
     return [];
   }
   if (key === '') return [];

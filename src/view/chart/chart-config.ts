@@ -99,7 +99,7 @@ const stateJson = (chart: Chart, state: ChartState): StateJson => {
     entry: filled(state.entry),
     exit: filled(state.exit),
     always: filled(all(({ _tag }) => _tag === 'Always')),
-    invoke: filled(state.acts.map((act): InvokeJson => ({
+    invoke: filled(state.invokes.map((act): InvokeJson => ({
       id: act,
       src: act,
       onDone: filled(all(isAct('ActDone', act))),

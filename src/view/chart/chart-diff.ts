@@ -16,7 +16,7 @@ import {
   statesOf,
   transitionText,
 } from './chart.ts';
-import { toldInBoxes } from './chart-rows.ts';
+import { drawnInBoxes } from './chart-rows.ts';
 import type { Mark } from './chart-svg.ts';
 
 /** A difference of a state or of a transition. */
@@ -45,27 +45,27 @@ export interface ChartDiff {
   readonly union: Chart;
 }
 
-type Told = readonly (readonly [what: string, text: string])[];
+type Attributes = readonly (readonly [what: string, text: string])[];
 
-const toldOfState = (state: ChartState): Told => [
+const attributesOfState = (state: ChartState): Attributes => [
   ['kind', state.kind],
   ['description', state.description],
   ['reason', state.reason ?? ''],
   ['tags', state.tags.join(', ')],
   ['entry', state.entry.map(partText).join(', ')],
   ['exit', state.exit.map(partText).join(', ')],
-  ['acts', state.acts.join(', ')],
+  ['acts', state.invokes.join(', ')],
   ['initial', state.initial ?? ''],
 ];
 
-const toldOfTransition = (transition: ChartTransition, place: number): Told => [
+const attributesOfTransition = (transition: ChartTransition, place: number): Attributes => [
   ['target', transition.targets.join(', ')],
   ['actions', transition.actions.map(partText).join(', ')],
   ['reenter', transition.reenter ? 'yes' : 'no'],
   ['place', `${place + 1}`],
 ];
 
-const changesOf = (before: Told, after: Told): readonly Change[] =>
+const changesOf = (before: Attributes, after: Attributes): readonly Change[] =>
   after.flatMap(([what, text], at) => {
     const was = before[at]?.[1] ?? '';
     return was === text ? [] : [{ what, before: was, after: text }];
@@ -78,7 +78,7 @@ const stateDifferences = (before: Chart, after: Chart): readonly Difference[] =>
   const kept = [...now.values()].flatMap((state): readonly Difference[] => {
     const was = then.get(state.path);
     if (was === undefined) return [{ mark: 'added', path: state.path, ...without }];
-    const changes = changesOf(toldOfState(was), toldOfState(state));
+    const changes = changesOf(attributesOfState(was), attributesOfState(state));
     return changes.length === 0
       ? []
       : [{ mark: 'changed', path: state.path, transition: null, changes }];
@@ -135,8 +135,8 @@ const transitionDifferences = (before: Chart, after: Chart): readonly Difference
     const path = transition.from;
     if (was === undefined) return [{ mark: 'added', path, transition, changes: [] }];
     const changes = changesOf(
-      toldOfTransition(was, placesThen.get(key) ?? 0),
-      toldOfTransition(transition, placesNow.get(key) ?? 0),
+      attributesOfTransition(was, placesThen.get(key) ?? 0),
+      attributesOfTransition(transition, placesNow.get(key) ?? 0),
     );
     return changes.length === 0 ? [] : [{ mark: 'changed', path, transition, changes }];
   });
@@ -206,11 +206,11 @@ export const chartDiff = (
 
 /** How the states of the union stand out: one whose own moves changed is changed, too. */
 export const stateMarks = ({ differences, union }: ChartDiff): ReadonlyMap<string, Mark> => {
-  const isTold = toldInBoxes(union);
+  const isInBox = drawnInBoxes(union);
   const marks = new Map<string, Mark>();
   for (const { path, transition, mark } of differences) {
     if (transition === null) marks.set(path, mark);
-    else if (isTold(transition) && !marks.has(path)) marks.set(path, 'changed');
+    else if (isInBox(transition) && !marks.has(path)) marks.set(path, 'changed');
   }
   return marks;
 };
@@ -239,12 +239,12 @@ const changeText = ({ what, before, after }: Change): string =>
 
 const differenceText = (difference: Difference): string => {
   const { mark, path, transition, changes } = difference;
-  const told = changes.length === 0 ? '' : `: ${changes.map(changeText).join('; ')}`;
-  if (transition === null) return `${SIGNS[mark]} state ${pathText(path)}${told}`;
+  const text = changes.length === 0 ? '' : `: ${changes.map(changeText).join('; ')}`;
+  if (transition === null) return `${SIGNS[mark]} state ${pathText(path)}${text}`;
   const { targets, cause } = transition;
   const label = transitionText(transition) || causeText(cause) || 'always';
   const target = targets.length === 0 ? '' : ` -> ${targets.map(pathText).join(', ')}`;
-  return `${SIGNS[mark]} transition ${pathText(path)}: ${label}${target}${told}`;
+  return `${SIGNS[mark]} transition ${pathText(path)}: ${label}${target}${text}`;
 };
 
 /** The difference in lines that people review; empty when there is none. */

@@ -234,7 +234,7 @@ const placedFrom = (chart: Chart, laidOut: ElkNode): PlacedChart => {
 };
 
 /** The manners of laying out, each tried when what came before it does not fit a page. */
-const MANNERS: readonly LayoutOptions[] = [
+const LAYOUTS: readonly LayoutOptions[] = [
   { 'elk.direction': 'DOWN' },
   { 'elk.direction': 'RIGHT' },
   // Wide rows of states are split.
@@ -256,7 +256,7 @@ export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
   );
   const elk = new kernel.default();
   let best: PlacedChart | undefined;
-  for (const manner of MANNERS) {
+  for (const manner of LAYOUTS) {
     const placed = placedFrom(chart, await elk.layout(graphOf(chart, manner)));
     if (best === undefined || unfitness(placed) < unfitness(best)) best = placed;
     if (unfitness(best) <= 1) break;

@@ -28,10 +28,10 @@ const indented = (depth: number, lines: readonly string[]): readonly string[] =>
   lines.map((line) => `${'  '.repeat(depth)}${line}`);
 
 /** What happens inside of a state stands below its description. */
-const noteOf = (chart: Chart, state: ChartState): readonly string[] => [
+const notesOf = (chart: Chart, state: ChartState): readonly string[] => [
   ...(state.description === '' ? [] : [state.description]),
   ...(state.reason === null ? [] : [`reason ${state.reason}`]),
-  ...state.acts.map((act) => `runs ${act}`),
+  ...state.invokes.map((act) => `runs ${act}`),
   ...(state.entry.length === 0 ? [] : [`on entry ${actionsText(state.entry)}`]),
   ...(state.exit.length === 0 ? [] : [`on exit ${actionsText(state.exit)}`]),
   ...chart.transitions
@@ -45,7 +45,7 @@ const labelOf = (transition: ChartTransition): string =>
 
 const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
   const id = idOf(chart, state.path);
-  const words = [`<b>${state.name}</b>`, ...noteOf(chart, state).map(quotedText)].join('<br/>');
+  const words = [`<b>${state.name}</b>`, ...notesOf(chart, state).map(quotedText)].join('<br/>');
   const inner = state.states.map((one) => stateLines(chart, one));
   if (inner.length === 0) {
     return [

@@ -17,13 +17,13 @@ export type RowStyle = 'machine' | 'name' | 'reason' | 'description' | 'act' | '
 /** A line inside of a box. */
 export interface Row {
   readonly style: RowStyle;
-  /** Pieces of the line, each in its own voice. */
+  /** Pieces of the line, each with its role. */
   readonly pieces: readonly Piece[];
 }
 
 /** A piece of a line: what it is decides its colour. */
 export interface Piece {
-  readonly voice: 'plain' | 'cause' | 'condition' | 'deed';
+  readonly role: 'plain' | 'cause' | 'condition' | 'action';
   readonly text: string;
 }
 
@@ -61,8 +61,8 @@ const TEXT_WIDTH = 190;
 const OUTER_TEXT_WIDTH = 340;
 const LINE_WIDTH = 250;
 
-const pieces = (...parts: readonly (readonly [Piece['voice'], string])[]): readonly Piece[] =>
-  parts.filter(([, text]) => text !== '').map(([voice, text]) => ({ voice, text }));
+const pieces = (...parts: readonly (readonly [Piece['role'], string])[]): readonly Piece[] =>
+  parts.filter(([, text]) => text !== '').map(([role, text]) => ({ role, text }));
 
 /** The text of a line with its pieces apart. */
 export const lineText = (line: readonly Piece[]): string => line.map(({ text }) => text).join(' ');
@@ -78,7 +78,7 @@ const isInside = (path: string, outer: string): boolean =>
 const RETURNS_MAX = 4;
 
 /** Moves within the state, and moves back to where everybody goes back to, are told in its box. */
-export const toldInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
+export const drawnInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
   const order = new Map(statesOf(chart.root).map(({ path }, at) => [path, at]));
   const placeOf = (path: string): number => order.get(path) ?? 0;
   const isInner = ({ from, targets }: ChartTransition): boolean =>
@@ -105,35 +105,35 @@ const leadsTo = ({ from, targets }: ChartTransition): string => {
   return target === from ? '\u21bb' : `\u2192 ${nameOf(target)}`;
 };
 
-/** Long lists of deeds go over to further lines, that begin further in. */
+/** Long lists of actions wrap onto further, indented lines. */
 const broken = (style: 'act' | 'move', line: readonly Piece[]): readonly Row[] => {
   const rows: Piece[][] = [[]];
   for (const piece of line) {
-    const words = piece.voice === 'deed' ? piece.text.split(/(?<=,) /) : [piece.text];
+    const words = piece.role === 'action' ? piece.text.split(/(?<=,) /) : [piece.text];
     for (const text of words) {
       const row = rows.at(-1) ?? [];
       const isFull = row.length > 0 && lineWidth([...row, { ...piece, text }], style) > LINE_WIDTH;
-      if (isFull) rows.push([{ voice: 'plain', text: '\u00a0\u00a0' }, { ...piece, text }]);
+      if (isFull) rows.push([{ role: 'plain', text: '\u00a0\u00a0' }, { ...piece, text }]);
       else row.push({ ...piece, text });
     }
   }
   return rows.map((row) => ({ style, pieces: row }));
 };
 
-const actRows = ({ entry, exit, acts }: ChartState): readonly Row[] => [
-  ...acts.flatMap((act) => broken('act', pieces(['plain', 'runs'], ['deed', act]))),
+const actRows = ({ entry, exit, invokes }: ChartState): readonly Row[] => [
+  ...invokes.flatMap((act) => broken('act', pieces(['plain', 'runs'], ['action', act]))),
   ...entry.flatMap((action) =>
-    broken('act', pieces(['plain', 'on entry'], ['deed', partText(action)]))
+    broken('act', pieces(['plain', 'on entry'], ['action', partText(action)]))
   ),
   ...exit.flatMap((action) =>
-    broken('act', pieces(['plain', 'on exit'], ['deed', partText(action)]))
+    broken('act', pieces(['plain', 'on exit'], ['action', partText(action)]))
   ),
 ];
 
 const moveRows = (chart: Chart, { path }: ChartState): readonly Row[] => {
-  const isTold = toldInBoxes(chart);
+  const isInBox = drawnInBoxes(chart);
   return chart.transitions
-    .filter((transition) => transition.from === path && isTold(transition))
+    .filter((transition) => transition.from === path && isInBox(transition))
     .flatMap((transition) =>
       broken(
         'move',
@@ -141,7 +141,7 @@ const moveRows = (chart: Chart, { path }: ChartState): readonly Row[] => {
           ['cause', causeText(transition.cause)],
           ['condition', conditionText(transition)],
           ['plain', leadsTo(transition)],
-          ['deed', actionsText(transition.actions)],
+          ['action', actionsText(transition.actions)],
         ),
       )
     );
@@ -165,10 +165,10 @@ export const rowsOf = (chart: Chart, state: ChartState): readonly Row[] => {
 
 /** The arrows between states; transitions between the same two states share one. */
 export const arrowsOf = (chart: Chart): readonly Arrow[] => {
-  const isTold = toldInBoxes(chart);
+  const isInBox = drawnInBoxes(chart);
   const arrows = new Map<string, Arrow>();
   for (const transition of chart.transitions) {
-    if (isTold(transition)) continue;
+    if (isInBox(transition)) continue;
     const line = pieces(
       ['cause', causeText(transition.cause)],
       ['condition', conditionText(transition)],

@@ -36,12 +36,12 @@ export interface SvgOptions {
 /** The style sheet of charts; colours are variables, so that a page can set its own. */
 export const CHART_STYLE = `
 .chart{--paper:#fbfcfd;--box:#ffffff;--outer:#f3f6f9;--line:#c3ccd6;--ink:#17212b;--soft:#5b6875;
---arrow:#7b8896;--cause:#0b5cad;--condition:#7a4b00;--deed:#5f3dc4;--reason:#8a5a00;
+--arrow:#7b8896;--cause:#0b5cad;--condition:#7a4b00;--action:#5f3dc4;--reason:#8a5a00;
 --reason-paper:#fff3d6;--final:#2b7a4b;--added:#1a7f37;--removed:#cf222e;--changed:#9a6700;
 font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
 @media (prefers-color-scheme:dark){.chart{--paper:#0f1419;--box:#1c242d;--outer:#151b22;
 --line:#3a4653;--ink:#e6edf3;--soft:#9aa7b4;--arrow:#7d8a97;--cause:#79b8ff;--condition:#e3b341;
---deed:#c0a8ff;--reason:#f2cc60;--reason-paper:#3a2d0c;--final:#56d364;--added:#3fb950;
+--action:#c0a8ff;--reason:#f2cc60;--reason-paper:#3a2d0c;--final:#56d364;--added:#3fb950;
 --removed:#f85149;--changed:#d29922}}
 .chart text{fill:var(--ink);white-space:pre}
 .chart .paper{fill:var(--paper)}
@@ -54,7 +54,7 @@ font-family:Inter,ui-sans-serif,system-ui,-apple-system,"Segoe UI",Helvetica,Ari
 .chart text.description,.chart .plain{fill:var(--soft)}
 .chart .cause{fill:var(--cause)}
 .chart .condition{fill:var(--condition)}
-.chart .deed{fill:var(--deed)}
+.chart .action{fill:var(--action)}
 .chart .name .plain,.chart .machine .plain{fill:var(--ink)}
 .chart .reason .plain{fill:var(--reason);font-weight:600}
 .chart .state>.pill{fill:var(--reason-paper);stroke:none}
@@ -78,8 +78,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (one) => ESCAPES[one] ?? one);
 
-const pieceSvg = ({ voice, text }: Piece): string =>
-  `<tspan class="${voice}">${escaped(text)}</tspan>`;
+const pieceSvg = ({ role, text }: Piece): string =>
+  `<tspan class="${role}">${escaped(text)}</tspan>`;
 
 const lineSvg = (pieces: readonly Piece[]): string => pieces.map(pieceSvg).join(' ');
 
@@ -118,10 +118,10 @@ const groupSvg = (state: PlacedState, mark: Mark | undefined, content: string): 
     ...(state.kind === 'final' ? ['final'] : []),
     ...(mark === undefined ? [] : [mark]),
   ];
-  const told = state.rows.filter(({ style }) => style !== 'move' && style !== 'act')
+  const text = state.rows.filter(({ style }) => style !== 'move' && style !== 'act')
     .map(({ pieces }) => lineText(pieces)).join(' ');
   return `<g class="${classes.join(' ')}" data-state="${escaped(state.path)}">` +
-    `${titleSvg(told)}${content}</g>`;
+    `${titleSvg(text)}${content}</g>`;
 };
 
 const framesSvg = (state: PlacedState): string =>
@@ -172,10 +172,10 @@ const labelSvg = ({ label }: PlacedArrow): string => {
 };
 
 const arrowSvg = (arrow: PlacedArrow, mark: Mark | undefined): string => {
-  const told = arrow.transitions.map(transitionText).join('\n');
+  const text = arrow.transitions.map(transitionText).join('\n');
   return `<g class="arrow${mark === undefined ? '' : ` ${mark}`}" ` +
     `data-from="${escaped(arrow.from)}" data-to="${escaped(arrow.to)}">` +
-    titleSvg(`${arrow.from} \u2192 ${arrow.to}${told === '' ? '' : `\n${told}`}`) +
+    titleSvg(`${arrow.from} \u2192 ${arrow.to}${text === '' ? '' : `\n${text}`}`) +
     `<path d="${wayOf(arrow.points)}"/><path class="head" d="${headOf(arrow.points)}"/>` +
     `${labelSvg(arrow)}</g>`;
 };

@@ -52,7 +52,7 @@ export interface ChartState {
   readonly entry: readonly ChartPart[];
   readonly exit: readonly ChartPart[];
   /** The acts that run while it lasts. */
-  readonly acts: readonly string[];
+  readonly invokes: readonly string[];
   /** The path of the state that is entered first. */
   readonly initial: string | null;
   readonly states: readonly ChartState[];
@@ -136,7 +136,7 @@ const stateOf = (node: AnyStateNode): ChartState => {
     // What XState adds to arm and disarm delays is no action of the machine.
     entry: partsOf(node.config.entry),
     exit: partsOf(node.config.exit),
-    acts: node.invoke.map(({ id }) => id),
+    invokes: node.invoke.map(({ id }) => id),
     initial: first === undefined ? null : pathOf(first),
     states: childrenOf(node).map(stateOf),
   };

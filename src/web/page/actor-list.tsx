@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals';
 import { duration } from '../../view/duration.ts';
 import { nowMs, type Row, rows } from './feed.ts';
 import { addressWith, replaceRoute, route } from './route.ts';
-import { span, spoken, statesInWords } from './words.ts';
+import { span, spoken, statesText } from './words.ts';
 
 const ROW_PX = 44;
 const AROUND = 6;
@@ -58,7 +58,7 @@ const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
       <span class='half'>
         <span class='states'>
           {row.status === 'active' || row.status === 'done' ? '' : `${row.status} in `}
-          {statesInWords(row.states)}
+          {statesText(row.states)}
         </span>
         {row.reason !== '' && <span class='reason'>{row.reason}</span>}
       </span>
@@ -69,10 +69,10 @@ const Line = ({ row, at }: { readonly row: Row; readonly at: number }) => (
 const Found = () => {
   const { top, height } = scrolled.value;
   const first = Math.max(0, Math.floor(top / ROW_PX) - AROUND);
-  const shown = wanted.value.slice(first, first + Math.ceil(height / ROW_PX) + 2 * AROUND);
+  const visible = wanted.value.slice(first, first + Math.ceil(height / ROW_PX) + 2 * AROUND);
   return (
     <ul style={{ height: `${wanted.value.length * ROW_PX}px` }}>
-      {shown.map((row, at) => <Line key={row.id} row={row} at={first + at} />)}
+      {visible.map((row, at) => <Line key={row.id} row={row} at={first + at} />)}
     </ul>
   );
 };

@@ -5,7 +5,7 @@ import { duration } from '../../view/duration.ts';
 import type { SentActor } from '../live-feed.ts';
 import { catalogue, focused, nowMs, rows } from './feed.ts';
 import { addressWith, route } from './route.ts';
-import { shortState, span, spoken, statesInWords, timeOfDay, whyOf } from './words.ts';
+import { shortState, span, spoken, statesText, timeOfDay, whyOf } from './words.ts';
 
 const WhyItWaits = ({ reason }: { readonly reason: string }) => {
   const why = whyOf(reason);
@@ -24,7 +24,7 @@ const WhyItWaits = ({ reason }: { readonly reason: string }) => {
   );
 };
 
-const StateInWords = ({ kind, state }: { readonly kind: string; readonly state: string }) => (
+const StateText = ({ kind, state }: { readonly kind: string; readonly state: string }) => (
   <ul class='now'>
     {state.split(' ').map((path) => (
       <li key={path}>
@@ -53,7 +53,7 @@ const Links = ({ links, actor }: {
               <a href={addressWith({ actor: id, kind: row?.kind ?? '' })}>
                 {row?.name ?? id}
               </a>{' '}
-              <span class='states'>{statesInWords(row?.states ?? [])}</span>
+              <span class='states'>{statesText(row?.states ?? [])}</span>
               {row !== undefined && row.reason !== '' && <span class='reason'>{row.reason}</span>}
             </li>
           );
@@ -89,7 +89,7 @@ const Path = ({ path }: { readonly path: SentActor['path'] }) => (
             <span class='event'>
               <EventName name={step.event} />
             </span>
-            <b>{statesInWords(step.state.split(' '))}</b>
+            <b>{statesText(step.state.split(' '))}</b>
             <span class='age'>{span(until - step.atMs, duration)}</span>
           </li>
         );
@@ -116,7 +116,7 @@ const Log = ({ log }: { readonly log: SentActor['log'] }) => (
             <td>
               <EventName name={event} />
             </td>
-            <td>{state === null ? '' : statesInWords(state.split(' '))}</td>
+            <td>{state === null ? '' : statesText(state.split(' '))}</td>
           </tr>
         )).toReversed()}
       </tbody>
@@ -135,7 +135,7 @@ export const ActorPanel = () => {
       <aside class='panel' aria-label={id}>
         <h2>{id}</h2>
         <p>
-          There is no such actor now. It ended a while ago, or it sleeps until something happens.
+          There is no such actor now. It ended a while ago, or it is passive until its next event.
         </p>
         <a href={addressWith({ actor: '' })}>Close</a>
       </aside>
@@ -150,7 +150,7 @@ export const ActorPanel = () => {
         </h2>
         <a class='close' href={addressWith({ actor: '' })} aria-label='Close'>×</a>
       </header>
-      <StateInWords kind={kind} state={state} />
+      <StateText kind={kind} state={state} />
       <p class='ages'>
         {status === 'active' ? 'for' : `${status}, `} {span(nowMs.value - sinceMs, duration)}
         {' · alive '}

@@ -31,7 +31,7 @@ const withOuter = (path: string): readonly string[] => {
 };
 
 /** How many living actors of the machine are in each state, and in the states around it. */
-const populations = computed(() => {
+const stateCounts = computed(() => {
   const counts = new Map<string, number>();
   for (const { kind, status, states } of rows.value) {
     if (kind !== route.value.kind || status !== 'active') continue;
@@ -54,7 +54,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 const marks = computed((): Marks => {
   if (route.value.actor === '') {
-    return { lit: NONE, around: NONE, passed: NONE, counts: populations.value };
+    return { lit: NONE, around: NONE, passed: NONE, counts: stateCounts.value };
   }
   const actor = focused.value;
   const now = actor?.row[2].split(' ') ?? [];
@@ -70,12 +70,12 @@ const SVG = 'http://www.w3.org/2000/svg';
 
 /** The badge of a state, made when it is first needed. */
 const badgeOf = (group: Element): Element => {
-  const there = group.querySelector(':scope > text.population');
+  const there = group.querySelector(':scope > text.state-count');
   if (there !== null) return there;
   const badge = document.createElementNS(SVG, 'text');
   const box = group.querySelector(':scope > rect');
   const number = (name: string): number => Number(box?.getAttribute(name) ?? 0);
-  badge.setAttribute('class', 'population');
+  badge.setAttribute('class', 'state-count');
   badge.setAttribute('x', String(number('x') + number('width') - 8));
   badge.setAttribute('y', String(number('y') + 4));
   group.append(badge);
@@ -90,7 +90,7 @@ const mark = (drawing: Element, { lit, around, passed, counts }: Marks): void =>
     group.classList.toggle('around', around.has(path));
     group.classList.toggle('passed', passed.has(path) && !lit.has(path));
     group.classList.toggle('peopled', count > 0);
-    if (count > 0 || group.querySelector(':scope > text.population') !== null) {
+    if (count > 0 || group.querySelector(':scope > text.state-count') !== null) {
       badgeOf(group).textContent = count === 0 ? '' : count.toLocaleString('en');
     }
   }
@@ -149,7 +149,7 @@ const showLit = (holder: Element, { counts }: Marks): void => {
 const Drawing = ({ kind }: { readonly kind: string }) => {
   const holder = useRef<HTMLDivElement>(null);
   const placed = useRef('');
-  const shown = useRef('');
+  const drawn = useRef('');
   useSignalEffect(() => {
     const text = drawingOf(route.value.kind);
     const to = holder.current;
@@ -165,8 +165,8 @@ const Drawing = ({ kind }: { readonly kind: string }) => {
     mark(to, marks.value);
     const isPeopled = (marks.value.counts?.size ?? 0) > 0;
     const lit = [route.value.kind, isPeopled, ...marks.value.lit].join(' ');
-    if (lit !== shown.current) showLit(to, marks.value);
-    shown.current = lit;
+    if (lit !== drawn.current) showLit(to, marks.value);
+    drawn.current = lit;
   });
   return (
     <div

@@ -6,7 +6,7 @@
  */
 import { computed, effect, signal } from '@preact/signals';
 import { route } from './route.ts';
-import type { MachineInWords } from '../../view/catalogue.ts';
+import type { MachineSummary } from '../../view/catalogue.ts';
 import type { SentActor, SentRow } from '../live-feed.ts';
 
 /** One actor. */
@@ -37,7 +37,7 @@ const rowOf = ([id, kind, state, reason, status, sinceMs, bornMs]: SentRow): Row
 /** What `/catalogue.json` says. */
 export interface Catalogue {
   readonly title: string;
-  readonly machines: Readonly<Record<string, MachineInWords>>;
+  readonly machines: Readonly<Record<string, MachineSummary>>;
 }
 
 const rowsById = new Map<string, Row>();
@@ -45,7 +45,7 @@ const rowsById = new Map<string, Row>();
 /** Every actor; a new list for each batch. */
 export const rows = signal<readonly Row[]>([]);
 /** Whether the process is heard. */
-export const heard = signal<'connecting' | 'live' | 'lost'>('connecting');
+export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** The process's own clock, so that ages are right on any machine. */
 export const nowMs = signal(0);
 /** The actor that is looked at: undefined while it is not known, null when there is none. */
@@ -61,38 +61,38 @@ const take = (changed: readonly SentRow[], gone: readonly string[]): void => {
   rows.value = [...rowsById.values()];
 };
 
-interface Told {
+interface ServerMessage {
   readonly nowMs: number;
 }
 
 const followBoard = (): void => {
   const live = new EventSource('/live');
   live.addEventListener('board', ({ data }) => {
-    const told = reading<Told & { readonly rows: readonly SentRow[] }>(data);
+    const message = reading<ServerMessage & { readonly rows: readonly SentRow[] }>(data);
     rowsById.clear();
-    nowMs.value = told.nowMs;
-    heard.value = 'live';
-    take(told.rows, []);
+    nowMs.value = message.nowMs;
+    connection.value = 'live';
+    take(message.rows, []);
   });
   live.addEventListener('changes', ({ data }) => {
-    const told = reading<
-      Told & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
+    const message = reading<
+      ServerMessage & { readonly rows: readonly SentRow[]; readonly gone: readonly string[] }
     >(data);
-    nowMs.value = told.nowMs;
-    take(told.rows, told.gone);
+    nowMs.value = message.nowMs;
+    take(message.rows, message.gone);
   });
   live.addEventListener('tick', ({ data }) => {
-    nowMs.value = reading<Told>(data).nowMs;
+    nowMs.value = reading<ServerMessage>(data).nowMs;
   });
   live.addEventListener('error', () => {
-    heard.value = 'lost';
+    connection.value = 'lost';
   });
 };
 
 const followActor = (id: string): () => void => {
   const live = new EventSource(`/live?actor=${encodeURIComponent(id)}`);
   live.addEventListener('actor', ({ data }) => {
-    focused.value = reading<Told & { readonly actor: SentActor | null }>(data).actor;
+    focused.value = reading<ServerMessage & { readonly actor: SentActor | null }>(data).actor;
   });
   return () => live.close();
 };

@@ -3,16 +3,22 @@ import { render } from 'preact';
 import { ActorList } from './actor-list.tsx';
 import { ActorPanel } from './actor-panel.tsx';
 import { Chart } from './chart.tsx';
-import { catalogue, follow, heard } from './feed.ts';
+import { catalogue, connection, follow } from './feed.ts';
 import { Kinds } from './kinds.tsx';
 import { go, route } from './route.ts';
 
-const HEARD = { connecting: 'connecting', live: 'live', lost: 'no answer; trying again' } as const;
+const CONNECTION_TEXT = {
+  connecting: 'connecting',
+  live: 'live',
+  lost: 'no answer; trying again',
+} as const;
 
 const Head = () => (
   <header class='head'>
     <h1>{catalogue.value.title}</h1>
-    <p class={`heard ${heard.value}`} role='status'>{HEARD[heard.value]}</p>
+    <p class={`connection ${connection.value}`} role='status'>
+      {CONNECTION_TEXT[connection.value]}
+    </p>
   </header>
 );
 

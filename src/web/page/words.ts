@@ -29,7 +29,7 @@ export const spoken = (name: string): string => name.replaceAll(WORD_STARTS, ' '
 export const shortState = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
 /** States as one text: `ample · draining open`. */
-export const statesInWords = (states: readonly string[]): string =>
+export const statesText = (states: readonly string[]): string =>
   states.map((path) => spoken(shortState(path))).join(' · ');
 
 const SECOND_MS = 1000;

@@ -3,7 +3,7 @@ import { boat, budget, configMap, pod, workload } from '../objects.ts';
 import {
   absent,
   get,
-  keepRevision,
+  keepResourceVersion,
   like,
   made,
   merge,
@@ -59,7 +59,7 @@ export const access: Area = {
     ],
     'a dry run of an update writes nothing': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       put(
         'configmaps/a?dryRun=All',
         configMap('a', { data: { x: 'y' } }),
@@ -71,7 +71,7 @@ export const access: Area = {
     ],
     'a dry run of a patch writes nothing': [
       post('deployments', workload('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch(
         'deployments/a?dryRun=All',
         merge({ spec: { replicas: 9 } }),
@@ -85,7 +85,7 @@ export const access: Area = {
     ],
     'a dry run of a status writes nothing': [
       post('poddisruptionbudgets', budget('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('poddisruptionbudgets/a/status?dryRun=All', merge({ status: { expectedPods: 4 } })),
       get('poddisruptionbudgets/a'),
       unmoved(),

@@ -8,7 +8,7 @@ import {
   get,
   invalid,
   keep,
-  keepRevision,
+  keepResourceVersion,
   like,
   merge,
   names,
@@ -61,7 +61,7 @@ export const deletions: Area = {
     ],
     'the revision that was asked for lets it go': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       del('configmaps/a', { preconditions: { resourceVersion: '{rv}' } }),
       GONE,
     ],

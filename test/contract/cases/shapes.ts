@@ -5,7 +5,7 @@ import type { Area } from '../suite.ts';
 
 const UID = like(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 const TIME = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
-const REVISION = like(/^[1-9]\d*$/);
+const RESOURCE_VERSION = like(/^[1-9]\d*$/);
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
@@ -26,7 +26,7 @@ export const shapes: Area = {
             namespace: '{ns}',
             uid: UID,
             creationTimestamp: TIME,
-            resourceVersion: REVISION,
+            resourceVersion: RESOURCE_VERSION,
           },
         }),
       ),
@@ -80,7 +80,7 @@ export const shapes: Area = {
         ok({
           kind: 'ConfigMapList',
           apiVersion: 'v1',
-          metadata: { resourceVersion: REVISION },
+          metadata: { resourceVersion: RESOURCE_VERSION },
           items: [],
         }),
       ),

@@ -5,7 +5,7 @@ import {
   get,
   invalid,
   jsonPatch,
-  keepRevision,
+  keepResourceVersion,
   made,
   merge,
   newer,
@@ -70,7 +70,7 @@ export const subresources: Area = {
     ],
     'a write of a status moves the revision of the object': [
       post('pods', pod('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
       newer(),
     ],
@@ -93,7 +93,7 @@ export const subresources: Area = {
     ],
     'a status on an older revision is a conflict': [
       post('pods', pod('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
       patch(
         'pods/a/status',
@@ -201,7 +201,7 @@ export const subresources: Area = {
     ],
     'a scale on an older revision is a conflict': [
       post('deployments', workload('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('deployments/a', merge({ metadata: { labels: { a: 'b' } } })),
       put('deployments/a/scale', scale(5, { resourceVersion: '{rv}' }), refused(409, 'Conflict')),
     ],

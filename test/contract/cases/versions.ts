@@ -6,7 +6,7 @@ import {
   invalid,
   jsonPatch,
   keep,
-  keepRevision,
+  keepResourceVersion,
   made,
   merge,
   newer,
@@ -36,54 +36,54 @@ export const versions: Area = {
   cases: {
     'an update moves the revision': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       put('configmaps/a', configMap('a', { data: { x: 'y' } })),
       newer(),
     ],
     'an update that changes nothing does not move the revision': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
-      keepRevision(),
+      keepResourceVersion(),
       put('configmaps/a', configMap('a', { data: { x: 'y' } })),
       unmoved(),
     ],
     'a patch that changes nothing does not move the revision': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', merge({ data: { x: 'y', z: null } })),
       unmoved(),
     ],
     'an empty JSON patch does not move the revision': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', jsonPatch([])),
       unmoved(),
     ],
     'revisions are counted over all resources': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       post('pods', pod('a')),
       newer(),
-      keepRevision('later'),
+      keepResourceVersion('later'),
       post('leases', lease('a')),
       newer('later'),
     ],
     'the revision of a list is at least that of its newest item': [
       post('configmaps', configMap('a')),
       post('configmaps', configMap('b')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', labelled),
       get('configmaps'),
       newer(),
     ],
     'an update on an older revision is a conflict': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', labelled),
       put('configmaps/a', configMap('a', at('{rv}')), stale('a', 'configmaps')),
     ],
     'an update on the newest revision is taken': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       put('configmaps/a', configMap('a', { ...at('{rv}'), data: { x: 'y' } })),
       newer(),
     ],
@@ -93,7 +93,7 @@ export const versions: Area = {
     ],
     'a conflict in a named group names it': [
       post('deployments', workload('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('deployments/a', labelled),
       put(
         'deployments/a',
@@ -135,18 +135,18 @@ export const versions: Area = {
     ],
     'a merge patch with an older revision is a conflict': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', labelled),
       patch('configmaps/a', merge(at('{rv}')), stale('a', 'configmaps')),
     ],
     'a merge patch with the newest revision is taken': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', merge({ ...at('{rv}'), data: { x: 'y' } }), ok({ data: { x: 'y' } })),
     ],
     'a patch of a node with an older revision is a conflict': [
       post('nodes', node('{ns}')),
-      keepRevision(),
+      keepResourceVersion(),
       patch('nodes/{ns}', labelled),
       patch(
         'nodes/{ns}',
@@ -242,7 +242,7 @@ export const versions: Area = {
     ],
     'the newest of two updates on one revision loses': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       put('configmaps/a', configMap('a', { ...at('{rv}'), data: { by: 'one' } })),
       put(
         'configmaps/a',

@@ -3,7 +3,7 @@ import { boat, configMap, node, pod } from '../objects.ts';
 import {
   del,
   get,
-  keepRevision,
+  keepResourceVersion,
   merge,
   ok,
   patch,
@@ -17,7 +17,7 @@ import type { Area } from '../suite.ts';
 import { bookmarked, ends, growing, sees, seesAnyOrder, told, watch } from '../watch-steps.ts';
 
 const from: Step = get('configmaps');
-const SINCE: readonly Step[] = [from, keepRevision()];
+const SINCE: readonly Step[] = [from, keepResourceVersion()];
 const labels = (value: string | null) => merge({ metadata: { labels: { app: value } } });
 const changed = merge({ data: { x: 'y' } });
 
@@ -55,7 +55,7 @@ export const watches: Area = {
     ],
     'a watch begins after its revision': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       post('configmaps', configMap('b')),
       watch('configmaps?resourceVersion={rv}'),
       sees(['ADDED b']),
@@ -64,14 +64,14 @@ export const watches: Area = {
       ...SINCE,
       post('configmaps', configMap('a')),
       patch('configmaps/a', changed),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps/a'),
       sees(['DELETED a']),
     ],
     'a deletion is told with a revision of its own': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps/a'),
       sees(['DELETED a']),
@@ -80,7 +80,7 @@ export const watches: Area = {
     ],
     'a deletion shows the object as it was last': [
       post('configmaps', configMap('a', { data: { x: 'last' } })),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps/a'),
       told([{ kind: 'ConfigMap', apiVersion: 'v1', data: { x: 'last' }, metadata: { name: 'a' } }]),
@@ -101,7 +101,7 @@ export const watches: Area = {
     ],
     'what changes nothing is not told': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       patch('configmaps/a', changed),
       put('configmaps/a', configMap('a', { data: { x: 'y' } })),
@@ -163,7 +163,7 @@ export const watches: Area = {
     ],
     'what gets the label is added': [
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}&labelSelector=app=web'),
       patch('configmaps/a', labels('web')),
       patch('configmaps/a', changed),
@@ -171,7 +171,7 @@ export const watches: Area = {
     ],
     'what loses the label is deleted': [
       post('configmaps', configMap('a', { metadata: { labels: { app: 'web' } } })),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}&labelSelector=app=web'),
       patch('configmaps/a', labels(null)),
       patch('configmaps/a', changed),
@@ -181,7 +181,7 @@ export const watches: Area = {
     ],
     'what lost the label is shown as it was with it': [
       post('configmaps', configMap('a', { metadata: { labels: { app: 'web' } } })),
-      keepRevision(),
+      keepResourceVersion(),
       patch('configmaps/a', labels('job')),
       watch('configmaps?resourceVersion={rv}&labelSelector=app=web'),
       told([{ metadata: { labels: { app: 'web' } } }]),
@@ -200,28 +200,28 @@ export const watches: Area = {
     ],
     'pods leave the watch of a phase': [
       post('pods', pod('a')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('pods?resourceVersion={rv}&fieldSelector=status.phase=Pending'),
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
       sees(['DELETED a']),
     ],
     'a cordon is told in the watch of nodes': [
       post('nodes', node('{ns}')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('nodes?resourceVersion={rv}&fieldSelector=metadata.name={ns}'),
       patch('nodes/{ns}', merge({ spec: { unschedulable: true } })),
       told([{ spec: { unschedulable: true } }]),
     ],
     'a change of a status is told': [
       post('pods', pod('a')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('pods?resourceVersion={rv}'),
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
       told([{ status: { phase: 'Running' } }]),
     ],
     'an object with a finalizer is modified first and deleted last': [
       post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/x'] } })),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps/a'),
       patch('configmaps/a', merge({ metadata: { finalizers: null } })),
@@ -231,14 +231,14 @@ export const watches: Area = {
     'a collection that is deleted is told one by one': [
       post('configmaps', configMap('a')),
       post('configmaps', configMap('b')),
-      keepRevision(),
+      keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps'),
       seesAnyOrder(['DELETED a', 'DELETED b']),
     ],
     'custom resources are watched': [
       get('boats'),
-      keepRevision(),
+      keepResourceVersion(),
       watch('boats?resourceVersion={rv}'),
       post('boats', boat('a', { spec: { length: 3 } })),
       patch('boats/a/status', merge({ status: { afloat: true } })),
@@ -266,7 +266,7 @@ export const watches: Area = {
         'configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true&labelSelector=a',
       ),
       post('configmaps', configMap('unseen')),
-      keepRevision('later'),
+      keepResourceVersion('later'),
       bookmarked({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { resourceVersion: '{later}' } }),
       sees([]),
     ],
@@ -274,7 +274,7 @@ export const watches: Area = {
       ...SINCE,
       watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       sees(['ADDED a']),
       bookmarked({ metadata: { resourceVersion: '{rv}' } }),
     ],
@@ -282,7 +282,7 @@ export const watches: Area = {
       ...SINCE,
       watch('configmaps?resourceVersion={rv}&timeoutSeconds=3&allowWatchBookmarks=true'),
       post('configmaps', configMap('a')),
-      keepRevision(),
+      keepResourceVersion(),
       bookmarked({ metadata: { resourceVersion: '{rv}' } }),
       ends(),
       watch('configmaps?resourceVersion={rv}', 'after'),

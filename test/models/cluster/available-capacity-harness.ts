@@ -16,7 +16,7 @@ import {
 } from '../../../src/effects/available-capacities.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { AvailableCapacityInput } from '../../../src/machines/available-capacity.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
 import type {
@@ -158,7 +158,7 @@ export const availableCapacityHarness: ClusterHarness<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const path = AVAILABLE_CAPACITIES_PATH;
     const collection = await observeCollection(world, path, projectAvailableCapacity);
     return {

@@ -16,7 +16,7 @@ import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { leasesPath } from '../../../src/effects/leases.ts';
 import { realTime } from '../../../src/effects/real-time.ts';
 import { leadership } from '../../../src/machines/leadership.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
 import type {
@@ -181,7 +181,7 @@ export const leadershipHarness: ClusterHarness<null> = {
   hindrance,
   follows: (world) => world,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const collection = await observeCollection(world, PATH, project);
     return {
       begin: (environment) => {

@@ -10,7 +10,7 @@ import { isOlder } from '../../../src/domain/revisions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-context.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
 import type {
@@ -234,7 +234,7 @@ export const nodeDrainHarness: ClusterHarness<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const collection = await observeCollection(world, PATH, projectDrainedNode);
     return {
       begin: (environment, input) => {

@@ -13,7 +13,7 @@ import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { isOlder } from '../../../src/domain/revisions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection, type ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
@@ -238,7 +238,7 @@ export const podDemandHarness: ClusterHarness<World> = {
   follows,
   open: async ({ hand, source }) => {
     await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const collection = await observeCollection(world, PATH, (raw) => projectOwnedRequest(raw));
     return {
       begin: (environment) => Promise.resolve(runOf(environment, hand, collection)),

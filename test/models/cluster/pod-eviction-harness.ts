@@ -14,7 +14,7 @@ import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
 import { evictionsLayer } from '../../../src/effects/evictions.ts';
 import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import type { Order } from './fault-line.ts';
 import { type Budgets, GUARD_LABEL, type PodFixtures, podFixtures } from './pod-fixtures.ts';
 import { observeCollection, type ObservedCollection } from './observed-collection.ts';
@@ -314,7 +314,7 @@ export const podEvictionHarness: ClusterHarness<World> = {
     outcomeIn(step)?._tag === 'NamespaceTerminating' ? { ending: true } : world,
   open: async ({ site, hand, source }) => {
     if (site.strangerToken !== '') await installPolicy(hand);
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const collections: Collections = {
       pods: await observeCollection(world, '/api/v1/pods', projectPod),
       budgets: await observeCollection(

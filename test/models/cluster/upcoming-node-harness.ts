@@ -23,7 +23,7 @@ import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
-import { liveWorld } from '../../support/api/live-world.ts';
+import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
 import type {
@@ -305,7 +305,7 @@ export const upcomingNodeHarness: ClusterHarness<World> = {
   hindrance,
   follows,
   open: async ({ hand, source }) => {
-    const { world, dispose } = liveWorld(source);
+    const { environment: world, dispose } = liveEnvironment(source);
     const objects = await observeCollection(
       world,
       UPCOMING_NODES_PATH,

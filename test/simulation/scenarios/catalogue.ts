@@ -28,8 +28,8 @@ import { fleetKilled, fleetKilledReplaced } from './fleet-killed.ts';
 import { machineBought, machinesCome } from './machines-come.ts';
 import {
   operatorKilled,
-  twoOperatorsAsleep,
   twoOperatorsKilled,
+  twoOperatorsPassive,
   twoOperatorsStopped,
 } from './operator-killed.ts';
 import type { Scenario } from './scenario.ts';
@@ -65,7 +65,7 @@ export const SCENARIOS: readonly Scenario[] = [
   operatorKilled,
   twoOperatorsStopped,
   twoOperatorsKilled,
-  twoOperatorsAsleep,
+  twoOperatorsPassive,
   apiServerAway,
   apiServerAwayShortly,
   slowFirstList,

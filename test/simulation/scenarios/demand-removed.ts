@@ -7,11 +7,11 @@ import {
   uidOf,
 } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
-import { boundIds, rollupsOf, sessionSetting, untilAll, UPCOMING } from './session-scene.ts';
-import type { Stage } from './stage.ts';
+import { boundIds, rollupsOf, sessionSiteOptions, untilAll, UPCOMING } from './session-scene.ts';
+import type { Harness } from './harness.ts';
 
 /** As many rows as the guard looks after, and two more. */
 const ROWS = 12;
@@ -20,37 +20,37 @@ const OWNED = 40;
 const SEEN_MS = 1000;
 
 /** A machine for each of `ROWS` needs. */
-const settle = async (stage: Stage): Promise<void> => {
-  stage.house.start();
+const settle = async (harness: Harness): Promise<void> => {
+  harness.processes.start();
   const requests = wantedMachines(ROWS, 'wanted', (priority) => ({ priority }));
-  stage.create(COLLECTIONS.requests, requests);
-  await untilAll(stage, COLLECTIONS.upcomingNodes, {
+  harness.create(COLLECTIONS.requests, requests);
+  await untilAll(harness, COLLECTIONS.upcomingNodes, {
     what: 'every machine is Ready with its Node',
     count: ROWS,
     each: isJoined,
   });
 };
 
-const remove = (stage: Stage, count: number): void => {
-  stage.note(`${count} requests are removed`);
+const remove = (harness: Harness, count: number): void => {
+  harness.note(`${count} requests are removed`);
   for (let number = 0; number < count; number += 1) {
-    stage.remove(`${COLLECTIONS.requests}/wanted-${number}`);
+    harness.remove(`${COLLECTIONS.requests}/wanted-${number}`);
   }
 };
 
-const untilGone = (stage: Stage, collection: string): Promise<boolean> =>
-  stage.until(`${collection} is empty`, () => stage.list(collection).length === 0);
+const untilGone = (harness: Harness, collection: string): Promise<boolean> =>
+  harness.until(`${collection} is empty`, () => harness.list(collection).length === 0);
 
 export const demandRemoved: Scenario = {
   name: 'demand-removed',
   shows: 'as many machines go back as are not wanted, and the others are left alone',
-  setting: sessionSetting(32, { machines: OWNED }),
-  play: async (stage) => {
-    await settle(stage);
-    const seen = stage.following(UPCOMING);
-    const before = stage.list(COLLECTIONS.upcomingNodes);
-    remove(stage, REMOVED);
-    const left = await untilAll(stage, COLLECTIONS.upcomingNodes, {
+  siteOptions: sessionSiteOptions(32, { machines: OWNED }),
+  play: async (harness) => {
+    await settle(harness);
+    const seen = harness.following(UPCOMING);
+    const before = harness.list(COLLECTIONS.upcomingNodes);
+    remove(harness, REMOVED);
+    const left = await untilAll(harness, COLLECTIONS.upcomingNodes, {
       what: 'the machines of the removed requests go back',
       count: ROWS - REMOVED,
       each: (one) => phaseOf(one) === 'Ready',
@@ -59,17 +59,17 @@ export const demandRemoved: Scenario = {
     for (const one of before) {
       const phases = phasesIn(seen.of(nameOf(one)));
       const wanted = kept.has(uidOf(one)) ? [] : ['Draining', 'Drained'];
-      stage.is(`the way of ${nameOf(one)}`, phases, wanted);
+      harness.is(`the way of ${nameOf(one)}`, phases, wanted);
     }
-    stage.is('as many deletions', seen.deleted().length, REMOVED);
-    await stage.until(
+    harness.is('as many deletions', seen.deleted().length, REMOVED);
+    await harness.until(
       'their Nodes go',
-      () => stage.list(COLLECTIONS.nodes).length === ROWS - REMOVED,
+      () => harness.list(COLLECTIONS.nodes).length === ROWS - REMOVED,
     );
-    const last = rollupsOf(stage).at(-1);
-    stage.is('the demand is known', [last?.rows, last?.acked], [ROWS - REMOVED, true]);
-    const { reclaims, reclaimAcks } = stage.site.script.shard;
-    stage.is('an instruction and an ack each', [reclaims.total(), reclaimAcks.total()], [
+    const last = rollupsOf(harness).at(-1);
+    harness.is('the demand is known', [last?.rows, last?.acked], [ROWS - REMOVED, true]);
+    const { reclaims, reclaimAcks } = harness.site.script.shard;
+    harness.is('an instruction and an ack each', [reclaims.total(), reclaimAcks.total()], [
       REMOVED,
       REMOVED,
     ]);
@@ -79,31 +79,31 @@ export const demandRemoved: Scenario = {
 export const demandGone: Scenario = {
   name: 'demand-gone',
   shows: 'everything goes back once the fleet believes that nothing is wanted any more',
-  setting: sessionSetting(33, { machines: OWNED }),
-  play: async (stage) => {
-    await settle(stage);
-    const { script } = stage.site;
+  siteOptions: sessionSiteOptions(33, { machines: OWNED }),
+  play: async (harness) => {
+    await settle(harness);
+    const { script } = harness.site;
     // Without a session, so that no roll-up tells of half the deletion.
     script.admission.refuse = true;
     script.end(CLUSTER, { status: undefined, message: '' });
-    remove(stage, ROWS);
-    await stage.wait(SEEN_MS);
+    remove(harness, ROWS);
+    await harness.wait(SEEN_MS);
     script.admission.refuse = false;
-    await untilGone(stage, COLLECTIONS.upcomingNodes);
-    await untilGone(stage, COLLECTIONS.nodes);
-    await untilGone(stage, COLLECTIONS.capacities);
-    stage.is('no machine is left', boundIds(stage), []);
-    const rollups = rollupsOf(stage);
+    await untilGone(harness, COLLECTIONS.upcomingNodes);
+    await untilGone(harness, COLLECTIONS.nodes);
+    await untilGone(harness, COLLECTIONS.capacities);
+    harness.is('no machine is left', boundIds(harness), []);
+    const rollups = rollupsOf(harness);
     const first = rollups.findIndex(({ verdict }) => verdict === 'doubted');
     const verdicts = rollups.slice(first, first + 3)
       .map(({ rows, verdict, acked }) => [rows, verdict, acked]);
     // From many rows to none: the guard doubts it twice, and acks all the same.
-    stage.is('doubted twice', verdicts, [
+    harness.is('doubted twice', verdicts, [
       [0, 'doubted', true],
       [0, 'doubted', true],
       [0, 'accepted', true],
     ]);
     const idle = [...script.shard.inventory.values()].filter(({ state }) => state === 'IDLE');
-    stage.is('all are idle', idle.length, OWNED);
+    harness.is('all are idle', idle.length, OWNED);
   },
 };

@@ -10,7 +10,7 @@ import {
 import {
   acksOf,
   codesOf,
-  drainSetting,
+  drainSiteOptions,
   evictionsOf,
   podsOf,
   reclaimEach,
@@ -28,7 +28,7 @@ const GRACE_SECONDS = 600;
 const numbered = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-const scenery = {
+const fixture = {
   machines: { count: 1, prefix: 'floor-' },
   objects: ([node = '']: readonly string[]) =>
     [
@@ -43,31 +43,31 @@ const scenery = {
 export const drainFloor: Scenario = {
   name: 'drain-floor',
   shows: 'DR-50: 100 pods get notice by 100 evictions and four writes, and nothing is read',
-  setting: drainSetting(1),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, scenery);
+  siteOptions: drainSiteOptions(1),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, fixture);
     const [node = ''] = scene.machines;
-    const before = podsOf(stage);
+    const before = podsOf(harness);
     const leaving = before.filter((pod) => pod.node === node && !pod.stays);
-    const shown = stage.following('upcomingnodes.bigfleet.lucy.sh');
-    const [instructionId] = reclaimEach(stage, scene.machines, GRACE_SECONDS);
+    const current = harness.following('upcomingnodes.bigfleet.lucy.sh');
+    const [instructionId] = reclaimEach(harness, scene.machines, GRACE_SECONDS);
 
-    stage.is('the drain ends', await untilEnded(stage, scene.machines), { [node]: 'Drained' });
-    stage.is('nothing but what is needed', auditCounts(requestsOf(stage, scene)), {
+    harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
+    harness.is('nothing but what is needed', auditCounts(requestsOf(harness, scene)), {
       'create pods/eviction': PODS,
       'patch nodes': 2,
       'patch upcomingnodes/status': 2,
     });
-    const calls = evictionsOf(stage, scene);
+    const calls = evictionsOf(harness, scene);
     const uids = (pods: readonly { readonly uid: string }[]) => pods.map(({ uid }) => uid).sort();
-    stage.is('each eviction with the UID of its pod', uids(calls), uids(leaving));
-    stage.is('every eviction is accepted', codesOf(calls), { 201: PODS });
-    stage.is('one ack', acksOf(stage), [{ instructionId, nodesStarted: 1 }]);
-    stage.is(
+    harness.is('each eviction with the UID of its pod', uids(calls), uids(leaving));
+    harness.is('every eviction is accepted', codesOf(calls), { 201: PODS });
+    harness.is('one ack', acksOf(harness), [{ instructionId, nodesStarted: 1 }]);
+    harness.is(
       'those stay that must',
-      uids(podsOf(stage).filter((pod) => pod.node === node)),
+      uids(podsOf(harness).filter((pod) => pod.node === node)),
       uids(before.filter(({ stays }) => stays)),
     );
-    stage.is('its phases', phasesIn(shown.of(`un-${node}`)), ['Draining', 'Drained']);
+    harness.is('its phases', phasesIn(current.of(`un-${node}`)), ['Draining', 'Drained']);
   },
 };

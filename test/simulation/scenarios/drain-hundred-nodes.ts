@@ -10,12 +10,12 @@ import {
 } from '../../support/drains/audited-drains.ts';
 import { brokenBudgets, emptiedNodes, nodesOfPods } from '../../support/drains/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
-import { reclaimMark } from '../node-marks.ts';
+import { reclaimAnnotation } from '../node-annotations.ts';
 import { ORDINARY_FLAGS } from '../simulated-process.ts';
 import {
   acksOf,
   codesOf,
-  drainSetting,
+  drainSiteOptions,
   each,
   evictedBeforeCordon,
   evictionsOf,
@@ -29,7 +29,7 @@ import {
 } from './drain-scene.ts';
 import type { DrainScene } from './drain-scene.ts';
 import type { Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const NODES = 100;
 const PODS_OF_NODE = 30;
@@ -44,7 +44,7 @@ const SEEN_TOGETHER = 20;
 /** How many of the pods have gone at most when half of the nodes are empty. */
 const HALF_EMPTY_BY = 0.8;
 /** Large images and caches to be filled: as long as services of this size take. */
-const PACE = { readyMs: [20_000, 60_000], stopMs: [5000, 30_000] } as const;
+const TIMING = { readyMs: [20_000, 60_000], stopMs: [5000, 30_000] } as const;
 const FLAGS = { rollupIntervalMs: 60_000 };
 
 const apps = Array.from({ length: WORKLOADS }, (_, at) => `app-${at}`);
@@ -64,65 +64,69 @@ const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource:
   verb !== 'get' && verb !== 'list' && resource !== 'leases';
 
 /** What holds of every drain of a hundred nodes, however it was asked for. */
-const sayRightDrain = async (stage: Stage, scene: DrainScene): Promise<void> => {
+const checkDrain = async (harness: Harness, scene: DrainScene): Promise<void> => {
   const { machines } = scene;
-  stage.is('all are Drained', await untilEnded(stage, machines), each(machines, 'Drained'));
-  const steps = stepsOf(stage);
+  harness.is('all are Drained', await untilEnded(harness, machines), each(machines, 'Drained'));
+  const steps = stepsOf(harness);
   const nodeOf = nodesOfPods(steps);
-  const requests = requestsOf(stage, scene);
-  const calls = evictionsOf(stage, scene);
-  stage.is('every node is cordoned', cordonTimes(requests).size, NODES);
-  stage.is('no eviction before its cordon', evictedBeforeCordon(stage, scene, nodeOf), []);
-  stage.is('no call is refused', codesOf(calls), { 201: PODS });
-  stage.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
-  stage.is('the cost', total(auditCounts(requests)), PODS + 4 * NODES);
+  const requests = requestsOf(harness, scene);
+  const calls = evictionsOf(harness, scene);
+  harness.is('every node is cordoned', cordonTimes(requests).size, NODES);
+  harness.is('no eviction before its cordon', evictedBeforeCordon(harness, scene, nodeOf), []);
+  harness.is('no call is refused', codesOf(calls), { 201: PODS });
+  harness.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
+  harness.is('the cost', total(auditCounts(requests)), PODS + 4 * NODES);
   const { qps: perSecond, burst } = ORDINARY_FLAGS;
-  const writes = stage.audit().filter(isWrite).map(({ receivedMs }) => receivedMs);
+  const writes = harness.audit().filter(isWrite).map(({ receivedMs }) => receivedMs);
   const excess = budgetExcess(writes, { perSecond, burst });
-  stage.is('the write budget is kept', excess <= SEEN_TOGETHER, true);
+  harness.is('the write budget is kept', excess <= SEEN_TOGETHER, true);
   const demands = apps.map((app) => ({ app, healthy: REPLICAS - UNAVAILABLE }));
-  stage.is('every budget is kept at every change', brokenBudgets(steps, demands), []);
+  harness.is('every budget is kept at every change', brokenBudgets(steps, demands), []);
   const emptied = emptiedNodes(steps, machines);
   const half = emptied[NODES / 2 - 1];
   const share = (half?.gone ?? 0) / (half?.of ?? 1);
-  stage.note(`half of the nodes are empty when ${Math.round(share * 100)} % of the pods are gone`);
-  stage.is('one node after another', [emptied.length, share <= HALF_EMPTY_BY], [NODES, true]);
+  harness.note(
+    `half of the nodes are empty when ${Math.round(share * 100)} % of the pods are gone`,
+  );
+  harness.is('one node after another', [emptied.length, share <= HALF_EMPTY_BY], [NODES, true]);
 };
 
 export const drainHundredNodes: Scenario = {
   name: 'drain-hundred-nodes',
   shows: 'DR-34: one instruction empties one node after another and breaks no budget',
-  setting: drainSetting(18, PACE),
+  siteOptions: drainSiteOptions(18, TIMING),
   crowd: true,
   flags: FLAGS,
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, hundredNodes('once-'));
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, hundredNodes('once-'));
     const instructionId = 'all-at-once';
-    reclaimTogether(stage, scene.machines, { instructionId, graceSeconds: GRACE_SECONDS });
-    await sayRightDrain(stage, scene);
-    stage.is('one ack of all', acksOf(stage), [{ instructionId, nodesStarted: NODES }]);
+    reclaimTogether(harness, scene.machines, { instructionId, graceSeconds: GRACE_SECONDS });
+    await checkDrain(harness, scene);
+    harness.is('one ack of all', acksOf(harness), [{ instructionId, nodesStarted: NODES }]);
   },
 };
 
 export const drainHundredInstructions: Scenario = {
   name: 'drain-hundred-orders',
   shows: 'DR-34: a hundred instructions empty one node after another and break no budget',
-  setting: drainSetting(19, PACE),
+  siteOptions: drainSiteOptions(19, TIMING),
   crowd: true,
   flags: FLAGS,
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, hundredNodes('each-'));
-    const instructions = reclaimEach(stage, scene.machines, GRACE_SECONDS);
-    await sayRightDrain(stage, scene);
-    const acks = acksOf(stage).toSorted((one, other) =>
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, hundredNodes('each-'));
+    const instructions = reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await checkDrain(harness, scene);
+    const acks = acksOf(harness).toSorted((one, other) =>
       one.instructionId < other.instructionId ? -1 : 1
     );
     const wanted = instructions.toSorted().map((instructionId) => ({
       instructionId,
       nodesStarted: 1,
     }));
-    stage.is('an ack of each', acks, wanted);
-    const marks = scene.machines.flatMap((node) => reclaimMark(nodeAt(stage, node))?.ids ?? []);
-    stage.is('each stands on its Node', marks.toSorted(), instructions.toSorted());
+    harness.is('an ack of each', acks, wanted);
+    const marks = scene.machines.flatMap((node) =>
+      reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
+    );
+    harness.is('each stands on its Node', marks.toSorted(), instructions.toSorted());
   },
 };

@@ -6,7 +6,7 @@ import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/work
 import {
   acksOf,
   deadlineCounts,
-  drainSetting,
+  drainSiteOptions,
   each,
   evictionsOf,
   reclaimEach,
@@ -16,7 +16,7 @@ import {
 } from './drain-scene.ts';
 import type { DrainScene } from './drain-scene.ts';
 import type { Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const NODES = 2;
 const PODS = 24;
@@ -27,9 +27,9 @@ const CUTS = 5;
 const HOURS_MS = 5 * 3_600_000;
 
 /** Replacements take 2 s to be ready. */
-const setting = (seed: number) => drainSetting(seed, { readyMs: [2000, 2000] });
+const siteOptions = (seed: number) => drainSiteOptions(seed, { readyMs: [2000, 2000] });
 
-const scenery = (prefix: string) => ({
+const fixture = (prefix: string) => ({
   machines: { count: NODES, prefix, pods: PODS / NODES },
   objects: () =>
     [
@@ -41,28 +41,35 @@ const scenery = (prefix: string) => ({
 });
 
 /** Waits until the drain is in its middle: `count` pods were told to leave. */
-const untilEvicted = async (stage: Stage, scene: DrainScene, count: number): Promise<void> => {
-  await stage.until(
+const untilEvicted = async (harness: Harness, scene: DrainScene, count: number): Promise<void> => {
+  await harness.until(
     `${count} pods are told to leave`,
-    () => evictionsOf(stage, scene).filter(({ code }) => code === 201).length >= count,
+    () => evictionsOf(harness, scene).filter(({ code }) => code === 201).length >= count,
   );
 };
 
 /** All nodes are Drained, by evictions of pods that were there, within the budget, in time. */
-const sayRightEnd = async (stage: Stage, scene: DrainScene): Promise<void> => {
+const checkEnd = async (harness: Harness, scene: DrainScene): Promise<void> => {
   const { machines } = scene;
-  stage.is('the drains end', await untilEnded(stage, machines), each(machines, 'Drained'));
-  const steps = stepsOf(stage);
+  harness.is('the drains end', await untilEnded(harness, machines), each(machines, 'Drained'));
+  const steps = stepsOf(harness);
   const nodeOf = nodesOfPods(steps);
-  const calls = evictionsOf(stage, scene);
+  const calls = evictionsOf(harness, scene);
   const strangers = calls.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''));
-  stage.is('nobody else is asked', strangers, []);
+  harness.is('nobody else is asked', strangers, []);
   const broken = brokenBudgets(steps, [{ app: 'web', healthy: PODS - UNAVAILABLE }]);
-  stage.is('the budget is kept at every change', broken, []);
-  stage.is('one deadline each', Object.values(deadlineCounts(stage, scene)), machines.map(() => 1));
-  await stage.until('every instruction is acked', () => acksOf(stage).length === machines.length);
+  harness.is('the budget is kept at every change', broken, []);
+  harness.is(
+    'one deadline each',
+    Object.values(deadlineCounts(harness, scene)),
+    machines.map(() => 1),
+  );
+  await harness.until(
+    'every instruction is acked',
+    () => acksOf(harness).length === machines.length,
+  );
   const uids = calls.filter(({ code }) => code === 201).map(({ uid }) => uid);
-  stage.is('every pod leaves once', new Set(uids).size, uids.length);
+  harness.is('every pod leaves once', new Set(uids).size, uids.length);
 };
 
 const TROUBLES = [
@@ -76,11 +83,11 @@ const TIMES = 2;
 export const drainFaults: Scenario = {
   name: 'drain-faults',
   shows: 'DR-37: drains end rightly though watches break off and answers go wrong',
-  setting: setting(15),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, scenery('faults-'));
+  siteOptions: siteOptions(15),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, fixture('faults-'));
     const refuse = (part: string, answer: KubeAnswer, times: number): void =>
-      stage.door.answer(
+      harness.interceptor.answer(
         ({ method, path }) => method !== 'GET' && path.includes(part),
         answer,
         times,
@@ -91,53 +98,53 @@ export const drainFaults: Scenario = {
       }
     }
     refuse('/eviction', failure(401), 1);
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
     for (let cut = 1; cut <= CUTS; cut += 1) {
-      await untilEvicted(stage, scene, cut * Math.floor(PODS / (CUTS + 1)));
-      stage.note('every watch breaks off');
-      for (const { api } of stage.house.all()) api.dropWatches('eof');
+      await untilEvicted(harness, scene, cut * Math.floor(PODS / (CUTS + 1)));
+      harness.note('every watch breaks off');
+      for (const { api } of harness.processes.all()) api.dropWatches('eof');
     }
-    await sayRightEnd(stage, scene);
-    stage.is('every answer was given', stage.door.answered(), 25);
+    await checkEnd(harness, scene);
+    harness.is('every answer was given', harness.interceptor.answered(), 25);
   },
 };
 
 export const drainOutage: Scenario = {
   name: 'drain-outage',
   shows: 'DR-37: drains go on after half a minute without the API server, and after 410',
-  setting: setting(16),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, scenery('outage-'));
-    const { weather, trouble } = stage.state;
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
-    await untilEvicted(stage, scene, PODS / 3);
-    stage.note('the API server is away');
+  siteOptions: siteOptions(16),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, fixture('outage-'));
+    const { weather, trouble } = harness.state;
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await untilEvicted(harness, scene, PODS / 3);
+    harness.note('the API server is away');
     trouble(OUTAGE_MS);
     weather.outage = true;
-    for (const { api } of stage.house.all()) api.dropWatches('cut');
-    const asked = evictionsOf(stage, scene).length;
-    await stage.wait(OUTAGE_MS);
-    stage.is('nothing gets through', evictionsOf(stage, scene).length, asked);
-    stage.note('the API server is back');
+    for (const { api } of harness.processes.all()) api.dropWatches('cut');
+    const asked = evictionsOf(harness, scene).length;
+    await harness.wait(OUTAGE_MS);
+    harness.is('nothing gets through', evictionsOf(harness, scene).length, asked);
+    harness.note('the API server is back');
     weather.outage = false;
-    await untilEvicted(stage, scene, PODS / 3 + UNAVAILABLE);
-    stage.note('its past is forgotten');
-    stage.site.cluster.store.compact();
-    for (const { api } of stage.house.all()) api.dropWatches('cut');
-    await sayRightEnd(stage, scene);
+    await untilEvicted(harness, scene, PODS / 3 + UNAVAILABLE);
+    harness.note('its past is forgotten');
+    harness.site.cluster.store.compact();
+    for (const { api } of harness.processes.all()) api.dropWatches('cut');
+    await checkEnd(harness, scene);
   },
 };
 
 export const drainClockJump: Scenario = {
   name: 'drain-clock-jump',
   shows: 'DR-16: a wall clock that jumps by hours ends no drain',
-  setting: setting(17),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, scenery('clock-'));
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
-    await untilEvicted(stage, scene, PODS / 3);
-    stage.note('the clock jumps');
-    stage.time.jumpWallClock(HOURS_MS);
-    await sayRightEnd(stage, scene);
+  siteOptions: siteOptions(17),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, fixture('clock-'));
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await untilEvicted(harness, scene, PODS / 3);
+    harness.note('the clock jumps');
+    harness.time.jumpWallClock(HOURS_MS);
+    await checkEnd(harness, scene);
   },
 };

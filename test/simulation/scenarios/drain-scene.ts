@@ -13,14 +13,14 @@ import {
 import { machineKind } from '../../../packages/stand-in-fleet/src/machine-kind.ts';
 import { COLLECTIONS, isJoined } from '../../support/api/cluster-connection.ts';
 import { cordonTimes, deadlinesWritten, evictionsIn } from '../../support/drains/audited-drains.ts';
-import type { Scenery } from '../../support/drains/drain-site.ts';
+import type { DrainFixture } from '../../support/drains/drain-site.ts';
 import { type PodStep, podSteps, seenPod } from '../../support/drains/pod-history.ts';
 import { DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
-import type { Setting } from '../embedded-site.ts';
-import { nameOf } from '../law.ts';
-import { reclaimMark } from '../node-marks.ts';
+import type { SiteOptions } from '../embedded-site.ts';
+import { nameOf } from '../invariant.ts';
+import { reclaimAnnotation } from '../node-annotations.ts';
 import { CLUSTER } from '../simulated-process.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const MANY_PODS = 500;
 /** Looking at thousands takes a while. */
@@ -28,13 +28,13 @@ const SELDOM = { everyMs: 500 };
 const NEVER_MS = 24 * 3_600_000;
 
 /** A setting in which the fleet does only what the story says. */
-export const drainSetting = (
+export const drainSiteOptions = (
   seed: number,
   { readyMs = [200, 800], stopMs = [1000, 1000] }: {
     readonly readyMs?: Span;
     readonly stopMs?: Span;
   } = {},
-): Setting => ({
+): SiteOptions => ({
   seed,
   providerDrainMs: NEVER_MS,
   machines: 0,
@@ -57,43 +57,43 @@ const isGood = (node: JsonRecord): boolean =>
     textAt(one, 'type') === 'Ready' && textAt(one, 'status') === 'True'
   );
 
-const untilNodesReady = async (stage: Stage, names: readonly string[]): Promise<void> => {
+const untilNodesReady = async (harness: Harness, names: readonly string[]): Promise<void> => {
   const wanted = new Set(names);
-  await stage.until(
+  await harness.until(
     `${names.length} Nodes are ready`,
     () =>
-      stage.list(COLLECTIONS.nodes).filter((node) => wanted.has(nameOf(node)) && isGood(node))
+      harness.list(COLLECTIONS.nodes).filter((node) => wanted.has(nameOf(node)) && isGood(node))
         .length === wanted.size,
   );
 };
 
 /** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
 const joinMachines = async (
-  stage: Stage,
-  { count, prefix, pods = MANY_PODS }: Scenery['machines'],
+  harness: Harness,
+  { count, prefix, pods = MANY_PODS }: DrainFixture['machines'],
 ): Promise<readonly string[]> => {
-  const { script } = stage.site;
+  const { script } = harness.site;
   const kind = machineKind({ resources: resources(pods), labels: {}, costPerHour: 1 });
   const ids = script.addMachines({ count, prefix, kind, state: 'SPECULATIVE' });
   for (const id of ids) script.place(id, { state: 'CONFIGURED', cluster: CLUSTER });
-  await untilNodesReady(stage, ids);
+  await untilNodesReady(harness, ids);
   return ids;
 };
 
 const spareNodes = async (
-  stage: Stage,
-  { count, pods = MANY_PODS }: NonNullable<Scenery['spares']>,
+  harness: Harness,
+  { count, pods = MANY_PODS }: NonNullable<DrainFixture['spares']>,
 ): Promise<void> => {
   const names = Array.from({ length: count }, (_, at) => `spare-${at}`);
   const amounts = resources(pods);
-  stage.create(
+  harness.create(
     COLLECTIONS.nodes,
     names.map((name) => ({
       metadata: { name, labels: { 'kubernetes.io/hostname': name } },
       status: { capacity: amounts, allocatable: amounts },
     })),
   );
-  await untilNodesReady(stage, names);
+  await untilNodesReady(harness, names);
 };
 
 const isCurrent = (budget: JsonRecord, unready: number): boolean =>
@@ -103,97 +103,103 @@ const isCurrent = (budget: JsonRecord, unready: number): boolean =>
     (numberAt(budget, 'status', 'currentHealthy') ?? 0);
 
 /** Waits until every budget is worked out, with all but `unready` pods healthy. */
-export const untilBudgetsCurrent = async (stage: Stage, unready = 0): Promise<void> => {
-  await stage.until(
+export const untilBudgetsCurrent = async (harness: Harness, unready = 0): Promise<void> => {
+  await harness.until(
     'every budget is worked out',
-    () => stage.list(COLLECTIONS.budgets).every((budget) => isCurrent(budget, unready)),
+    () => harness.list(COLLECTIONS.budgets).every((budget) => isCurrent(budget, unready)),
   );
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-const untilShownReady = async (stage: Stage, ids: readonly string[]): Promise<void> => {
-  await stage.until(`${ids.length} machines are shown Ready`, () => {
+const untilReadyInCluster = async (harness: Harness, ids: readonly string[]): Promise<void> => {
+  await harness.until(`${ids.length} machines are shown Ready`, () => {
     const ready = new Set(
-      stage.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),
+      harness.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
   }, SELDOM);
 };
 
 /** Sets the scene up to the moment before machines are taken back. */
-export const setDrainScene = async (stage: Stage, scenery: Scenery): Promise<DrainScene> => {
-  const machines = await joinMachines(stage, scenery.machines);
-  for (const [collection, objects] of scenery.objects(machines)) stage.create(collection, objects);
-  const { pods: count, otherPods = 0, spares } = scenery;
-  await stage.until(`${count} pods are ready`, () => {
-    const pods = podsOf(stage);
+export const setDrainScene = async (
+  harness: Harness,
+  fixture: DrainFixture,
+): Promise<DrainScene> => {
+  const machines = await joinMachines(harness, fixture.machines);
+  for (const [collection, objects] of fixture.objects(machines)) {
+    harness.create(collection, objects);
+  }
+  const { pods: count, otherPods = 0, spares } = fixture;
+  await harness.until(`${count} pods are ready`, () => {
+    const pods = podsOf(harness);
     return pods.length === count + otherPods && pods.filter(({ ready }) => ready).length >= count;
   }, SELDOM);
-  await untilBudgetsCurrent(stage, otherPods);
-  if (spares !== undefined) await spareNodes(stage, spares);
-  stage.house.start();
-  await untilShownReady(stage, machines);
-  return { machines, readyMs: stage.time.now() };
+  await untilBudgetsCurrent(harness, otherPods);
+  if (spares !== undefined) await spareNodes(harness, spares);
+  harness.processes.start();
+  await untilReadyInCluster(harness, machines);
+  return { machines, readyMs: harness.time.now() };
 };
 
 /** The pods of the story, as they are now. */
-export const podsOf = (stage: Stage) => stage.list(DRAIN_COLLECTIONS.pods).map(seenPod);
+export const podsOf = (harness: Harness) => harness.list(DRAIN_COLLECTIONS.pods).map(seenPod);
 
 /** All that ever happened to pods. */
-export const stepsOf = (stage: Stage): readonly PodStep[] => podSteps(stage.changesOf('pods'));
+export const stepsOf = (harness: Harness): readonly PodStep[] =>
+  podSteps(harness.changesOf('pods'));
 
-const showDraining = ({ site }: Stage, ids: readonly string[]): void => {
+const showDraining = ({ site }: Harness, ids: readonly string[]): void => {
   for (const id of ids) site.script.place(id, { state: 'DRAINING', cluster: CLUSTER });
 };
 
 /** Takes each machine back by an instruction of its own, as the shard does. Gives their ids. */
 export const reclaimEach = (
-  stage: Stage,
+  harness: Harness,
   ids: readonly string[],
   graceSeconds: number,
 ): readonly string[] => {
-  stage.note(`${ids.length} machines are taken back within ${graceSeconds} s`);
-  const sent = ids.map((id) => stage.site.script.reclaim(id, { graceSeconds }, false));
-  showDraining(stage, ids);
+  harness.note(`${ids.length} machines are taken back within ${graceSeconds} s`);
+  const sent = ids.map((id) => harness.site.script.reclaim(id, { graceSeconds }, false));
+  showDraining(harness, ids);
   return sent.map(({ instructionId }) => instructionId);
 };
 
 /** Takes all machines back by one instruction. */
 export const reclaimTogether = (
-  stage: Stage,
+  harness: Harness,
   nodes: readonly string[],
   { instructionId, graceSeconds }: {
     readonly instructionId: string;
     readonly graceSeconds: number;
   },
 ): void => {
-  stage.note(`${nodes.length} machines are taken back at once, within ${graceSeconds} s`);
-  stage.site.script.sendJson(CLUSTER, {
+  harness.note(`${nodes.length} machines are taken back at once, within ${graceSeconds} s`);
+  harness.site.script.sendJson(CLUSTER, {
     reclaimInstruction: {
       instructionId,
       nodes: [...nodes],
       gracePeriodSeconds: String(graceSeconds),
     },
   });
-  showDraining(stage, nodes);
+  showDraining(harness, nodes);
 };
 
 /** Every acknowledgement of a reclaim so far. */
-export const acksOf = ({ site }: Stage) =>
+export const acksOf = ({ site }: Harness) =>
   site.script.shard.reclaimAcks.entries()
     .map(({ instructionId, nodesStarted }) => ({ instructionId, nodesStarted }));
 
 /** A Node as it is. */
-export const nodeAt = ({ site }: Stage, name: string): JsonRecord | undefined =>
+export const nodeAt = ({ site }: Harness, name: string): JsonRecord | undefined =>
   site.cluster.store.collection('nodes').get({ namespace: '', name });
 
 /** Waits until the drains of all these Nodes have ended, and gives how. */
 export const untilEnded = async (
-  stage: Stage,
+  harness: Harness,
   names: readonly string[],
 ): Promise<Readonly<Record<string, string>>> => {
-  const endOf = (name: string): string => reclaimMark(nodeAt(stage, name))?.ended ?? '';
-  await stage.until(
+  const endOf = (name: string): string => reclaimAnnotation(nodeAt(harness, name))?.ended ?? '';
+  await harness.until(
     `${names.length} drains have ended`,
     () => names.every((name) => endOf(name) !== ''),
     { mostMs: 7_200_000, everyMs: 250 },
@@ -206,11 +212,11 @@ export const each = (names: readonly string[], word: string): Readonly<Record<st
   Object.fromEntries(names.map((name) => [name, word]));
 
 /** What was asked since the operator was ready. */
-export const requestsOf = (stage: Stage, { readyMs }: DrainScene) => stage.audit(readyMs);
+export const requestsOf = (harness: Harness, { readyMs }: DrainScene) => harness.audit(readyMs);
 
 /** Eviction calls since the operator was ready. */
-export const evictionsOf = (stage: Stage, scene: DrainScene) =>
-  evictionsIn(requestsOf(stage, scene));
+export const evictionsOf = (harness: Harness, scene: DrainScene) =>
+  evictionsIn(requestsOf(harness, scene));
 
 /** The codes of answers, with how often each came. */
 export const codesOf = (
@@ -223,30 +229,30 @@ export const codesOf = (
 
 /** How many deadlines were written to each Node: one, unless a drain began anew. */
 export const deadlineCounts = (
-  stage: Stage,
+  harness: Harness,
   { machines, readyMs }: DrainScene,
 ): Readonly<Record<string, number>> => {
-  const requests = stage.audit(readyMs);
+  const requests = harness.audit(readyMs);
   return Object.fromEntries(
     machines.map((node) => [node, new Set(deadlinesWritten(requests, node)).size]),
   );
 };
 
 /** Reasons of the Events about a Node. */
-export const reasonsOf = (stage: Stage, node: string): readonly string[] =>
+export const reasonsOf = (harness: Harness, node: string): readonly string[] =>
   // Served, because Events are stored in another shape.
-  listOrEmptyAt(stage.get(COLLECTIONS.events), 'items')
+  listOrEmptyAt(harness.get(COLLECTIONS.events), 'items')
     .filter((event) => textAt(event, 'regarding', 'name') === node)
     .map((event) => textAt(event, 'reason') ?? '');
 
 /** Nodes whose evictions came before their cordon. */
 export const evictedBeforeCordon = (
-  stage: Stage,
+  harness: Harness,
   scene: DrainScene,
   nodeOf: ReadonlyMap<string, string>,
 ): readonly string[] => {
-  const cordons = cordonTimes(requestsOf(stage, scene));
-  return evictionsOf(stage, scene).filter(({ uid, receivedMs }) =>
+  const cordons = cordonTimes(requestsOf(harness, scene));
+  return evictionsOf(harness, scene).filter(({ uid, receivedMs }) =>
     receivedMs < (cordons.get(nodeOf.get(uid) ?? '') ?? Infinity)
   ).map(({ pod }) => pod);
 };

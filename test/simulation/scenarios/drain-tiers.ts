@@ -1,7 +1,7 @@
 /** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
 import { textAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
-import { departuresFrom, nodesOfPods } from '../../support/drains/pod-history.ts';
+import { nodesOfPods, podsLeaving } from '../../support/drains/pod-history.ts';
 import {
   barePod,
   budget,
@@ -9,10 +9,10 @@ import {
   DRAIN_COLLECTIONS,
   priority,
 } from '../../support/drains/workloads.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import {
   codesOf,
-  drainSetting,
+  drainSiteOptions,
   each,
   evictionsOf,
   podsOf,
@@ -34,10 +34,10 @@ const times = (text: string): readonly string[] => Array.from({ length: PODS_OF_
 export const drainTiers: Scenario = {
   name: 'drain-tiers',
   shows: 'DR-21: higher tiers leave after the tier wait when the lowest is blocked',
-  setting: drainSetting(5),
+  siteOptions: drainSiteOptions(5),
   flags: { tierWaitMs: 4000 },
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, {
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
       machines: { count: 1, prefix: 'tiers-' },
       objects: () => [
         [DRAIN_COLLECTIONS.priorities, TIERS.map((name, at) => priority(name, (at + 1) * 100))],
@@ -51,35 +51,35 @@ export const drainTiers: Scenario = {
       spares: { count: 1 },
     });
     const [node = ''] = scene.machines;
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
 
-    stage.is('the drain fails', await untilEnded(stage, scene.machines), { [node]: 'Failed' });
-    const story = departuresFrom(stepsOf(stage), node, TIERS);
-    const [middle, high] = [story.slice(0, 2 * PODS_OF_TIER), story.slice(2 * PODS_OF_TIER)];
-    stage.is('the middle tier goes first', middle.toSorted(), [
+    harness.is('the drain fails', await untilEnded(harness, scene.machines), { [node]: 'Failed' });
+    const leaving = podsLeaving(stepsOf(harness), node, TIERS);
+    const [middle, high] = [leaving.slice(0, 2 * PODS_OF_TIER), leaving.slice(2 * PODS_OF_TIER)];
+    harness.is('the middle tier goes first', middle.toSorted(), [
       ...times('middle gone'),
       ...times('middle leaves'),
     ]);
-    stage.is('then the high one', high.toSorted(), [
+    harness.is('then the high one', high.toSorted(), [
       ...times('high gone'),
       ...times('high leaves'),
     ]);
-    const calls = evictionsOf(stage, scene);
-    stage.is('the low one is never asked', codesOf(calls), { 201: 2 * PODS_OF_TIER });
-    const [shown] = stage.list(COLLECTIONS.upcomingNodes);
-    stage.is('its phase', phaseOf(shown), 'Failed');
-    const error = textAt(shown, 'status', 'lastError') ?? '';
+    const calls = evictionsOf(harness, scene);
+    harness.is('the low one is never asked', codesOf(calls), { 201: 2 * PODS_OF_TIER });
+    const [current] = harness.list(COLLECTIONS.upcomingNodes);
+    harness.is('its phase', phaseOf(current), 'Failed');
+    const error = textAt(current, 'status', 'lastError') ?? '';
     const named = /4 pods[\s\S]*default\/low-[\s\S]*budget "?default\/low/.test(error);
-    stage.is('pods and budget are named', named, true);
+    harness.is('pods and budget are named', named, true);
   },
 };
 
 export const drainTwentyNodes: Scenario = {
   name: 'drain-twenty-nodes',
   shows: 'DR-41: of 20 nodes the one whose pod is blocked to the deadline fails, the others do not',
-  setting: drainSetting(6),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, {
+  siteOptions: drainSiteOptions(6),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
       machines: { count: NODES, prefix: 'many-', pods: PODS_OF_NODE + 1 },
       objects: ([first = '']) => [
         [DRAIN_COLLECTIONS.deployments, [deployment('web', NODES * PODS_OF_NODE)]],
@@ -94,23 +94,23 @@ export const drainTwentyNodes: Scenario = {
     });
     const { machines } = scene;
     const [first = ''] = machines;
-    reclaimEach(stage, machines, GRACE_SECONDS);
+    reclaimEach(harness, machines, GRACE_SECONDS);
 
-    const ends = await untilEnded(stage, machines);
-    stage.is('nineteen are Drained', ends, { ...each(machines, 'Drained'), [first]: 'Failed' });
-    await stage.wait(1000);
-    const shown = stage.list(COLLECTIONS.upcomingNodes);
-    const phases = shown.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)]);
-    stage.is('so they are shown', Object.fromEntries(phases), ends);
-    const failed = shown.find((one) => nameOf(one) === `un-${first}`);
+    const ends = await untilEnded(harness, machines);
+    harness.is('nineteen are Drained', ends, { ...each(machines, 'Drained'), [first]: 'Failed' });
+    await harness.wait(1000);
+    const current = harness.list(COLLECTIONS.upcomingNodes);
+    const phases = current.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)]);
+    harness.is('so they are shown', Object.fromEntries(phases), ends);
+    const failed = current.find((one) => nameOf(one) === `un-${first}`);
     const error = textAt(failed, 'status', 'lastError') ?? '';
-    stage.is('the pod is named', /1 pod[\s\S]*default\/guarded/.test(error), true);
-    const left = podsOf(stage).filter(({ node }) => machines.includes(node));
-    stage.is('one pod is left', left.map(({ name }) => name), ['guarded']);
-    const nodeOf = nodesOfPods(stepsOf(stage));
-    const calls = evictionsOf(stage, scene);
+    harness.is('the pod is named', /1 pod[\s\S]*default\/guarded/.test(error), true);
+    const left = podsOf(harness).filter(({ node }) => machines.includes(node));
+    harness.is('one pod is left', left.map(({ name }) => name), ['guarded']);
+    const nodeOf = nodesOfPods(stepsOf(harness));
+    const calls = evictionsOf(harness, scene);
     const strangers = calls.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''));
-    stage.is('nobody else is asked', strangers, []);
-    stage.is('no call is refused', Object.keys(codesOf(calls)), ['201']);
+    harness.is('nobody else is asked', strangers, []);
+    harness.is('no call is refused', Object.keys(codesOf(calls)), ['201']);
   },
 };

@@ -3,11 +3,11 @@ import { numberAt } from '../../../src/domain/json.ts';
 import { READY_AFTER } from '../../../packages/embedded-kubernetes/src/controllers/kubelets.ts';
 import { brokenBudgets } from '../../support/drains/pod-history.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
-import { isObserved } from '../law.ts';
+import { isObserved } from '../invariant.ts';
 import {
   acksOf,
   codesOf,
-  drainSetting,
+  drainSiteOptions,
   evictionsOf,
   podsOf,
   reasonsOf,
@@ -18,28 +18,28 @@ import {
   untilEnded,
 } from './drain-scene.ts';
 import type { Scenario } from './scenario.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 /** Replacements take 3 s to be ready. */
-const setting = (seed: number) => drainSetting(seed, { readyMs: [3000, 3000] });
+const siteOptions = (seed: number) => drainSiteOptions(seed, { readyMs: [3000, 3000] });
 const PODS = 20;
 const GRACE_SECONDS = 3600;
 /** Long enough for anything that would be sent by mistake. */
-const QUIET_MS = 60_000;
+const CALM_MS = 60_000;
 const STOPPED_AFTER = 5;
 const WEB_PODS = 4;
 
 const budgetPath = (name: string): string => `${DRAIN_COLLECTIONS.budgets}/${name}`;
-const budgetAt = (stage: Stage, name: string): unknown => stage.get(budgetPath(name));
-const healthyOf = (shown: unknown) => numberAt(shown, 'status', 'currentHealthy');
-const allowedBy = (shown: unknown) => numberAt(shown, 'status', 'disruptionsAllowed');
+const budgetAt = (harness: Harness, name: string): unknown => harness.get(budgetPath(name));
+const healthyOf = (current: unknown) => numberAt(current, 'status', 'currentHealthy');
+const allowedBy = (current: unknown) => numberAt(current, 'status', 'disruptionsAllowed');
 
 export const drainTightBudget: Scenario = {
   name: 'drain-tight-budget',
   shows: 'DR-51: one call for each of 20 pods, silence while the budget is 0, and on after that',
-  setting: setting(2),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, {
+  siteOptions: siteOptions(2),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
       machines: { count: 1, prefix: 'tight-' },
       objects: () => [
         [DRAIN_COLLECTIONS.deployments, [deployment('db', PODS)]],
@@ -49,37 +49,40 @@ export const drainTightBudget: Scenario = {
       spares: { count: 1 },
     });
     const [node = ''] = scene.machines;
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
-    await stage.until('some evictions', () => evictionsOf(stage, scene).length >= STOPPED_AFTER);
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await harness.until(
+      'some evictions',
+      () => evictionsOf(harness, scene).length >= STOPPED_AFTER,
+    );
 
-    stage.note('the budget closes');
-    stage.patch(budgetPath('db'), { spec: { maxUnavailable: 0 } });
-    await stage.until('every replacement is ready under a closed budget', () => {
-      const shown = budgetAt(stage, 'db');
-      return isObserved(shown) && healthyOf(shown) === PODS && allowedBy(shown) === 0;
+    harness.note('the budget closes');
+    harness.patch(budgetPath('db'), { spec: { maxUnavailable: 0 } });
+    await harness.until('every replacement is ready under a closed budget', () => {
+      const current = budgetAt(harness, 'db');
+      return isObserved(current) && healthyOf(current) === PODS && allowedBy(current) === 0;
     });
-    const asked = evictionsOf(stage, scene).length;
-    await stage.wait(QUIET_MS);
-    stage.is('silence at 0', evictionsOf(stage, scene).length, asked);
-    stage.is('nothing more than was free', asked, STOPPED_AFTER);
-    stage.is('the budget is named', reasonsOf(stage, node).includes('BlockedByBudget'), true);
+    const asked = evictionsOf(harness, scene).length;
+    await harness.wait(CALM_MS);
+    harness.is('silence at 0', evictionsOf(harness, scene).length, asked);
+    harness.is('nothing more than was free', asked, STOPPED_AFTER);
+    harness.is('the budget is named', reasonsOf(harness, node).includes('BlockedByBudget'), true);
 
-    stage.note('the budget opens');
-    stage.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });
-    stage.is('the drain ends', await untilEnded(stage, scene.machines), { [node]: 'Drained' });
-    const calls = evictionsOf(stage, scene);
-    stage.is('no call is refused', codesOf(calls), { 201: PODS });
-    stage.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
-    const broken = brokenBudgets(stepsOf(stage), [{ app: 'db', healthy: PODS - 1 }]);
-    stage.is('the budget is kept at every change', broken, []);
+    harness.note('the budget opens');
+    harness.patch(budgetPath('db'), { spec: { maxUnavailable: 1 } });
+    harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
+    const calls = evictionsOf(harness, scene);
+    harness.is('no call is refused', codesOf(calls), { 201: PODS });
+    harness.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
+    const broken = brokenBudgets(stepsOf(harness), [{ app: 'db', healthy: PODS - 1 }]);
+    harness.is('the budget is kept at every change', broken, []);
   },
 };
 
-const failProbeOf = (stage: Stage, app: string): string => {
-  const pod = podsOf(stage).find((one) => one.app === app);
-  stage.note(`the probe of ${pod?.name ?? ''} fails`);
+const failProbeOf = (harness: Harness, app: string): string => {
+  const pod = podsOf(harness).find((one) => one.app === app);
+  harness.note(`the probe of ${pod?.name ?? ''} fails`);
   const conditions = [{ type: 'Ready', status: 'False' }];
-  stage.patch(`${DRAIN_COLLECTIONS.pods}/${pod?.name ?? ''}/status`, { status: { conditions } });
+  harness.patch(`${DRAIN_COLLECTIONS.pods}/${pod?.name ?? ''}/status`, { status: { conditions } });
   return pod?.uid ?? '';
 };
 
@@ -98,9 +101,9 @@ const slow = {
 export const drainUnreadyPods: Scenario = {
   name: 'drain-unready-pods',
   shows: 'DR-31: pods that are unready or Pending leave at once behind a full budget',
-  setting: setting(3),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, {
+  siteOptions: siteOptions(3),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
       machines: { count: 1, prefix: 'weak-' },
       objects: () => [
         [DRAIN_COLLECTIONS.deployments, [deployment('web', WEB_PODS), slow]],
@@ -114,30 +117,30 @@ export const drainUnreadyPods: Scenario = {
       spares: { count: 1 },
     });
     const [node = ''] = scene.machines;
-    const unready = failProbeOf(stage, 'web');
-    const pending = podsOf(stage).find(({ app }) => app === 'slow');
-    stage.is('one is Pending', pending?.phase, 'Pending');
-    await stage.until(
+    const unready = failProbeOf(harness, 'web');
+    const pending = podsOf(harness).find(({ app }) => app === 'slow');
+    harness.is('one is Pending', pending?.phase, 'Pending');
+    await harness.until(
       'both budgets are full',
-      () => ['web', 'slow'].every((name) => allowedBy(budgetAt(stage, name)) === 0),
+      () => ['web', 'slow'].every((name) => allowedBy(budgetAt(harness, name)) === 0),
     );
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
 
-    stage.is('the drain ends', await untilEnded(stage, scene.machines), { [node]: 'Drained' });
-    const calls = evictionsOf(stage, scene);
+    harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
+    const calls = evictionsOf(harness, scene);
     // The healthy ones wait until the unready one has a healthy successor.
     const first = calls.slice(0, 2).map(({ uid }) => uid).sort();
-    stage.is('the weak ones go first', first, [unready, pending?.uid ?? ''].sort());
-    stage.is('no call is refused', codesOf(calls), { 201: WEB_PODS + 1 });
+    harness.is('the weak ones go first', first, [unready, pending?.uid ?? ''].sort());
+    harness.is('no call is refused', codesOf(calls), { 201: WEB_PODS + 1 });
   },
 };
 
 export const drainTwoBudgets: Scenario = {
   name: 'drain-two-budgets',
   shows: 'DR-31: a pod under two budgets is not asked for until one of them is gone',
-  setting: setting(4),
-  play: async (stage) => {
-    const scene = await setDrainScene(stage, {
+  siteOptions: siteOptions(4),
+  play: async (harness) => {
+    const scene = await setDrainScene(harness, {
       machines: { count: 1, prefix: 'twice-' },
       objects: () => [
         [DRAIN_COLLECTIONS.deployments, [deployment('twice', 2), deployment('free', 2)]],
@@ -147,19 +150,21 @@ export const drainTwoBudgets: Scenario = {
       spares: { count: 1 },
     });
     const [node = ''] = scene.machines;
-    stage.create(DRAIN_COLLECTIONS.budgets, [budget('twice', { maxUnavailable: '100%' }, 'again')]);
-    await untilBudgetsCurrent(stage);
-    await stage.wait(1000);
-    reclaimEach(stage, scene.machines, GRACE_SECONDS);
-    await stage.until('it is said why', () => reasonsOf(stage, node).includes('TwoBudgets'));
-    await stage.wait(QUIET_MS);
-    const names = evictionsOf(stage, scene).map(({ pod }) => pod.split('-')[0] ?? '');
-    stage.is('only the others are asked', names, ['free', 'free']);
+    harness.create(DRAIN_COLLECTIONS.budgets, [
+      budget('twice', { maxUnavailable: '100%' }, 'again'),
+    ]);
+    await untilBudgetsCurrent(harness);
+    await harness.wait(1000);
+    reclaimEach(harness, scene.machines, GRACE_SECONDS);
+    await harness.until('it is said why', () => reasonsOf(harness, node).includes('TwoBudgets'));
+    await harness.wait(CALM_MS);
+    const names = evictionsOf(harness, scene).map(({ pod }) => pod.split('-')[0] ?? '');
+    harness.is('only the others are asked', names, ['free', 'free']);
 
-    stage.note('one of the budgets goes');
-    stage.remove(budgetPath('again'));
-    stage.is('the drain ends', await untilEnded(stage, scene.machines), { [node]: 'Drained' });
-    stage.is('no call is refused', codesOf(evictionsOf(stage, scene)), { 201: 4 });
-    stage.is('one ack', acksOf(stage).length, 1);
+    harness.note('one of the budgets goes');
+    harness.remove(budgetPath('again'));
+    harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
+    harness.is('no call is refused', codesOf(evictionsOf(harness, scene)), { 201: 4 });
+    harness.is('one ack', acksOf(harness).length, 1);
   },
 };

@@ -1,19 +1,19 @@
 /** The fleet is killed without a word and comes back with what it had written down. */
 import { COLLECTIONS, isJoined, phaseOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {
   boundIds,
   namesOf,
   rollupsOf,
-  sessionSetting,
+  sessionSiteOptions,
   uidsOf,
   untilAll,
   UPCOMING,
 } from './session-scene.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const MACHINES = 6;
 const VANISHED = 2;
@@ -24,14 +24,14 @@ const AWAY_MS = 5000;
 const isReady = (one: object): boolean => phaseOf(one) === 'Ready';
 
 /** How many endings without a proof of life each ending was the last of. */
-const attempts = (stage: Stage, since: number): readonly unknown[] =>
-  stage.said().slice(since).filter(({ message }) => message === 'Session ended')
+const attempts = (harness: Harness, since: number): readonly unknown[] =>
+  harness.logged().slice(since).filter(({ message }) => message === 'Session ended')
     .map(({ fields }) => fields?.['attempt']);
 
-const settle = async (stage: Stage) => {
-  stage.house.start();
-  stage.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
-  return await untilAll(stage, COLLECTIONS.upcomingNodes, {
+const settle = async (harness: Harness) => {
+  harness.processes.start();
+  harness.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
+  return await untilAll(harness, COLLECTIONS.upcomingNodes, {
     what: 'every machine is Ready with its Node',
     count: MACHINES,
     each: isJoined,
@@ -39,81 +39,81 @@ const settle = async (stage: Stage) => {
 };
 
 /** The fleet dies; two of its machines are not in what it has written down. */
-const kill = async (stage: Stage, vanished: readonly string[]): Promise<void> => {
-  stage.note('the fleet is killed');
-  stage.state.trouble(AWAY_MS);
-  await stage.site.fleet.kill();
-  stage.site.fleet.forget(vanished.map((name) => name.slice('un-'.length)));
-  await stage.wait(AWAY_MS);
+const kill = async (harness: Harness, vanished: readonly string[]): Promise<void> => {
+  harness.note('the fleet is killed');
+  harness.state.trouble(AWAY_MS);
+  await harness.site.fleet.kill();
+  harness.site.fleet.forget(vanished.map((name) => name.slice('un-'.length)));
+  await harness.wait(AWAY_MS);
 };
 
 export const fleetKilled: Scenario = {
   name: 'fleet-killed',
   shows: 'wire 7: reconnects, doubles nothing, and collects what vanished after the replay',
-  setting: sessionSetting(34, { machines: OWNED, fleetTiming: { drainingMs: 2000 } }),
-  play: async (stage) => {
-    const before = await settle(stage);
+  siteOptions: sessionSiteOptions(34, { machines: OWNED, fleetTiming: { drainingMs: 2000 } }),
+  play: async (harness) => {
+    const before = await settle(harness);
     const vanished = namesOf(before).slice(0, VANISHED);
     const kept = before.filter((one) => !vanished.includes(nameOf(one)));
-    const seen = stage.following(UPCOMING);
-    const mark = stage.said().length;
-    await kill(stage, vanished);
-    const stands = uidsOf(stage.list(COLLECTIONS.upcomingNodes));
-    stage.is('silence proves nothing', stands, uidsOf(before));
+    const seen = harness.following(UPCOMING);
+    const mark = harness.logged().length;
+    await kill(harness, vanished);
+    const stands = uidsOf(harness.list(COLLECTIONS.upcomingNodes));
+    harness.is('silence proves nothing', stands, uidsOf(before));
 
-    stage.note('the fleet is back, and acks no roll-ups');
+    harness.note('the fleet is back, and acks no roll-ups');
     // No cycle: nobody is given a new machine.
-    stage.site.fleet.comeBack({ cycleMs: HOUR_MS });
-    stage.site.script.shard.rollups.faults.acks = false;
-    await stage.until('two roll-ups', () => rollupsOf(stage).length > 1);
-    stage.is('nothing is collected before an ack', seen.deleted(), []);
-    const tried = attempts(stage, mark);
-    stage.is('the attempts are counted', tried, tried.map((_, index) => index + 1));
+    harness.site.fleet.restart({ cycleMs: HOUR_MS });
+    harness.site.script.shard.rollups.faults.acks = false;
+    await harness.until('two roll-ups', () => rollupsOf(harness).length > 1);
+    harness.is('nothing is collected before an ack', seen.deleted(), []);
+    const tried = attempts(harness, mark);
+    harness.is('the attempts are counted', tried, tried.map((_, index) => index + 1));
 
-    stage.note('the fleet acks roll-ups');
-    stage.site.script.shard.rollups.faults.acks = true;
-    const after = await untilAll(stage, COLLECTIONS.upcomingNodes, {
+    harness.note('the fleet acks roll-ups');
+    harness.site.script.shard.rollups.faults.acks = true;
+    const after = await untilAll(harness, COLLECTIONS.upcomingNodes, {
       what: 'what vanished is collected',
       count: MACHINES - VANISHED,
       each: isReady,
     });
-    stage.is('the others are those of before', uidsOf(after), uidsOf(kept));
-    stage.is('so the fleet has them', boundIds(stage).map((id) => `un-${id}`), namesOf(kept));
-    stage.is('two deletions', seen.deleted().toSorted(), vanished);
+    harness.is('the others are those of before', uidsOf(after), uidsOf(kept));
+    harness.is('so the fleet has them', boundIds(harness).map((id) => `un-${id}`), namesOf(kept));
+    harness.is('two deletions', seen.deleted().toSorted(), vanished);
     const touched = kept.flatMap((one) => seen.of(nameOf(one)));
-    stage.is('what was right stays untouched', touched, []);
-    const rows = new Set(rollupsOf(stage).map((one) => one.rows));
-    stage.is('every roll-up is the whole demand', [...rows], [1]);
-    const pulls = stage.site.script.shard.bootstraps.answered.total();
-    stage.is('nobody is pulled for', pulls, 0);
+    harness.is('what was right stays untouched', touched, []);
+    const rows = new Set(rollupsOf(harness).map((one) => one.rows));
+    harness.is('every roll-up is the whole demand', [...rows], [1]);
+    const pulls = harness.site.script.shard.bootstraps.answered.total();
+    harness.is('nobody is pulled for', pulls, 0);
 
-    const proven = stage.said().length;
-    stage.site.script.end(CLUSTER, { status: undefined, message: '' });
-    await stage.until('the session ends', () => attempts(stage, proven).length > 0);
-    stage.is('it counts from one again', attempts(stage, proven), [1]);
+    const proven = harness.logged().length;
+    harness.site.script.end(CLUSTER, { status: undefined, message: '' });
+    await harness.until('the session ends', () => attempts(harness, proven).length > 0);
+    harness.is('it counts from one again', attempts(harness, proven), [1]);
   },
 };
 
 export const fleetKilledReplaced: Scenario = {
   name: 'fleet-killed-replaced',
   shows: 'machines come in place of those that vanished, and the others are kept',
-  setting: sessionSetting(35, { machines: OWNED }),
-  play: async (stage) => {
-    const before = await settle(stage);
+  siteOptions: sessionSiteOptions(35, { machines: OWNED }),
+  play: async (harness) => {
+    const before = await settle(harness);
     const vanished = namesOf(before).slice(0, VANISHED);
-    await kill(stage, vanished);
-    stage.note('the fleet is back');
-    stage.site.fleet.comeBack();
-    const after = await stage.until('as many machines as before', () => {
-      const objects = stage.list(COLLECTIONS.upcomingNodes);
-      const bound = boundIds(stage).map((id) => `un-${id}`);
+    await kill(harness, vanished);
+    harness.note('the fleet is back');
+    harness.site.fleet.restart();
+    const after = await harness.until('as many machines as before', () => {
+      const objects = harness.list(COLLECTIONS.upcomingNodes);
+      const bound = boundIds(harness).map((id) => `un-${id}`);
       return bound.length === MACHINES && objects.every(isReady) &&
         namesOf(objects).join() === bound.join() && objects;
     });
     const uids = uidsOf(after);
     const kept = uidsOf(before.filter((one) => !vanished.includes(nameOf(one))));
-    stage.is('the others are kept', kept.filter((uid) => !uids.includes(uid)), []);
-    const pulls = stage.site.script.shard.bootstraps.answered.total();
-    stage.is('the new ones are pulled for', pulls, VANISHED);
+    harness.is('the others are kept', kept.filter((uid) => !uids.includes(uid)), []);
+    const pulls = harness.site.script.shard.bootstraps.answered.total();
+    harness.is('the new ones are pulled for', pulls, VANISHED);
   },
 };

@@ -8,7 +8,7 @@ import {
   uidOf,
 } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER } from '../simulated-process.ts';
 import type { Scenario } from './scenario.ts';
 import {
@@ -16,7 +16,7 @@ import {
   namesOf,
   needsOf,
   REQUESTS,
-  sessionSetting,
+  sessionSiteOptions,
   untilAcknowledged,
   untilAll,
   untilSession,
@@ -34,52 +34,52 @@ const startTimes = (versions: readonly JsonRecord[]): number =>
 export const machinesCome: Scenario = {
   name: 'machines-come',
   shows: 'machines come for demand, by way of their bootstrap pulls, to Ready with their Nodes',
-  setting: sessionSetting(30, { machines: OWNED, fleetTiming: { joiningMs: JOINING_MS } }),
-  play: async (stage) => {
-    const seen = { machines: stage.following(UPCOMING), requests: stage.following(REQUESTS) };
-    stage.house.start();
-    stage.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
-    const ready = await untilAll(stage, COLLECTIONS.upcomingNodes, {
+  siteOptions: sessionSiteOptions(30, { machines: OWNED, fleetTiming: { joiningMs: JOINING_MS } }),
+  play: async (harness) => {
+    const seen = { machines: harness.following(UPCOMING), requests: harness.following(REQUESTS) };
+    harness.processes.start();
+    harness.create(COLLECTIONS.requests, wantedMachines(MACHINES, 'wanted'));
+    const ready = await untilAll(harness, COLLECTIONS.upcomingNodes, {
       what: 'every machine is Ready with its Node',
       count: MACHINES,
       each: isJoined,
     });
-    const bound = boundIds(stage);
-    stage.is('one object for each', namesOf(ready), bound.map((id) => `un-${id}`));
-    const nodes = stage.list(COLLECTIONS.nodes);
+    const bound = boundIds(harness);
+    harness.is('one object for each', namesOf(ready), bound.map((id) => `un-${id}`));
+    const nodes = harness.list(COLLECTIONS.nodes);
     for (const one of ready) {
       const name = nameOf(one);
       const node = nodes.find((candidate) => `un-${nameOf(candidate)}` === name);
-      stage.is(`the Node of ${name}`, valueAt(one, 'status', 'nodeRef'), {
+      harness.is(`the Node of ${name}`, valueAt(one, 'status', 'nodeRef'), {
         apiVersion: 'v1',
         kind: 'Node',
         name: nameOf(node),
         uid: uidOf(node),
       });
       const versions = seen.machines.of(name);
-      stage.is(`the way of ${name}`, [phasesIn(versions), startTimes(versions)], [
+      harness.is(`the way of ${name}`, [phasesIn(versions), startTimes(versions)], [
         ['Registered', 'Ready'],
         1,
       ]);
     }
-    const pulls = stage.site.script.shard.bootstraps.answered.entries();
-    stage.is('a pull each', pulls.map((pull) => pull.machineId).toSorted(), bound);
+    const pulls = harness.site.script.shard.bootstraps.answered.entries();
+    harness.is('a pull each', pulls.map((pull) => pull.machineId).toSorted(), bound);
     const good = pulls.filter(({ error, late, ttlSeconds }) =>
       error === '' && !late && ttlSeconds === 600
     );
-    stage.is('every pull is answered well', good.length, MACHINES);
+    harness.is('every pull is answered well', good.length, MACHINES);
 
-    await untilAcknowledged(stage, MACHINES);
-    for (const request of stage.list(COLLECTIONS.requests)) {
+    await untilAcknowledged(harness, MACHINES);
+    for (const request of harness.list(COLLECTIONS.requests)) {
       const steps = seen.requests.of(nameOf(request))
         .map((one) => [phaseOf(one), textAt(one, 'status', 'acknowledgedAt') !== undefined]);
       // Phase and time come in the same patch, and there is one.
-      stage.is(`${nameOf(request)} is acknowledged once`, steps, [['', false], [
+      harness.is(`${nameOf(request)} is acknowledged once`, steps, [['', false], [
         'Acknowledged',
         true,
       ]]);
     }
-    stage.is('the demand', needsOf(stage), [
+    harness.is('the demand', needsOf(harness), [
       { resources: { cpu: '48', memory: '192Gi' }, priority: 1000 },
     ]);
   },
@@ -96,25 +96,30 @@ const PHASES = [
 export const machineBought: Scenario = {
   name: 'machine-bought',
   shows: 'a machine that is bought first goes through all phases in their order',
-  setting: sessionSetting(31, { makesNodes: false }),
-  play: async (stage) => {
-    const seen = stage.following(UPCOMING);
-    const { script } = stage.site;
-    stage.house.start();
-    await untilSession(stage);
+  siteOptions: sessionSiteOptions(31, { makesNodes: false }),
+  play: async (harness) => {
+    const seen = harness.following(UPCOMING);
+    const { script } = harness.site;
+    harness.processes.start();
+    await untilSession(harness);
     for (const [state, phase] of PHASES) {
       script.place('bought', { state, cluster: CLUSTER });
-      await untilAll(stage, COLLECTIONS.upcomingNodes, {
+      await untilAll(harness, COLLECTIONS.upcomingNodes, {
         what: `it is ${phase}`,
         count: 1,
         each: (one) => phaseOf(one) === phase,
       });
     }
     script.place('bought', { state: 'IDLE' });
-    await stage.until('it is given back', () => stage.list(COLLECTIONS.upcomingNodes).length === 0);
+    await harness.until(
+      'it is given back',
+      () => harness.list(COLLECTIONS.upcomingNodes).length === 0,
+    );
     const versions = seen.of('un-bought');
-    stage.is('its phases', phasesIn(versions), [...PHASES.map(([, phase]) => phase), 'Drained']);
-    stage.is('one beginning', startTimes(versions), 1);
-    stage.is('one object', [new Set(versions.map(uidOf)).size, seen.deleted()], [1, ['un-bought']]);
+    harness.is('its phases', phasesIn(versions), [...PHASES.map(([, phase]) => phase), 'Drained']);
+    harness.is('one beginning', startTimes(versions), 1);
+    harness.is('one object', [new Set(versions.map(uidOf)).size, seen.deleted()], [1, [
+      'un-bought',
+    ]]);
   },
 };

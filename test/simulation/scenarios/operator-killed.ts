@@ -3,7 +3,7 @@ import { textAt } from '../../../src/domain/json.ts';
 import { overlapping } from '../../support/api/audited-writes.ts';
 import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
-import { nameOf } from '../law.ts';
+import { nameOf } from '../invariant.ts';
 import { CLUSTER, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { holderOf } from './drain-stopped.ts';
 import type { Scenario } from './scenario.ts';
@@ -12,13 +12,13 @@ import {
   leave,
   machineId,
   numbersTo,
-  sessionSetting,
+  sessionSiteOptions,
   untilAcknowledged,
   untilAll,
   untilSession,
   writesBy,
 } from './session-scene.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const BURST = 200;
 /** A burst takes seconds, and the next operator does not wait long. */
@@ -27,7 +27,7 @@ const SLOWLY: Partial<ProcessFlags> = {
   burst: 20,
   lease: { leaseMs: 3000, renewMs: 2000, retryMs: 500 },
 };
-const setting = (seed: number) => sessionSetting(seed, { makesNodes: false });
+const siteOptions = (seed: number) => sessionSiteOptions(seed, { makesNodes: false });
 
 const isGone = (number: number): boolean => number % 4 === 0;
 const isFailed = (number: number): boolean => number % 4 === 1;
@@ -47,20 +47,20 @@ export const operatorKilled: Scenario = {
   name: 'operator-killed',
   shows:
     'the operator after one that was killed in a burst shows every machine as the fleet has it',
-  setting: setting(36),
+  siteOptions: siteOptions(36),
   flags: SLOWLY,
-  play: async (stage) => {
-    const { script } = stage.site;
-    stage.house.start();
-    await untilSession(stage);
-    burst(stage, BURST, ['CONFIGURING', 'CONFIGURED']);
-    const before = await stage.until('some of the objects', () => {
-      const objects = stage.list(COLLECTIONS.upcomingNodes);
+  play: async (harness) => {
+    const { script } = harness.site;
+    harness.processes.start();
+    await untilSession(harness);
+    burst(harness, BURST, ['CONFIGURING', 'CONFIGURED']);
+    const before = await harness.until('some of the objects', () => {
+      const objects = harness.list(COLLECTIONS.upcomingNodes);
       return objects.length > BURST / 10 && objects;
     });
-    stage.house.crash();
-    const some = stage.list(COLLECTIONS.upcomingNodes).length;
-    stage.is('it is killed in the middle', some < BURST, true);
+    harness.processes.crash();
+    const some = harness.list(COLLECTIONS.upcomingNodes).length;
+    harness.is('it is killed in the middle', some < BURST, true);
     for (const number of numbersTo(BURST)) {
       if (!isGone(number) && !isFailed(number)) continue;
       script.place(machineId(number), {
@@ -69,8 +69,8 @@ export const operatorKilled: Scenario = {
         lastError: `broken ${number}`,
       });
     }
-    stage.house.start();
-    const after = await untilAll(stage, COLLECTIONS.upcomingNodes, {
+    harness.processes.start();
+    const after = await untilAll(harness, COLLECTIONS.upcomingNodes, {
       what: 'every machine is shown as the fleet has it',
       count: wanted.size,
       each: (one) =>
@@ -83,7 +83,7 @@ export const operatorKilled: Scenario = {
       const began = startOf(earlier);
       return uidOf(one) !== uidOf(earlier) || (began !== undefined && startOf(one) !== began);
     });
-    stage.is('objects and their beginnings are kept', [kept.length > 0, others], [true, []]);
+    harness.is('objects and their beginnings are kept', [kept.length > 0, others], [true, []]);
   },
 };
 
@@ -96,36 +96,36 @@ const LONG = { leaseMs: 600_000, renewMs: 540_000, retryMs: 2000 };
 const SHORT = { leaseMs: 6000, renewMs: 4000, retryMs: 1000 };
 
 /** A cluster with demand, a leader in the middle of a burst, and a standby. */
-const inBurst = async (stage: Stage): Promise<void> => {
-  stage.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
-  stage.house.start();
-  await untilSession(stage);
-  stage.house.start();
-  await untilAcknowledged(stage, REQUESTS);
-  stage.is('the first one leads', holderOf(stage), 'process-1');
-  const before = writesBy(stage, 'process-1').length;
-  burst(stage, MACHINES, ['CONFIGURING', 'CONFIGURED']);
-  await stage.until(
+const inBurst = async (harness: Harness): Promise<void> => {
+  harness.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
+  harness.processes.start();
+  await untilSession(harness);
+  harness.processes.start();
+  await untilAcknowledged(harness, REQUESTS);
+  harness.is('the first one leads', holderOf(harness), 'process-1');
+  const before = writesBy(harness, 'process-1').length;
+  burst(harness, MACHINES, ['CONFIGURING', 'CONFIGURED']);
+  await harness.until(
     'the burst is under way',
-    () => writesBy(stage, 'process-1').length > before + UNDER_WAY,
+    () => writesBy(harness, 'process-1').length > before + UNDER_WAY,
   );
-  stage.is('the standby writes nothing', writesBy(stage, 'process-2'), []);
+  harness.is('the standby writes nothing', writesBy(harness, 'process-2'), []);
 };
 
 /** The standby has taken over and finished what was begun. */
-const sayFinished = async (stage: Stage): Promise<void> => {
-  await untilSession(stage, 1);
-  await untilAll(stage, COLLECTIONS.upcomingNodes, {
+const checkFinished = async (harness: Harness): Promise<void> => {
+  await untilSession(harness, 1);
+  await untilAll(harness, COLLECTIONS.upcomingNodes, {
     what: 'every machine is Ready',
     count: MACHINES,
     each: (one) => phaseOf(one) === 'Ready',
   });
-  stage.is('the standby leads', holderOf(stage), 'process-2');
-  const [old, own] = [writesBy(stage, 'process-1'), writesBy(stage, 'process-2')];
+  harness.is('the standby leads', holderOf(harness), 'process-2');
+  const [old, own] = [writesBy(harness, 'process-1'), writesBy(harness, 'process-2')];
   const lastMs = old.at(-1)?.receivedMs ?? 0;
   const firstMs = own[0]?.receivedMs ?? 0;
-  stage.is('one writes after the other', [own.length > 0, lastMs <= firstMs], [true, true]);
-  stage.is('no two writes of one object at once', overlapping([...old, ...own]), []);
+  harness.is('one writes after the other', [own.length > 0, lastMs <= firstMs], [true, true]);
+  harness.is('no two writes of one object at once', overlapping([...old, ...own]), []);
 };
 
 const twoOperators = (
@@ -135,15 +135,15 @@ const twoOperators = (
     readonly seed: number;
     readonly lease: ProcessFlags['lease'];
   },
-  play: (stage: Stage) => Promise<void>,
+  play: (harness: Harness) => Promise<void>,
 ): Scenario => ({
   name,
   shows,
-  setting: setting(seed),
+  siteOptions: siteOptions(seed),
   flags: { ...ORDINARY_FLAGS, qps: 60, burst: 20, lease },
-  play: async (stage) => {
-    await inBurst(stage);
-    await play(stage);
+  play: async (harness) => {
+    await inBurst(harness);
+    await play(harness);
   },
 });
 
@@ -153,10 +153,10 @@ export const twoOperatorsStopped = twoOperators({
     'DR-15: a standby writes nothing before the leader is told to stop, and takes over at once',
   seed: 37,
   lease: LONG,
-}, async (stage) => {
-  await leave(stage);
-  await sayFinished(stage);
-  stage.is('sessions one after the other', stage.site.fleet.sessions(), [
+}, async (harness) => {
+  await leave(harness);
+  await checkFinished(harness);
+  harness.is('sessions one after the other', harness.site.fleet.sessions(), [
     'connected',
     'ended: The cluster closed the stream',
     'connected',
@@ -168,27 +168,27 @@ export const twoOperatorsKilled = twoOperators({
   shows: 'DR-15: a standby takes over from a killed leader when the lease has run out',
   seed: 38,
   lease: SHORT,
-}, async (stage) => {
-  stage.house.crash();
-  await sayFinished(stage);
+}, async (harness) => {
+  harness.processes.crash();
+  await checkFinished(harness);
 });
 
 const TOO_LONG_MS = 20_000;
 
-export const twoOperatorsAsleep = twoOperators({
+export const twoOperatorsPassive = twoOperators({
   name: 'two-operators-asleep',
   shows: 'DR-15: a leader that wakes up too late writes nothing more, and stands by',
   seed: 39,
   lease: SHORT,
-}, async (stage) => {
-  stage.house.freeze(TOO_LONG_MS);
-  await stage.until('the standby has the lease', () => holderOf(stage) === 'process-2');
-  await stage.until(
+}, async (harness) => {
+  harness.processes.freeze(TOO_LONG_MS);
+  await harness.until('the standby has the lease', () => holderOf(harness) === 'process-2');
+  await harness.until(
     'the other one knows that it leads no more',
     () =>
-      stage.said().some(({ process, message }) =>
+      harness.logged().some(({ process, message }) =>
         process === 'process-1' && message === 'Lost leadership'
       ),
   );
-  await sayFinished(stage);
+  await checkFinished(harness);
 });

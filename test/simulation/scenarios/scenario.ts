@@ -1,26 +1,26 @@
 /**
  * What a scenario is: a fixed world with a fixed story, told on simulated time.
  *
- * Promises: it is played with every law of the simulation watching, and then left alone until all
- * has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
+ * Promises: it is played with every invariant of the simulation watching, and then left alone until
+ * all has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
  */
 import { createHash } from 'node:crypto';
 import { auditCounts, evictionsIn, total } from '../../support/drains/audited-drains.ts';
-import type { Setting } from '../embedded-site.ts';
+import type { SiteOptions } from '../embedded-site.ts';
 import type { ProcessFlags } from '../simulated-process.ts';
 import { type Breach, FAIR } from '../world-state.ts';
-import { type Finding, openStage, type Stage, StoryEnded } from './stage.ts';
+import { type Finding, type Harness, openHarness, ScenarioEnded } from './harness.ts';
 
 /** A world and its story. */
 export interface Scenario {
   readonly name: string;
   /** What it shows, as a test's title says it. */
   readonly shows: string;
-  readonly setting: Setting;
+  readonly siteOptions: SiteOptions;
   readonly flags?: Partial<ProcessFlags>;
   /** Thousands of pods: it takes a while to play. */
   readonly crowd?: true;
-  readonly play: (stage: Stage) => Promise<void>;
+  readonly play: (harness: Harness) => Promise<void>;
 }
 
 /** What became of it. */
@@ -38,8 +38,8 @@ export interface ScenarioReport {
   readonly requests: number;
 }
 
-const rest = async ({ state, door }: Stage): Promise<void> => {
-  door.open();
+const rest = async ({ state, interceptor }: Harness): Promise<void> => {
+  interceptor.open();
   Object.assign(state.weather, FAIR);
   await state.rest();
   state.judge();
@@ -47,18 +47,18 @@ const rest = async ({ state, door }: Stage): Promise<void> => {
 
 /** Plays a scenario to its rest. */
 export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> => {
-  const stage = openStage(scenario.setting, scenario.flags);
-  const { state, house, site, findings } = stage;
+  const harness = openHarness(scenario.siteOptions, scenario.flags);
+  const { state, processes, site, findings } = harness;
   try {
-    await scenario.play(stage);
+    await scenario.play(harness);
   } catch (cause) {
-    if (!(cause instanceof StoryEnded)) throw cause;
+    if (!(cause instanceof ScenarioEnded)) throw cause;
   }
-  await rest(stage);
-  for (const process of house.all()) process.crash();
+  await rest(harness);
+  for (const process of processes.all()) process.crash();
   await site.stop();
   const { lines } = state.log;
-  const requests = stage.audit();
+  const requests = harness.audit();
   return {
     name: scenario.name,
     breach: state.breach(),
@@ -71,6 +71,8 @@ export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> =
   };
 };
 
-/** Whether it came as it must: the whole story was told, all of it was so, all laws were kept. */
+/**
+ * Whether it came as it must: the whole story was told, all of it was so, all invariants were kept.
+ */
 export const wentWell = ({ breach, findings }: ScenarioReport): boolean =>
   breach === undefined && findings.length > 0 && findings.every(({ holds }) => holds);

@@ -7,42 +7,42 @@ import type { Scenario } from './scenario.ts';
 import {
   burst,
   leave,
-  sessionSetting,
+  sessionSiteOptions,
   untilAcknowledged,
   untilAll,
   untilSession,
   writesBy,
 } from './session-scene.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
 
 const MACHINES = 300;
 const REQUESTS = 10;
 const UNDER_WAY = 60;
 const FLAGS = { qps: 60, burst: 20 };
-const AFTERWARDS_MS = 30_000;
+const AFTER_END_MS = 30_000;
 /** Longer than the answers of writes are waited for. */
 const LEAVING_MS = 30_000;
 
-const setting = (seed: number) => sessionSetting(seed, { makesNodes: false });
+const siteOptions = (seed: number) => sessionSiteOptions(seed, { makesNodes: false });
 
 /** In a session, with writes under way. */
-const getBusy = async (stage: Stage): Promise<void> => {
-  stage.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
-  stage.house.start();
-  await untilSession(stage);
-  await untilAcknowledged(stage, REQUESTS);
-  const before = writesBy(stage, 'process-1').length;
-  burst(stage, MACHINES, ['CONFIGURING', 'CONFIGURED']);
-  await stage.until(
+const getBusy = async (harness: Harness): Promise<void> => {
+  harness.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
+  harness.processes.start();
+  await untilSession(harness);
+  await untilAcknowledged(harness, REQUESTS);
+  const before = writesBy(harness, 'process-1').length;
+  burst(harness, MACHINES, ['CONFIGURING', 'CONFIGURED']);
+  await harness.until(
     'the burst is under way',
-    () => writesBy(stage, 'process-1').length > before + UNDER_WAY,
+    () => writesBy(harness, 'process-1').length > before + UNDER_WAY,
   );
 };
 
 /** Whoever comes next finishes what was begun. */
-const sayFinished = async (stage: Stage): Promise<void> => {
-  stage.house.start();
-  await untilAll(stage, COLLECTIONS.upcomingNodes, {
+const checkFinished = async (harness: Harness): Promise<void> => {
+  harness.processes.start();
+  await untilAll(harness, COLLECTIONS.upcomingNodes, {
     what: 'the next one finishes what was begun',
     count: MACHINES,
     each: (one) => phaseOf(one) === 'Ready',
@@ -53,43 +53,43 @@ export const stopInBurst: Scenario = {
   name: 'stop-in-burst',
   shows:
     'DR-15: told to stop it closes its session, gives its lease back and leaves nothing behind',
-  setting: setting(44),
+  siteOptions: siteOptions(44),
   flags: FLAGS,
-  play: async (stage) => {
-    await getBusy(stage);
-    await leave(stage);
-    stage.is('the lease is given back', holderOf(stage), '');
-    stage.is('the session is closed', stage.site.fleet.sessions(), [
+  play: async (harness) => {
+    await getBusy(harness);
+    await leave(harness);
+    harness.is('the lease is given back', holderOf(harness), '');
+    harness.is('the session is closed', harness.site.fleet.sessions(), [
       'connected',
       'ended: The cluster closed the stream',
     ]);
-    const writes = writesBy(stage, 'process-1');
-    stage.is('in the middle of the burst', writes.length < 2 * MACHINES, true);
-    stage.is('no two writes of one object at once', overlapping(writes), []);
-    stage.is('no errors', stage.said().filter(({ level }) => level === 'error'), []);
-    await stage.wait(AFTERWARDS_MS);
-    stage.is('nothing more is sent', writesBy(stage, 'process-1').length, writes.length);
-    await sayFinished(stage);
+    const writes = writesBy(harness, 'process-1');
+    harness.is('in the middle of the burst', writes.length < 2 * MACHINES, true);
+    harness.is('no two writes of one object at once', overlapping(writes), []);
+    harness.is('no errors', harness.logged().filter(({ level }) => level === 'error'), []);
+    await harness.wait(AFTER_END_MS);
+    harness.is('nothing more is sent', writesBy(harness, 'process-1').length, writes.length);
+    await checkFinished(harness);
   },
 };
 
 export const stopWhileAway: Scenario = {
   name: 'stop-while-away',
   shows: 'it leaves while the API server is away, in the middle of a burst',
-  setting: setting(45),
+  siteOptions: siteOptions(45),
   flags: FLAGS,
-  play: async (stage) => {
-    await getBusy(stage);
-    const { weather, trouble } = stage.state;
-    stage.note('the API server is away');
+  play: async (harness) => {
+    await getBusy(harness);
+    const { weather, trouble } = harness.state;
+    harness.note('the API server is away');
     trouble(LEAVING_MS);
     weather.outage = true;
-    for (const { api } of stage.house.all()) api.dropWatches('cut');
-    await leave(stage);
-    const { sessions } = stage.site.script.shard;
-    stage.is('the session is closed', sessions.size, 0);
+    for (const { api } of harness.processes.all()) api.dropWatches('cut');
+    await leave(harness);
+    const { sessions } = harness.site.script.shard;
+    harness.is('the session is closed', sessions.size, 0);
     weather.outage = false;
-    stage.note('the API server is back');
-    await sayFinished(stage);
+    harness.note('the API server is back');
+    await checkFinished(harness);
   },
 };

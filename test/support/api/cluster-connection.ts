@@ -126,7 +126,8 @@ const accessIn = (kubeconfig: string) => {
 export const adminAccess = async (bed: Testbed): Promise<ReturnType<typeof accessIn>> =>
   accessIn(await readFile(bed.kubeconfig, 'utf8'));
 
-const revisionOf = (shown: unknown): string => textAt(shown, 'metadata', 'resourceVersion') ?? '';
+const resourceVersionOf = (object: unknown): string =>
+  textAt(object, 'metadata', 'resourceVersion') ?? '';
 
 const historyOf = (changes: readonly Change[]): History => ({
   changes: () => changes,
@@ -135,8 +136,8 @@ const historyOf = (changes: readonly Change[]): History => ({
     changes.filter(({ type }) => type === 'DELETED').map(({ object }) => nameOf(object)),
   upTo: async (objects) => {
     await eventually(() => {
-      const seen = new Set(changes.map(({ object }) => revisionOf(object)));
-      return objects.every((object) => seen.has(revisionOf(object)));
+      const seen = new Set(changes.map(({ object }) => resourceVersionOf(object)));
+      return objects.every((object) => seen.has(resourceVersionOf(object)));
     }, { what: 'the watch to be as far as the list' });
   },
 });
@@ -161,7 +162,7 @@ interface WatchSource {
 const watchOnce = async (
   { server, authorization, dispatcher, signal }: WatchSource,
   path: string,
-  tell: (change: Change) => void,
+  emit: (change: Change) => void,
 ): Promise<'ended' | 'tooOld'> => {
   const { body, statusCode } = await request(`${server}${path}`, {
     dispatcher,
@@ -175,7 +176,7 @@ const watchOnce = async (
     const object = asRecord(valueAt(change, 'object'));
     const type = textAt(change, 'type') ?? '';
     if (type === 'ERROR') return 'tooOld';
-    if (object !== undefined) tell({ type, object });
+    if (object !== undefined) emit({ type, object });
   }
   return 'ended';
 };
@@ -186,14 +187,14 @@ const follow = async (
   { collection, from }: { readonly collection: string; readonly from: string },
   changes: Change[],
 ): Promise<void> => {
-  let revision = from;
-  const tell = (change: Change): void => {
-    revision = revisionOf(change.object);
+  let resourceVersion = from;
+  const emit = (change: Change): void => {
+    resourceVersion = resourceVersionOf(change.object);
     if (change.type !== 'BOOKMARK') changes.push(change);
   };
   while (!source.signal.aborted) {
-    const query = `?watch=true&allowWatchBookmarks=true&resourceVersion=${revision}`;
-    const ended = await watchOnce(source, `${collection}${query}`, tell).catch(() => 'failed');
+    const query = `?watch=true&allowWatchBookmarks=true&resourceVersion=${resourceVersion}`;
+    const ended = await watchOnce(source, `${collection}${query}`, emit).catch(() => 'failed');
     if (ended === 'tooOld' || source.signal.aborted) return;
     await pause(AGAIN_MS);
   }
@@ -256,7 +257,7 @@ export const connectCluster = async (bed: Testbed): Promise<ClusterConnection> =
   };
   return {
     client: clientOf(call, must, async (collection, changes) => {
-      const from = revisionOf(await must('GET', `${collection}?limit=1`));
+      const from = resourceVersionOf(await must('GET', `${collection}?limit=1`));
       void follow(source, { collection, from }, changes);
     }),
     close: async () => {

@@ -9,7 +9,7 @@ import { adminAccess } from './cluster-connection.ts';
 const MOMENT_MS = 50;
 const PATIENT = { headersTimeout: 0, bodyTimeout: 0 };
 
-interface Door {
+interface Connection {
   readonly server: string;
   readonly authorization: string;
   readonly dispatcher: Agent;
@@ -25,7 +25,7 @@ const bodyOf = (text: string): Answer['body'] => asRecord(parseJson(text)) ?? { 
 const textOf = (body: unknown): string => typeof body === 'string' ? body : JSON.stringify(body);
 
 const requestOver =
-  ({ server, authorization, dispatcher }: Door): ContractCluster['request'] =>
+  ({ server, authorization, dispatcher }: Connection): ContractCluster['request'] =>
   async ({ method, path, body, headers = {} }) => {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const answer = await request(`${server}${path}`, {
@@ -58,7 +58,7 @@ const readLines = async (chunks: AsyncIterable<unknown>, lines: WatchLine[]): Pr
 };
 
 const watchOver =
-  ({ server, authorization, dispatcher }: Door): ContractCluster['watch'] =>
+  ({ server, authorization, dispatcher }: Connection): ContractCluster['watch'] =>
   async (path): Promise<OpenWatch> => {
     const leaving = new AbortController();
     const { statusCode, body } = await request(`${server}${path}`, {
@@ -74,15 +74,15 @@ const watchOver =
     return { status: statusCode, lines, isOver: () => over, close: () => leaving.abort() };
   };
 
-/** A cluster behind an address; `forgetRevisions` is the one thing that HTTP cannot ask for. */
+/** A cluster behind an address; `compactHistory` is the one thing that HTTP cannot ask for. */
 export const clusterBehind = (
-  door: Door,
-  forgetRevisions: () => Promise<void>,
+  connection: Connection,
+  compactHistory: () => Promise<void>,
 ): ContractCluster => ({
-  request: requestOver(door),
-  watch: watchOver(door),
+  request: requestOver(connection),
+  watch: watchOver(connection),
   moment: () => pause(MOMENT_MS),
-  forgetRevisions,
+  compactHistory,
 });
 
 /** The bed's API server, as its administrator. */
@@ -91,6 +91,6 @@ export const contractBed = async (bed: Testbed): Promise<ContractCluster> => {
   const dispatcher = new Agent({ connect: { ca: authority }, ...PATIENT });
   return clusterBehind(
     { server, authorization: `Bearer ${token}`, dispatcher },
-    () => bed.forgetRevisions(),
+    () => bed.compactHistory(),
   );
 };

@@ -82,7 +82,7 @@ export const contractEmbedded = (players: 'collector' | 'everybody'): ContractCl
     },
     watch: async (path) => watchOf(await handle({ method: 'GET', path })),
     moment: () => time.advance(MOMENT_MS),
-    forgetRevisions: () => {
+    compactHistory: () => {
       cluster.store.compact();
       return Promise.resolve();
     },

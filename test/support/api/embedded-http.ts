@@ -13,9 +13,9 @@ import { clusterBehind } from './contract-bed.ts';
 
 const SOON: Span = [1, 5];
 /** Not before a client had time to look: no collector of garbage is that quick. */
-const LATER: Span = [300, 400];
+const DELAYED: Span = [300, 400];
 const PACE = {
-  controllerMs: LATER,
+  controllerMs: DELAYED,
   schedulerMs: SOON,
   startMs: SOON,
   stopMs: SOON,

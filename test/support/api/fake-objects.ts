@@ -44,9 +44,9 @@ export const fakeObjects = <T extends Identity>(
   project: (raw: unknown) => T | undefined,
 ) => {
   const objects = new Map<string, Stored>();
-  const told = new Subject<Fact<T>>();
+  const facts = new Subject<Fact<T>>();
   const calls: KubeCall[] = [];
-  const shown = new Map<ObjectKey, T>();
+  const current = new Map<ObjectKey, T>();
   let revision = 100;
   let made = 0;
   let synced = false;
@@ -61,17 +61,17 @@ export const fakeObjects = <T extends Identity>(
   const show = (object: Stored, type: 'Present' | 'Absent'): void => {
     const projection = project(object);
     if (projection === undefined || !synced) return;
-    const tell = (): void => {
+    const emit = (): void => {
       if (type === 'Present') {
-        shown.set(projection.key, projection);
-        told.next({ _tag: 'Present', object: projection });
+        current.set(projection.key, projection);
+        facts.next({ _tag: 'Present', object: projection });
       } else {
-        shown.delete(projection.key);
-        told.next({ _tag: 'Absent', key: projection.key, last: projection });
+        current.delete(projection.key);
+        facts.next({ _tag: 'Absent', key: projection.key, last: projection });
       }
     };
-    if (delayed === undefined) tell();
-    else delayed.push(tell);
+    if (delayed === undefined) emit();
+    else delayed.push(emit);
   };
   const store = (name: string, object: Stored, kept: object = {}): Stored => {
     revision += 1;
@@ -133,13 +133,13 @@ export const fakeObjects = <T extends Identity>(
       Effect.flatMap((answer) => Effect.andThen(onTheWayBack(request), Effect.succeed(answer))),
     );
   const list = (): void => {
-    shown.clear();
+    current.clear();
     for (const object of objects.values()) {
       const projection = project(object);
-      if (projection !== undefined) shown.set(projection.key, projection);
+      if (projection !== undefined) current.set(projection.key, projection);
     }
     synced = true;
-    told.next({ _tag: 'Listed', objects: [...shown.values()] });
+    facts.next({ _tag: 'Listed', objects: [...current.values()] });
   };
 
   return {
@@ -154,9 +154,11 @@ export const fakeObjects = <T extends Identity>(
     layer: fakeApi([{ path, call }]),
     /** The cache: empty until `list`. */
     reflector: {
-      get: (key: ObjectKey) => shown.get(key),
+      get: (key: ObjectKey) => current.get(key),
       facts: defer(() =>
-        synced ? concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told) : told
+        synced
+          ? concat(of<Fact<T>>({ _tag: 'Listed', objects: [...current.values()] }), facts)
+          : facts
       ),
     },
     /** Completes the first list, or lists again. */
@@ -173,7 +175,7 @@ export const fakeObjects = <T extends Identity>(
       const known = objects.get(name);
       if (known !== undefined) drop(name, known);
     },
-    known: (name: string) => shown.get(objectKey(name)),
+    known: (name: string) => current.get(objectKey(name)),
     /** Ends any losing of answers as well. */
     intercept: (decide: typeof intercept) => {
       intercept = decide;
@@ -189,7 +191,7 @@ export const fakeObjects = <T extends Identity>(
     catchUp: () => {
       const events = delayed ?? [];
       delayed = undefined;
-      for (const tell of events) tell();
+      for (const emit of events) emit();
     },
   };
 };

@@ -50,23 +50,23 @@ interface Watcher {
 const makeWatcher = () => {
   const lines: WatchLine[] = [];
   let cut = false;
-  let wake = (): void => {};
+  let resume = (): void => {};
   async function* read(): AsyncGenerator<readonly WatchLine[]> {
     while (true) {
       const batch = lines.splice(0);
       if (cut) throw new Error('cut');
       if (batch.length > 0) yield batch;
-      else await new Promise<void>((resolve) => wake = resolve);
+      else await new Promise<void>((resolve) => resume = resolve);
     }
   }
   const watcher: Watcher = {
     push: (line) => {
       lines.push(line);
-      wake();
+      resume();
     },
     cut: () => {
       cut = true;
-      wake();
+      resume();
     },
   };
   return { watcher, read };

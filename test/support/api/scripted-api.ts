@@ -68,7 +68,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
   let made = 0;
   let gate = Promise.resolve();
 
-  const tell = (type: string, object: Stored): void => {
+  const emit = (type: string, object: Stored): void => {
     const line = { type, object };
     history.push({ revision, line });
     for (const watch of open) watch.push([line]);
@@ -132,13 +132,13 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       made += known === undefined ? 1 : 0;
       const object = stamp(name, known?.metadata.uid ?? `uid-${made}`, spec);
       objects.set(name, object);
-      tell(known === undefined ? 'ADDED' : 'MODIFIED', object);
+      emit(known === undefined ? 'ADDED' : 'MODIFIED', object);
     },
     delete: (name) => {
       const known = objects.get(name);
       if (known === undefined) return;
       objects.delete(name);
-      tell('DELETED', stamp(name, known.metadata.uid, known.spec));
+      emit('DELETED', stamp(name, known.metadata.uid, known.spec));
     },
     bookmark: () =>
       broadcast([{ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${revision}` } } }]),

@@ -5,25 +5,25 @@ import type { WatchLine } from '../../../src/effects/kube-api.ts';
 export const watchChannel = () => {
   const chunks: (readonly WatchLine[])[] = [];
   let ended: 'cut' | 'eof' | undefined;
-  let wake = (): void => {};
+  let resume = (): void => {};
   async function* read(): AsyncGenerator<readonly WatchLine[]> {
     while (true) {
       const chunk = chunks.shift();
       if (chunk !== undefined) yield chunk;
       else if (ended === 'eof') return;
       else if (ended === 'cut') throw new Error('the connection was cut');
-      else await new Promise<void>((resolve) => wake = resolve);
+      else await new Promise<void>((resolve) => resume = resolve);
     }
   }
   return {
     lines: read(),
     push: (chunk: readonly WatchLine[]): void => {
       chunks.push(chunk);
-      wake();
+      resume();
     },
     end: (how: 'cut' | 'eof'): void => {
       ended ??= how;
-      wake();
+      resume();
     },
   };
 };

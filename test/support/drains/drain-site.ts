@@ -18,15 +18,15 @@ import { eventually } from '../eventually.ts';
 import type { FleetProcess } from '../processes/fleet-child.ts';
 import type { OperatorOptions, OperatorProcess } from '../processes/operator-child.ts';
 import { seenPod } from './pod-history.ts';
-import { joinMachines, type NewMachines, spareNodes, untilShownReady } from './reclaims.ts';
+import { joinMachines, type NewMachines, spareNodes, untilReadyInCluster } from './reclaims.ts';
 import { DRAIN_COLLECTIONS } from './workloads.ts';
 
 const PATIENT_MS = 300_000;
 const NO_FINALIZERS = { metadata: { finalizers: null } };
-const OPERATOR_QUIET_FLAGS = { 'log-level': 'info' };
+const OPERATOR_TEST_FLAGS = { 'log-level': 'info' };
 
 /** What is there before the drain. */
-export interface Scenery {
+export interface DrainFixture {
   readonly machines: NewMachines;
   /** Made in this order, by collection. */
   readonly objects: (
@@ -52,7 +52,7 @@ export interface DrainSite {
 }
 
 /** How the parts of a site are started. */
-export interface SiteParts {
+export interface SiteOptions {
   readonly bed: Testbed;
   readonly cluster: ClusterClient;
   readonly fleet: FleetProcess;
@@ -115,32 +115,32 @@ export const untilBudgetsCurrent = async (
 };
 
 /** Makes what is there before the operator comes; gives the machines. */
-export const setScenery = async (
-  { cluster, fleet }: Pick<SiteParts, 'cluster' | 'fleet'>,
-  scenery: Scenery,
+export const createFixture = async (
+  { cluster, fleet }: Pick<SiteOptions, 'cluster' | 'fleet'>,
+  fixture: DrainFixture,
 ): Promise<readonly string[]> => {
-  const machines = await joinMachines({ fleet, cluster }, scenery.machines);
-  for (const [collection, objects] of scenery.objects(machines)) {
+  const machines = await joinMachines({ fleet, cluster }, fixture.machines);
+  for (const [collection, objects] of fixture.objects(machines)) {
     await cluster.create(collection, objects);
   }
-  await untilPodsReady(cluster, scenery.pods, scenery.otherPods);
-  await untilBudgetsCurrent(cluster, scenery.otherPods);
-  if (scenery.spares !== undefined) await spareNodes(cluster, scenery.spares);
+  await untilPodsReady(cluster, fixture.pods, fixture.otherPods);
+  await untilBudgetsCurrent(cluster, fixture.otherPods);
+  if (fixture.spares !== undefined) await spareNodes(cluster, fixture.spares);
   return machines;
 };
 
 /** Sets the stage up to the moment before machines are taken back. */
-export const setStage = async (parts: SiteParts, scenery: Scenery): Promise<DrainSite> => {
+export const createSite = async (parts: SiteOptions, fixture: DrainFixture): Promise<DrainSite> => {
   const { bed, cluster, fleet, options } = parts;
   const pods = await cluster.history(COLLECTIONS.pods);
-  const machines = await setScenery(parts, scenery);
+  const machines = await createFixture(parts, fixture);
   const operator = await parts.operator({
     bed,
     shardAddress: fleet.address,
     ...options,
-    flags: { ...OPERATOR_QUIET_FLAGS, ...options?.flags },
+    flags: { ...OPERATOR_TEST_FLAGS, ...options?.flags },
   });
   await operator.untilReady();
-  await untilShownReady(cluster, machines);
+  await untilReadyInCluster(cluster, machines);
   return { bed, cluster, fleet, operator, machines, pods, readyMs: realTime.now() };
 };

@@ -4,14 +4,14 @@ import { clusterClient } from '../api/cluster-client.ts';
 import { freshCluster } from '../api/fresh-cluster.ts';
 import { startFleet } from '../processes/fleet-process.ts';
 import { startOperator } from '../processes/operator-process.ts';
-import { type DrainSite, type Scenery, setStage, type SiteParts } from './drain-site.ts';
+import { createSite, type DrainFixture, type DrainSite, type SiteOptions } from './drain-site.ts';
 import { clearWorkloads } from './drain-site.ts';
 
 /** Sets the stage on a bed whatever was there before. Must be called inside a test. */
 export const drainSite = async (
   bed: Testbed,
-  scenery: Scenery,
-  options: SiteParts['options'] = {},
+  fixture: DrainFixture,
+  options: SiteOptions['options'] = {},
 ): Promise<DrainSite> => {
   await clearWorkloads(await clusterClient(bed));
   const cluster = await freshCluster(bed);
@@ -20,5 +20,5 @@ export const drainSite = async (
     kubeconfig: bed.kubeconfigFor('fleet'),
     flags: { 'cycle-interval': '1h' },
   });
-  return await setStage({ bed, cluster, fleet, operator: startOperator, options }, scenery);
+  return await createSite({ bed, cluster, fleet, operator: startOperator, options }, fixture);
 };

@@ -142,7 +142,7 @@ export const brokenBudgets = (
 };
 
 /** Who of these workloads is told to leave a Node and who has gone, in order. */
-export const departuresFrom = (
+export const podsLeaving = (
   steps: readonly PodStep[],
   node: string,
   apps: readonly string[],

@@ -79,20 +79,20 @@ export const spareNodes = async (
 };
 
 /** Waits until the operator shows each of these machines as Ready. */
-export const untilShownReady = async (
+export const untilReadyInCluster = async (
   cluster: ClusterClient,
   ids: readonly string[],
 ): Promise<void> => {
   await eventually(async () => {
-    const shown = await cluster.list(COLLECTIONS.upcomingNodes);
+    const listed = await cluster.list(COLLECTIONS.upcomingNodes);
     const ready = new Set(
-      shown.filter(isJoined).map(nameOf),
+      listed.filter(isJoined).map(nameOf),
     );
     return ids.every((id) => ready.has(`un-${id}`));
   }, { what: 'every machine to be shown Ready', everyMs: 250, timeoutMs: PATIENT_MS });
 };
 
-const shownDraining = async (fleet: FleetProcess, ids: readonly string[]): Promise<void> => {
+const phaseDraining = async (fleet: FleetProcess, ids: readonly string[]): Promise<void> => {
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     await Promise.all(
       ids.slice(from, from + AT_ONCE).map((id) =>
@@ -113,7 +113,7 @@ export const reclaimEach = async (
     const sent = await fleet.script('POST', '/reclaim', { machine, graceSeconds, drain: false });
     instructions.push(textAt(sent, 'instructionId') ?? '');
   }
-  await shownDraining(fleet, ids);
+  await phaseDraining(fleet, ids);
   return instructions;
 };
 
@@ -132,7 +132,7 @@ export const reclaimTogether = async (
       reclaimInstruction: { instructionId, nodes: ids, gracePeriodSeconds: String(graceSeconds) },
     },
   });
-  await shownDraining(fleet, ids);
+  await phaseDraining(fleet, ids);
 };
 
 /** An acknowledgement as the fleet read it. */

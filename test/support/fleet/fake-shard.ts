@@ -18,9 +18,9 @@ export interface FakeStream {
   /** What the operator sent, in order. */
   readonly heard: readonly OperatorMessage['payload'][];
   readonly kinds: () => readonly string[];
-  readonly say: (payload: Payload) => void;
+  readonly send: (payload: Payload) => void;
   readonly ack: (echo: 'hello' | 'rollup') => void;
-  readonly sayBytes: (bytes: Uint8Array) => void;
+  readonly sendBytes: (bytes: Uint8Array) => void;
   readonly end: (ending: SessionEnding) => void;
   /** False: writes are taken by nobody until it is true again. */
   readonly read: (reads: boolean) => void;
@@ -43,15 +43,15 @@ const fakeStream = (pair: KeyPair | undefined, receive: (frame: Uint8Array) => v
   const stalled: (() => void)[] = [];
   let reads = true;
   let state = 'open';
-  const say = (payload: Payload): void =>
+  const send = (payload: Payload): void =>
     receive(toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload })));
   const handle: FakeStream = {
     pair,
     heard,
     kinds: () => heard.map((payload) => payload.case ?? ''),
-    say,
-    ack: (echo) => say({ case: 'ack', value: { echo } }),
-    sayBytes: receive,
+    send,
+    ack: (echo) => send({ case: 'ack', value: { echo } }),
+    sendBytes: receive,
     end: (ending) => {
       Deferred.doneUnsafe(ended, Effect.succeed(ending));
     },

@@ -70,16 +70,16 @@ export class GrpcCluster {
     this.#stream.on('error', (_: ServiceError) => {});
   }
 
-  say(payload: OperatorFrame): void {
-    this.sayBytes(toBinary(OperatorMessageSchema, create(OperatorMessageSchema, { payload })));
+  send(payload: OperatorFrame): void {
+    this.sendBytes(toBinary(OperatorMessageSchema, create(OperatorMessageSchema, { payload })));
   }
 
-  sayBytes(bytes: Uint8Array): void {
+  sendBytes(bytes: Uint8Array): void {
     this.#stream.write(bytes);
   }
 
   hello(clusterId: string): this {
-    this.say({ case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
+    this.send({ case: 'hello', value: { clusterId, protocolVersion: 'v1alpha1' } });
     return this;
   }
 

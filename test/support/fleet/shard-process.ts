@@ -61,8 +61,8 @@ export interface ShardProcess {
     kind: OperatorMessage['payload']['case'],
     skip?: number,
   ) => Promise<OperatorMessage['payload']>;
-  readonly say: (stream: number, payload: ShardPayload, times?: number) => void;
-  readonly sayBytes: (stream: number, bytes: Uint8Array) => void;
+  readonly send: (stream: number, payload: ShardPayload, times?: number) => void;
+  readonly sendBytes: (stream: number, bytes: Uint8Array) => void;
   readonly command: (command: ShardCommand) => void;
   readonly kill: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
 }
@@ -109,7 +109,7 @@ export const startShard = async (setup: Partial<ShardSetup> = {}): Promise<Shard
       return [{ stream: one.stream, payload: fromBinary(OperatorMessageSchema, bytes).payload }];
     });
   const event: ShardProcess['event'] = (is) => eventually(() => events.find(is));
-  const say = (stream: number, bytes: Uint8Array, times = 1): void =>
+  const send = (stream: number, bytes: Uint8Array, times = 1): void =>
     write({ command: 'send', stream, bytes: Buffer.from(bytes).toString('base64'), times });
 
   write({ port: 0, ...setup });
@@ -125,9 +125,9 @@ export const startShard = async (setup: Partial<ShardSetup> = {}): Promise<Shard
       eventually(() =>
         heard().filter((one) => one.stream === stream && one.payload.case === kind)[skip]?.payload
       ),
-    say: (stream, payload, times) =>
-      say(stream, toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload })), times),
-    sayBytes: say,
+    send: (stream, payload, times) =>
+      send(stream, toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload })), times),
+    sendBytes: send,
     command: write,
     kill: async (signal) => {
       if (child.pid !== undefined && isRunning(child)) process.kill(child.pid, signal);

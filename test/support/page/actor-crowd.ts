@@ -9,7 +9,7 @@ import { MACHINE_LEVELS } from '../../../src/cli/machine-levels.ts';
 import type { EvictionNeed, PodFacts } from '../../../src/domain/drain/pod-facts.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { inspectionTap } from '../../../src/observability/inspect.ts';
-import { type Onlooker, seenBy } from '../../../src/observability/inspected.ts';
+import { type Inspector, inspectWith } from '../../../src/observability/inspector.ts';
 
 const NEEDS: readonly EvictionNeed[] = [
   { _tag: 'One', budget: 'default/db' },
@@ -49,10 +49,10 @@ const tap = inspectionTap({
 export const actorCrowd = async (
   count: number,
   isWatched = true,
-  others: readonly Onlooker[] = [],
+  others: readonly Inspector[] = [],
 ): Promise<ActorCrowd> => {
   const board = liveBoard();
-  const inspect = seenBy(tap, isWatched ? [board.observe, ...others] : others);
+  const inspect = inspectWith(tap, isWatched ? [board.observe, ...others] : others);
   const actors = Array.from({ length: count }, (_, at) => {
     const input = {
       uid: `u${at}`,

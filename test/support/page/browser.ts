@@ -13,7 +13,7 @@ import { isContinuousIntegration } from '../../../tools/testbed/environment.ts';
 const CHROMIUM = '/usr/bin/chromium';
 
 /** Without these it asks servers far away for updates and settings. */
-const QUIET = [
+const BROWSER_FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -25,7 +25,7 @@ const QUIET = [
 
 /** Starts it. The caller closes it. */
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+  chromium.launch({ executablePath: CHROMIUM, args: BROWSER_FLAGS });
 
 /** Why there is no browser here; undefined when there is one. */
 export const browserProblem = existsSync(CHROMIUM)
@@ -72,21 +72,21 @@ export interface Look {
 }
 
 /** A page, and what it complained of so far. The caller closes it. */
-export interface HeardPage {
+export interface ObservedPage {
   readonly page: Page;
   readonly complaints: readonly string[];
   readonly close: () => Promise<void>;
 }
 
 /** An empty page. */
-export const emptyPage = async (browser: Browser, look: Look = {}): Promise<HeardPage> => {
+export const emptyPage = async (browser: Browser, look: Look = {}): Promise<ObservedPage> => {
   const { scheme = 'light', width = 1500, height = 900 } = look;
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('console', (said) => {
-    if (said.type() === 'error' || said.type() === 'warning') complaints.push(said.text());
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });
   return { page, complaints, close: () => context.close() };
 };

@@ -15,12 +15,12 @@ import { routeIn } from '../../../src/web/page/address.ts';
 import { freePort } from '../../../tools/testbed/ports.ts';
 import { eventually } from '../eventually.ts';
 import { spawnTidegate, type TidegateProcess } from '../processes/tidegate-child.ts';
-import { emptyPage, type HeardPage } from './browser.ts';
-import { noteLitStates } from './lit-states.ts';
+import { emptyPage, type ObservedPage } from './browser.ts';
+import { watchLitStates } from './lit-states.ts';
 import { recordedLines } from './recorded-actors.ts';
 
 /** Half a minute, where nobody else wants the processor. */
-const STORY_MS = 240_000;
+const DEMO_MS = 240_000;
 
 /** A story that is told. */
 export interface FollowedDemo {
@@ -48,7 +48,7 @@ export interface FollowOptions {
 /** A story that has begun. */
 export interface BegunDemo {
   /** When the story is over; everything is still up. Rejects when it did not come true. */
-  readonly told: Promise<FollowedDemo>;
+  readonly followed: Promise<FollowedDemo>;
   readonly end: () => Promise<void>;
 }
 
@@ -61,16 +61,16 @@ const follow = async (page: Page, url: string, address: string): Promise<string>
   const { actor } = routeIn(address);
   if (actor !== '') return actor;
   const first = page.locator('.line a').last();
-  const found = await first.getAttribute('href', { timeout: STORY_MS });
+  const found = await first.getAttribute('href', { timeout: DEMO_MS });
   await page.goto(url + String(found));
   return routeIn(String(found)).actor;
 };
 
-const tell = async (
+const followToEnd = async (
   { name, address, onFollowed }: FollowOptions,
-  { demo, heard, url, recording }: {
+  { demo, observed, url, recording }: {
     readonly demo: TidegateProcess;
-    readonly heard: HeardPage;
+    readonly observed: ObservedPage;
     readonly url: string;
     readonly recording: string;
   },
@@ -79,15 +79,15 @@ const tell = async (
     what: `the page of ${name}`,
     hopeless: () => demo.isRunning() ? undefined : 'the demo has ended',
   });
-  const { page, complaints } = heard;
-  await noteLitStates(page);
+  const { page, complaints } = observed;
+  await watchLitStates(page);
   const following = follow(page, url, address);
   const [actor] = await Promise.all([
     following,
     following.then(() => onFollowed(page)),
     demo.untilLog(({ msg }) => String(msg).includes(DEMO_SCENARIOS[name]?.moral ?? '?'), {
       what: `how ${name} ends`,
-      timeoutMs: STORY_MS,
+      timeoutMs: DEMO_MS,
     }),
   ]);
   return { demo, url, page, actor, complaints, recording, lines: () => recordedLines(recording) };
@@ -99,7 +99,7 @@ export const beginDemo = async (browser: Browser, options: FollowOptions): Promi
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-followed-'));
   const recording = join(folder, 'recording.jsonl');
   const url = `http://127.0.0.1:${await freePort()}/`;
-  const heard = await emptyPage(browser);
+  const observed = await emptyPage(browser);
   const demo = spawnTidegate({
     name: `demo ${name}`,
     args: [
@@ -111,13 +111,13 @@ export const beginDemo = async (browser: Browser, options: FollowOptions): Promi
       `--record=${recording}`,
     ],
   });
-  const told = tell(options, { demo, heard, url, recording });
+  const followed = followToEnd(options, { demo, observed, url, recording });
   // Whoever asks how it went hears of it; nobody may have asked yet.
-  told.catch(() => {});
+  followed.catch(() => {});
   return {
-    told,
+    followed,
     end: async () => {
-      await heard.close();
+      await observed.close();
       await demo.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -3,12 +3,12 @@
  * to miss none.
  */
 import type { Page } from 'playwright-core';
-import { type Sighting, sortedStates } from './recorded-actors.ts';
+import { type LitMoment, sortedStates } from './recorded-actors.ts';
 
 const NOTES = 'litStates';
 
 /** Begins to note, from the next document on, what is lit. Call it before the page is opened. */
-export const noteLitStates = (page: Page): Promise<unknown> =>
+export const watchLitStates = (page: Page): Promise<unknown> =>
   page.addInitScript((name) => {
     const notes: { readonly states: readonly string[]; readonly atMs: number }[] = [];
     Object.assign(globalThis, { [name]: notes });
@@ -28,7 +28,7 @@ export const noteLitStates = (page: Page): Promise<unknown> =>
   }, NOTES);
 
 /** What was lit so far, one after another. */
-export const litStates = async (page: Page): Promise<readonly Sighting[]> => {
+export const litStates = async (page: Page): Promise<readonly LitMoment[]> => {
   const notes = await page.evaluate(
     (name): readonly { readonly states: readonly string[]; readonly atMs: number }[] =>
       Reflect.get(globalThis, name),

@@ -1,18 +1,18 @@
 /** What a live page shows, as plain data; and the same as a recording has it. */
 import type { Page } from 'playwright-core';
 import type { RecordLine } from '../../../src/api/actor-record.ts';
-import { statesInWords } from '../../../src/web/page/words.ts';
+import { statesText } from '../../../src/web/page/words.ts';
 import { staysOf } from './recorded-actors.ts';
 
 /** As many as a page shows of one actor: the last. */
-const STEPS_SHOWN = 30;
-const EVENTS_SHOWN = 50;
+const STEPS_MAX = 30;
+const EVENTS_MAX = 50;
 
 /** An event and the state that it led to, in words; the newest first. */
-export type ShownEvent = readonly [event: string, ledTo: string];
+export type PageEvent = readonly [event: string, ledTo: string];
 
 /** The rows of the log of the actor that is looked at. */
-export const shownLog = (page: Page): Promise<readonly ShownEvent[]> =>
+export const pageLog = (page: Page): Promise<readonly PageEvent[]> =>
   page.locator('.log tbody tr').evaluateAll((rows) =>
     rows.map((row): readonly [string, string] => {
       const [, event, ledTo] = [...row.querySelectorAll('td')].map((cell) => cell.textContent);
@@ -21,7 +21,7 @@ export const shownLog = (page: Page): Promise<readonly ShownEvent[]> =>
   );
 
 /** The way of the actor that is looked at. */
-export const shownWay = (page: Page): Promise<readonly ShownEvent[]> =>
+export const pagePath = (page: Page): Promise<readonly PageEvent[]> =>
   page.locator('.path li').evaluateAll((steps) =>
     steps.map((step): readonly [string, string] => [
       step.querySelector('.event')?.textContent ?? '',
@@ -29,27 +29,27 @@ export const shownWay = (page: Page): Promise<readonly ShownEvent[]> =>
     ])
   );
 
-const inWords = ({ state }: { readonly state: string }): string => statesInWords(state.split(' '));
+const statesLine = ({ state }: { readonly state: string }): string => statesText(state.split(' '));
 
 /** The log as it should be. */
-export const recordedLog = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>
-  lines.filter((line) => line.id === id).map((line, at, all): ShownEvent => [
+export const recordedLog = (lines: readonly RecordLine[], id: string): readonly PageEvent[] =>
+  lines.filter((line) => line.id === id).map((line, at, all): PageEvent => [
     line.event.type,
-    line.state === all[at - 1]?.state ? '' : inWords(line),
-  ]).slice(-EVENTS_SHOWN).toReversed();
+    line.state === all[at - 1]?.state ? '' : statesLine(line),
+  ]).slice(-EVENTS_MAX).toReversed();
 
 /** The way as it should be. */
-export const recordedWay = (lines: readonly RecordLine[], id: string): readonly ShownEvent[] =>
-  staysOf(lines, id).map((stay): ShownEvent => [stay.event, inWords(stay)])
-    .slice(-STEPS_SHOWN).toReversed();
+export const recordedPath = (lines: readonly RecordLine[], id: string): readonly PageEvent[] =>
+  staysOf(lines, id).map((stay): PageEvent => [stay.event, statesLine(stay)])
+    .slice(-STEPS_MAX).toReversed();
 
 /** How many actors the drawing says to be in each state; of a machine without any, nothing. */
-export const shownPopulations = async (page: Page): Promise<Readonly<Record<string, number>>> => {
+export const pageCounts = async (page: Page): Promise<Readonly<Record<string, number>>> => {
   await page.locator('[data-state]').first().waitFor();
-  const badges = await page.locator('[data-state]:has(> text.population)').evaluateAll((groups) =>
+  const badges = await page.locator('[data-state]:has(> text.state-count)').evaluateAll((groups) =>
     groups.map((group): readonly [string, string] => [
       group.getAttribute('data-state') ?? '',
-      group.querySelector(':scope > text.population')?.textContent ?? '',
+      group.querySelector(':scope > text.state-count')?.textContent ?? '',
     ])
   );
   return Object.fromEntries(
@@ -59,13 +59,13 @@ export const shownPopulations = async (page: Page): Promise<Readonly<Record<stri
 };
 
 /** The states that are lit. */
-export const shownLit = (page: Page): Promise<readonly string[]> =>
+export const litPaths = (page: Page): Promise<readonly string[]> =>
   page.locator('[data-state].lit').evaluateAll((groups) =>
     groups.map((group) => group.getAttribute('data-state') ?? '')
   );
 
 /** The ids of the actors that a search found. */
-export const shownLinks = (page: Page): Promise<readonly string[]> =>
+export const pageLinks = (page: Page): Promise<readonly string[]> =>
   page.locator('.line a').evaluateAll((links) =>
     links.map((link) => link.getAttribute('href') ?? '')
   );

@@ -18,7 +18,7 @@ export interface Stay {
 }
 
 /** States that somebody saw an actor in, and when first. */
-export interface Sighting {
+export interface LitMoment {
   /** Sorted. */
   readonly state: string;
   readonly atMs: number;
@@ -58,7 +58,7 @@ const withOuter = (path: string): readonly string[] =>
   path.split('.').map((_, at, names) => names.slice(0, at + 1).join('.'));
 
 /** How many living actors of a kind are in each state, the states around it included. */
-export const populationsOf = (
+export const countsByState = (
   lines: readonly RecordLine[],
   kind: string,
 ): Readonly<Record<string, number>> => {
@@ -72,7 +72,7 @@ export const populationsOf = (
   return counts;
 };
 
-const inWords = (states: readonly { readonly state: string }[]): string =>
+const statesLine = (states: readonly { readonly state: string }[]): string =>
   states.map(({ state }) => state).join(' → ');
 
 /**
@@ -80,8 +80,8 @@ const inWords = (states: readonly { readonly state: string }[]): string =>
  * their order, the last of them the last; a stay may be missing only when it was over within
  * `shortMs` of the moment that it could be seen from.
  */
-export const sightingProblem = (
-  seen: readonly Sighting[],
+export const litProblem = (
+  seen: readonly LitMoment[],
   stays: readonly Stay[],
   shortMs: number,
 ): string | undefined => {
@@ -99,10 +99,10 @@ export const sightingProblem = (
     }
     explained = next;
     if (explained.size === 0) {
-      return `"${state}" lasted and was not seen in its place: saw ${inWords(seen)}; ` +
-        `it was ${inWords(stays)}`;
+      return `"${state}" lasted and was not seen in its place: saw ${statesLine(seen)}; ` +
+        `it was ${statesLine(stays)}`;
     }
   }
   if (explained.has(seen.length)) return undefined;
-  return `saw ${inWords(seen)}; it was ${inWords(stays)}`;
+  return `saw ${statesLine(seen)}; it was ${statesLine(stays)}`;
 };

@@ -9,15 +9,15 @@ import { spawnTidegate, type StartTidegate } from './tidegate-child.ts';
 export type { LogLine, Runtime, TidegateProcess } from './tidegate-child.ts';
 export { thisRuntime } from './tidegate-child.ts';
 
-const SHOWN_LINES = 60;
+const LINES_MAX = 60;
 const STOP_GRACE_MS = 15_000;
 
 /** Starts it. Must be called inside a test. */
 export const startTidegate: StartTidegate = (options) => {
   const child = spawnTidegate(options);
   onTestFailed(() => {
-    const shown = child.logs().slice(-SHOWN_LINES).map((line) => JSON.stringify(line)).join('\n');
-    process.stderr.write(`--- the end of what "${options.name}" said ---\n${shown}\n---\n`);
+    const lines = child.logs().slice(-LINES_MAX).map((line) => JSON.stringify(line)).join('\n');
+    process.stderr.write(`--- the end of what "${options.name}" said ---\n${lines}\n---\n`);
   });
   onTestFinished(async () => {
     await child.stop(STOP_GRACE_MS);

@@ -6,18 +6,18 @@ import {
 } from '../../../packages/go-template/test/corpus.ts';
 import { parseJson, textAt } from '../../../src/domain/json.ts';
 import { runCommand } from '../../../tools/testbed/commands.ts';
-import { oracle, type Say } from '../../../tools/testbed/go-builds.ts';
+import { oracle, type Print } from '../../../tools/testbed/go-builds.ts';
 
 /** Go's answers, in order. Rejects with `TestbedUnavailable` without Go. */
 export const goAnswers = async (
   questions: readonly CorpusQuestion[],
-  say: Say = () => {},
+  print: Print = () => {},
 ): Promise<readonly CorpusAnswer[]> => {
   const lines = questions.map(({ template, data, isBootstrap }) => {
     const context = isBootstrap ? { context: 'bootstrap' } : {};
     return `${JSON.stringify({ name: CORPUS_TEMPLATE_NAME, template, data, ...context })}\n`;
   });
-  const { code, stdout, stderr } = await runCommand(await oracle('template', say), [], {
+  const { code, stdout, stderr } = await runCommand(await oracle('template', print), [], {
     input: lines.join(''),
   });
   const answers = stdout.trimEnd().split('\n').map(parseJson);

@@ -22,12 +22,12 @@ const brighter = createMachine({
 const bell = createMachine({ id: 'bell', initial: 'silent', states: { silent: {} } });
 
 const listening = () => {
-  const heard = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   return {
-    heard,
+    output,
     terminal: {
-      print: (text: string) => void (heard.stdout += text),
-      say: (line: string) => void (heard.stderr += `${line}\n`),
+      print: (text: string) => void (output.stdout += text),
+      report: (line: string) => void (output.stderr += `${line}\n`),
       colors: false,
       interactive: false,
     },
@@ -38,11 +38,11 @@ const everything = { machines: [], out: undefined, format: undefined };
 
 describe('charts export', () => {
   test('prints one machine in the format that is asked for', async () => {
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     const request = { machines: ['lamp'], out: undefined, format: 'mermaid' };
     expect(await runChartsExport(request, { lamp, bell }, terminal)).toBe(EXIT.ok);
-    expect(heard.stdout.split('\n')[0]).toBe('stateDiagram-v2');
-    expect(heard.stderr).toBe('');
+    expect(output.stdout.split('\n')[0]).toBe('stateDiagram-v2');
+    expect(output.stderr).toBe('');
   });
 
   test('writes all machines in all formats into a folder', async () => {
@@ -65,11 +65,11 @@ describe('charts export', () => {
     [{ ...everything, machines: ['lamp'], format: 'png' }, 'Cannot use --format "png"'],
     [everything, 'Cannot print several charts: name one machine, or add --out=DIR'],
   ])('refuses %o with one line', async (request, sentence) => {
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     expect(await runChartsExport(request, { lamp, bell }, terminal)).toBe(EXIT.usage);
-    expect(heard.stderr).toContain(sentence);
-    expect(heard.stderr.trimEnd()).not.toContain('\n');
-    expect(heard.stdout).toBe('');
+    expect(output.stderr).toContain(sentence);
+    expect(output.stderr.trimEnd()).not.toContain('\n');
+    expect(output.stdout).toBe('');
   });
 });
 
@@ -86,9 +86,9 @@ describe('charts diff', () => {
     git('commit', '-q', '--allow-empty', '-m', 'nothing');
     git('tag', 'empty');
     mkdirSync(join(repository, 'docs/lifecycles'), { recursive: true });
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     await runChartsExport({ ...everything, format: 'json' }, { lamp }, terminal);
-    writeFileSync(join(repository, 'docs/lifecycles/lamp.json'), heard.stdout);
+    writeFileSync(join(repository, 'docs/lifecycles/lamp.json'), output.stdout);
     git('add', '.');
     git('commit', '-q', '-m', 'lamp');
     process.chdir(repository);
@@ -101,11 +101,11 @@ describe('charts diff', () => {
   const ask = { revision: 'HEAD', machines: [], out: undefined };
 
   test('tells what became of each lifecycle, and draws it', async () => {
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     const out = join(repository, 'pictures');
     const machines = { lamp: brighter, bell };
     expect(await runChartsDiff({ ...ask, out }, machines, terminal)).toBe(EXIT.ok);
-    expect(heard.stdout).toBe(`lamp
+    expect(output.stdout).toBe(`lamp
   + state dim
 bell
   + state the machine
@@ -116,9 +116,9 @@ bell
   });
 
   test('says so when nothing has changed', async () => {
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     expect(await runChartsDiff(ask, { lamp }, terminal)).toBe(EXIT.ok);
-    expect(heard).toEqual({ stdout: '', stderr: 'No lifecycle has changed since HEAD\n' });
+    expect(output).toEqual({ stdout: '', stderr: 'No lifecycle has changed since HEAD\n' });
   });
 
   test.each([
@@ -126,9 +126,9 @@ bell
     ['empty', 'Cannot compare with "empty": it has no charts in docs/lifecycles'],
     ['--help', 'Cannot find revision "--help"'],
   ])('refuses revision %s with one line', async (revision, sentence) => {
-    const { heard, terminal } = listening();
+    const { output, terminal } = listening();
     expect(await runChartsDiff({ ...ask, revision }, { lamp }, terminal)).toBe(EXIT.notMet);
-    expect(heard.stderr).toContain(sentence);
-    expect(heard.stdout).toBe('');
+    expect(output.stderr).toContain(sentence);
+    expect(output.stdout).toBe('');
   });
 });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runDemo } from '../../../src/cli/demo.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
-import type { DemoStage } from '../../../src/cli/demo-stage.ts';
+import type { DemoSite } from '../../../src/cli/demo-site.ts';
 import { EXIT } from '../../../src/cli/exit-codes.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
@@ -14,15 +14,15 @@ const REQUEST: DemoRequest = {
   recordFile: undefined,
 };
 
-const quietly = (said: string[]) => ({
-  print: (text: string) => void said.push(text),
-  say: (line: string) => void said.push(line),
+const quietly = (lines: string[]) => ({
+  print: (text: string) => void lines.push(text),
+  report: (line: string) => void lines.push(line),
   colors: false,
   interactive: false,
 });
 
 /** A stage on which nothing happens but what the story asks for. */
-const emptyStage = (more: Partial<DemoStage>): DemoStage => ({
+const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   kubeconfig: '/kubeconfig',
   page: () => undefined,
   list: () => [],
@@ -30,7 +30,7 @@ const emptyStage = (more: Partial<DemoStage>): DemoStage => ({
   fleet: {
     bound: () => [],
     reclaim: () => {},
-    takeBack: () => {},
+    returnMachine: () => {},
     stop: () => Promise.resolve(),
     start: () => Promise.resolve(),
   },
@@ -44,7 +44,7 @@ test('a story begins when its page is open, and not before, however long that ta
   const page = { url: 'http://127.0.0.1:8772/', isOpened: false };
   let trouble: string | undefined;
   const asked: string[] = [];
-  const stage = emptyStage({
+  const site = emptySite({
     page: () => page,
     ask: (_method, path) => {
       asked.push(path);
@@ -52,29 +52,29 @@ test('a story begins when its page is open, and not before, however long that ta
     },
     trouble: () => trouble,
   });
-  const said: string[] = [];
-  const ended = runDemo(REQUEST, () => Promise.resolve(stage), {
-    terminal: quietly(said),
+  const lines: string[] = [];
+  const ended = runDemo(REQUEST, () => Promise.resolve(site), {
+    terminal: quietly(lines),
     time,
   });
   await time.advance(3_600_000);
   expect(asked).toEqual([]);
-  expect(said.join('')).toContain(`Open ${page.url} in a browser, and it begins.`);
+  expect(lines.join('')).toContain(`Open ${page.url} in a browser, and it begins.`);
   page.isOpened = true;
   await time.advance(1000);
   expect(asked).toEqual(['/apis/apps/v1/namespaces/default/deployments']);
   expect(await ended).toBe(EXIT.failure);
-  expect(said.at(-1)).toBe('The story ends early: the operator ended');
+  expect(lines.at(-1)).toBe('The story ends early: the operator ended');
 });
 
 test('a story that nobody could watch is refused before anything is started', async () => {
-  const said: string[] = [];
+  const lines: string[] = [];
   const code = await runDemo(
     { ...REQUEST, inspectAddress: undefined },
     () => Promise.reject(new Error('started')),
-    { terminal: quietly(said), time: simulatedTime() },
+    { terminal: quietly(lines), time: simulatedTime() },
   );
-  expect([code, said]).toEqual([EXIT.usage, [
+  expect([code, lines]).toEqual([EXIT.usage, [
     'Cannot use --when-watched without a page to watch: add --inspect-addr=:8772',
   ]]);
 });

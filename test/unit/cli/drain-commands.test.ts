@@ -80,7 +80,7 @@ const output = () => {
   return {
     terminal: {
       print: (text: string) => void (stdout += text),
-      say: (line: string) => void (stderr += `${line}\n`),
+      report: (line: string) => void (stderr += `${line}\n`),
       colors: false,
       interactive: false,
     },

@@ -18,7 +18,7 @@ const printing = (format: StatusFormat, interactive: boolean) => {
   const printed: string[] = [];
   const print = drainPrinter({
     print: (text) => void printed.push(text),
-    say: () => {},
+    report: () => {},
     colors: interactive,
     interactive,
   }, format);

@@ -81,7 +81,7 @@ const run = async (...given: readonly string[]): Promise<Run> => {
   };
   const terminal = {
     print: (text: string) => void (stdout += text),
-    say: (line: string) => void (stderr += `${line}\n`),
+    report: (line: string) => void (stderr += `${line}\n`),
     colors: false,
     interactive: false,
   };

@@ -9,7 +9,7 @@ import type { ReplayRequest } from '../../../src/cli/replay-request.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { startActorRecorder } from '../../../src/observability/actor-recorder.ts';
-import { seenBy } from '../../../src/observability/inspected.ts';
+import { inspectWith } from '../../../src/observability/inspector.ts';
 
 const ID = 'podEviction/ns/p1';
 const FACTS = {
@@ -38,7 +38,7 @@ const recording = async (): Promise<string> => {
   const actor = createActor(podEviction, {
     id: ID,
     input: { uid: 'u1', key: 'ns/p1', node: 'n1', facts: FACTS, seed: 1 },
-    inspect: seenBy(() => {}, [recorder.observe]),
+    inspect: inspectWith(() => {}, [recorder.observe]),
   }).start();
   await time.advance(60_000);
   actor.send({ type: 'pod.observed', facts: { ...FACTS, terminating: true } });
@@ -49,7 +49,7 @@ const recording = async (): Promise<string> => {
 
 const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
   let stdout = '';
-  const said: string[] = [];
+  const lines: string[] = [];
   const code = await runReplay({
     file,
     until: undefined,
@@ -60,17 +60,17 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
     ...request,
   }, {
     print: (text) => void (stdout += text),
-    say: (line) => void said.push(line),
+    report: (line) => void lines.push(line),
     colors: false,
     interactive: false,
   }, simulatedTime());
-  return { code, stdout, said };
+  return { code, stdout, lines };
 };
 
 test('a replay shows who was in which state at the end, and at a moment before', async () => {
   const file = await recording();
   const end = await replayed(file);
-  expect(end).toMatchObject({ code: 0, said: [] });
+  expect(end).toMatchObject({ code: 0, lines: [] });
   expect(end.stdout).toBe(
     'ACTOR               STATE                 STATUS   REASON        SINCE\n' +
       'podEviction/ns/p1   leaving.terminating   active   Terminating   0s\n',
@@ -90,7 +90,7 @@ test('a replay tells the way of one actor, in words and as JSON', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ row: { id: ID, state: 'leaving.terminating' } });
   const nobody = await replayed(file, { actor: 'podEviction/ns/p9' });
   expect(nobody).toMatchObject({ code: 3, stdout: '' });
-  expect(nobody.said).toEqual([
+  expect(nobody.lines).toEqual([
     'There is no actor "podEviction/ns/p9" at that moment of the recording',
   ]);
 });
@@ -104,10 +104,10 @@ test.each([
     /^Cannot use --inspect-addr "nowhere": write HOST:PORT or :PORT$/,
   ],
 ])('a replay with %j is a usage error', async (request, sentence) => {
-  const { code, said } = await replayed('unread.jsonl', request);
+  const { code, lines } = await replayed('unread.jsonl', request);
   expect(code).toBe(2);
-  expect(said).toHaveLength(1);
-  expect(said[0]).toMatch(sentence);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(sentence);
 });
 
 test('a file that is no recording, or is not there, is said in one line', async () => {
@@ -116,9 +116,9 @@ test('a file that is no recording, or is not there, is said in one line', async 
   const other = await replayed(file);
   expect(other).toMatchObject({
     code: 3,
-    said: [`${file}: line 1: this is no recording of tidegate`],
+    lines: [`${file}: line 1: this is no recording of tidegate`],
   });
   const missing = await replayed(`${file}.not`);
   expect(missing.code).toBe(1);
-  expect(missing.said[0]).toMatch(/^Cannot replay ".+": ENOENT/);
+  expect(missing.lines[0]).toMatch(/^Cannot replay ".+": ENOENT/);
 });

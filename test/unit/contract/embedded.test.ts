@@ -1,6 +1,6 @@
 /** The contract suite on the embedded cluster, in process and on simulated time. */
 import { describe, expect, it } from 'vitest';
-import { PLAYED_AREAS, SERVER_AREAS } from '../../contract/areas.ts';
+import { CONTROLLER_AREAS, SERVER_AREAS } from '../../contract/areas.ts';
 import { caseCount, contractSuite } from '../../contract/suite.ts';
 import { contractEmbedded } from '../../support/api/contract-embedded.ts';
 
@@ -15,5 +15,5 @@ describe('embedded API server', () => {
 });
 
 describe('embedded cluster with all its players', () => {
-  contractSuite(PLAYED_AREAS, { open: () => Promise.resolve(contractEmbedded('everybody')) });
+  contractSuite(CONTROLLER_AREAS, { open: () => Promise.resolve(contractEmbedded('everybody')) });
 });

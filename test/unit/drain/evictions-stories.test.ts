@@ -60,7 +60,7 @@ const deeds: fc.Arbitrary<Deed> = fc.oneof(
   fc.record({ _tag: fc.constant('Second' as const), app: fc.constantFrom(...APPS) }),
 );
 
-const story = fc.record({
+const leaving = fc.record({
   watchMs: fc.integer({ min: 0, max: 400 }),
   /** Writes are scarce in some: what is asked for leaves late. */
   qps: fc.constantFrom(Infinity, 20, 4),
@@ -115,7 +115,7 @@ const mend = ({ cluster }: Rig): void => {
 describe('random stories', () => {
   test('evictions break no rule, and every pod leaves when the trouble is over', async () => {
     await fc.assert(
-      fc.asyncProperty(story, async ({ watchMs, qps, steps }) => {
+      fc.asyncProperty(leaving, async ({ watchMs, qps, steps }) => {
         const rig = evictionRig({ pace: { watchMs, qps } });
         for (let at = 0; at < 12; at += 1) {
           const node = NODES[at % 3] ?? '';

@@ -3,7 +3,7 @@ import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { makeActorBoard } from '../../../src/observability/actor-board.ts';
-import { seenBy } from '../../../src/observability/inspected.ts';
+import { inspectWith } from '../../../src/observability/inspector.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 
@@ -40,7 +40,7 @@ const watched = () => {
   const time = simulatedTime(START_MS);
   const board = makeActorBoard({ time, kinds: new Set(['gate']) });
   const begin = (id: string) =>
-    createActor(gate, { id, inspect: seenBy(() => {}, [board.observe]) }).start();
+    createActor(gate, { id, inspect: inspectWith(() => {}, [board.observe]) }).start();
   return { time, board, begin };
 };
 

@@ -9,7 +9,7 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { MACHINES } from '../../../src/machines/index.ts';
 import { podEviction } from '../../../src/machines/pod-eviction.ts';
 import { recordInto, startActorRecorder } from '../../../src/observability/actor-recorder.ts';
-import { seenBy } from '../../../src/observability/inspected.ts';
+import { inspectWith } from '../../../src/observability/inspector.ts';
 import { makeReplay, stateOf } from '../../../src/view/replay.ts';
 
 const FACTS = {
@@ -36,7 +36,7 @@ const recorded = async () => {
     time,
     kinds: new Set(Object.keys(MACHINES)),
   });
-  const inspect = seenBy(() => {}, [recorder.observe]);
+  const inspect = inspectWith(() => {}, [recorder.observe]);
   const actor = createActor(podEviction, {
     id: 'podEviction/ns/p1',
     input: INPUT,
@@ -67,9 +67,9 @@ test('a recording begins with its head and has each event with the state that it
 
 test('a recording that is played again comes to the recorded states', async () => {
   const replay = makeReplay(MACHINES);
-  const played = linesIn(await recorded()).map(replay.play);
-  expect(played.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
-  const last = played.at(-1);
+  const replayed = linesIn(await recorded()).map(replay.play);
+  expect(replayed.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
+  const last = replayed.at(-1);
   expect(last?._tag === 'Moved' && stateOf(last.actor.snapshot)).toBe('leaving.terminating');
 });
 
@@ -97,7 +97,7 @@ test('what was said reaches the file in batches, while the recording goes on', a
   const kinds = new Set(['podEviction']);
   const recorder = await startActorRecorder({ file, title: 'test', time, kinds });
   const size = async () => (await stat(file)).size;
-  const inspect = seenBy(() => {}, [recorder.observe]);
+  const inspect = inspectWith(() => {}, [recorder.observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
     .start();
   await time.settle();
@@ -121,7 +121,7 @@ test('lines that the disk has no room for are left out, and the recording says h
     waitingBytes: () => waiting,
     close: () => Promise.resolve(),
   }, { title: 'test', time: simulatedTime(), kinds: new Set(['podEviction']) });
-  const inspect = seenBy(() => {}, [observe]);
+  const inspect = inspectWith(() => {}, [observe]);
   const actor = createActor(podEviction, { id: 'podEviction/ns/p1', input: INPUT, inspect })
     .start();
   waiting = 2 ** 30;

@@ -4,19 +4,19 @@ import { expect, test } from 'vitest';
 import type { LogLevel } from '../../../src/api/telemetry.ts';
 import { inspectionTap } from '../../../src/observability/inspect.ts';
 
-const door = setup({
+const gate = setup({
   types: {
-    events: {} as { type: 'door.opened' } | { type: 'door.closed' } | { type: 'door.seen' },
+    events: {} as { type: 'gate.opened' } | { type: 'gate.closed' } | { type: 'gate.seen' },
   },
 }).createMachine({
-  id: 'door',
+  id: 'gate',
   initial: 'closed',
-  on: { 'door.seen': {} },
+  on: { 'gate.seen': {} },
   states: {
-    closed: { on: { 'door.opened': 'open.wide' } },
+    closed: { on: { 'gate.opened': 'open.wide' } },
     open: {
       initial: 'ajar',
-      on: { 'door.closed': 'closed' },
+      on: { 'gate.closed': 'closed' },
       states: { ajar: {}, wide: {} },
     },
   },
@@ -33,37 +33,37 @@ const watch = (levels: Readonly<Record<string, LogLevel>>, enabled: readonly Log
       count: (name, by, ...[labels]) => counted.push([name, by, labels]),
     },
   });
-  const actor = createActor(door, { id: 'door-7', inspect });
+  const actor = createActor(gate, { id: 'gate-7', inspect });
   actor.start();
-  actor.send({ type: 'door.seen' });
-  actor.send({ type: 'door.opened' });
-  actor.send({ type: 'door.closed' });
+  actor.send({ type: 'gate.seen' });
+  actor.send({ type: 'gate.opened' });
+  actor.send({ type: 'gate.closed' });
   return { logged, counted };
 };
 
 const TRANSITIONS = 'tidegate_machine_transitions_total';
 
 test('inspectionTap counts transitions by the states as they are drawn', () => {
-  const { counted } = watch({ door: 'info' }, ['info']);
+  const { counted } = watch({ gate: 'info' }, ['info']);
   expect(counted).toEqual([
-    [TRANSITIONS, 1, { machine: 'door', from: 'closed', to: 'open.wide' }],
-    [TRANSITIONS, 1, { machine: 'door', from: 'open', to: 'closed' }],
+    [TRANSITIONS, 1, { machine: 'gate', from: 'closed', to: 'open.wide' }],
+    [TRANSITIONS, 1, { machine: 'gate', from: 'open', to: 'closed' }],
   ]);
 });
 
 test('inspectionTap logs machine, actor, event, from and to under one constant message', () => {
-  const { logged } = watch({ door: 'info' }, ['info']);
+  const { logged } = watch({ gate: 'info' }, ['info']);
   expect(logged[0]).toEqual(['info', 'Statechart moved', {
-    machine: 'door',
-    actor: 'door-7',
-    event: 'door.opened',
+    machine: 'gate',
+    actor: 'gate-7',
+    event: 'gate.opened',
     from: 'closed',
     to: 'open.wide',
   }]);
 });
 
 test('inspectionTap counts but does not log below the level', () => {
-  const { logged, counted } = watch({ door: 'debug' }, ['info']);
+  const { logged, counted } = watch({ gate: 'debug' }, ['info']);
   expect([logged.length, counted.length]).toEqual([0, 2]);
 });
 

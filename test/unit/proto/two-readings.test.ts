@@ -24,7 +24,7 @@ import { anyQuantityTexts } from '../../support/demand/quantity-texts.ts';
 /** Exponents that the operator refuses to send and a shard would have to take. */
 const BEYOND_OUR_LIMIT = /[eE][+-]?0*[1-9]\d{3,}$/;
 const CASES = 10_000;
-const STORIES = 1000;
+const SEQUENCES = 1000;
 
 const project = (specs: readonly JsonRecord[]): readonly CapacityRequestProjection[] => {
   const projection = capacityRequestProjector();
@@ -87,7 +87,7 @@ describe('the two readings of the contract', () => {
         const { understood } = throughTheWire(requests);
         expect(heard(understood)).toEqual(wanted(requests));
       }),
-      { numRuns: STORIES },
+      { numRuns: SEQUENCES },
     );
   });
 
@@ -99,7 +99,7 @@ describe('the two readings of the contract', () => {
         expect(understood.map(({ fingerprint }) => fingerprint))
           .toEqual(needs.map((need) => profileFingerprint(need)));
       }),
-      { numRuns: STORIES },
+      { numRuns: SEQUENCES },
     );
   });
 });

@@ -13,7 +13,7 @@ import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
 import { NotLeader, Writes } from '../../../src/effects/writes.ts';
-import { request, shownRequests } from '../../support/demand/shown-requests.ts';
+import { fedRequests, request } from '../../support/demand/fed-requests.ts';
 
 const INTERVAL_MS = 10_000;
 type Answer = KubeAnswer | 'NotSent' | 'NotLeader' | 'never';
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const time = simulatedTime();
-  const cluster = shownRequests();
+  const cluster = fedRequests();
   const news = new Subject<SessionNews>();
   const acknowledged = new Subject<Rollup>();
   const leading = new BehaviorSubject(true);

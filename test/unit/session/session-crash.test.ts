@@ -78,7 +78,7 @@ describe('a replay gap', () => {
 
   test('is a state of the session until the stream ends', async () => {
     const { shard, session } = await streamingSession();
-    shard.stream().sayBytes(malformed);
+    shard.stream().sendBytes(malformed);
     const resync = (state: 'replayGap' | 'unproven') =>
       session.actor?.getSnapshot().matches({ connected: { streaming: { resync: state } } });
     expect(resync('replayGap')).toBe(true);
@@ -92,7 +92,7 @@ describe('a replay gap', () => {
     session.lead(true);
     session.demandListed();
     await time.settle();
-    shard.stream().sayBytes(malformed);
+    shard.stream().sendBytes(malformed);
     expect(stateOf(session)).toBe('greeting');
     shard.stream().ack('hello');
     session.offerRollup(rollup(1));
@@ -106,7 +106,7 @@ describe('a replay gap', () => {
     const { shard, session, news } = await streamingSession();
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
-    shard.stream().sayBytes(malformed);
+    shard.stream().sendBytes(malformed);
     expect(tags(news)).toEqual(['StreamOpened', 'Resynced']);
   });
 });

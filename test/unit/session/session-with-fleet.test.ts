@@ -18,7 +18,7 @@ import { Credentials } from '../../../src/effects/credentials.ts';
 import { Writes } from '../../../src/effects/writes.ts';
 import { startFleet } from '../../../packages/stand-in-fleet/src/fleet.ts';
 import { ODD_FRAMES } from '../../../packages/stand-in-fleet/src/odd-frames.ts';
-import { request, shownRequests } from '../../support/demand/shown-requests.ts';
+import { fedRequests, request } from '../../support/demand/fed-requests.ts';
 import { inProcessShard } from '../../support/fleet/in-process-shard.ts';
 
 const CLUSTER = 'prod-1';
@@ -32,7 +32,7 @@ afterEach(async () => {
 const start = () => {
   const time = simulatedTime();
   const fleet = startFleet({ time, seedMachines: 20, seed: 'a' });
-  const cluster = shownRequests();
+  const cluster = fedRequests();
   const patched: string[] = [];
   const runtime = ManagedRuntime.make(Layer.mergeAll(
     inProcessShard(() => fleet),

@@ -28,7 +28,7 @@ describe('fleet session', () => {
     session.lead(true);
     session.demandListed();
     await time.settle();
-    shard.stream().say({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
+    shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
     shard.stream().ack('hello');
     expect(tags(news)).toEqual(['MachineObserved', 'StreamOpened']);
   });
@@ -95,7 +95,7 @@ describe('fleet session', () => {
     shard.stream().ack('rollup');
     expect(tags(news)).toEqual(['StreamOpened']);
     session.offerRollup(rollup(1));
-    shard.stream().say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     shard.stream().ack('rollup');
     session.offerRollup(rollup(2));
     shard.stream().ack('rollup');
@@ -204,7 +204,7 @@ describe('fleet session', () => {
     const stream = shard.stream();
     session.offerRollup(rollup(1));
     const pull = (requestId: string, cluster = 'prod-1') =>
-      stream.say({
+      stream.send({
         case: 'bootstrapRequest',
         value: { requestId, clusterId: cluster, requirements: [{ key: 'zone', operator: 3 }] },
       });
@@ -240,17 +240,17 @@ describe('fleet session', () => {
   test('frames that are no good neither crash nor wedge the session', async () => {
     const { shard, session, news, counts } = await streamingSession();
     const stream = shard.stream();
-    stream.say({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
-    stream.say({ case: 'ack', value: { echo: 'whatever' } });
-    stream.say({
+    stream.send({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
+    stream.send({ case: 'ack', value: { echo: 'whatever' } });
+    stream.send({
       case: 'nodeStateUpdate',
       value: { machineId: 'big', state: 5, labels: { x: 'y'.repeat(10 * 1024 * 1024) } },
     });
-    stream.say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     session.offerRollup(rollup(1));
     stream.ack('rollup');
-    stream.sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
-    stream.say({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
+    stream.sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
+    stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     expect(tags(news)).toEqual([
       'StreamOpened',
       'MachineMisread',
@@ -263,7 +263,7 @@ describe('fleet session', () => {
 
   test('a replay with a frame that is no message proves no resync; the next stream may', async () => {
     const { time, shard, session, news } = await streamingSession();
-    shard.stream().sayBytes(Uint8Array.from([0xff, 0x00, 0x13]));
+    shard.stream().sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
     expect(tags(news)).toEqual(['StreamOpened']);
@@ -277,7 +277,7 @@ describe('fleet session', () => {
 
   test('a flood of bad frames is counted in full and logged sparingly', async () => {
     const { shard, counts, logged } = await streamingSession();
-    for (let index = 0; index < 3000; index += 1) shard.stream().sayBytes(Uint8Array.from([7]));
+    for (let index = 0; index < 3000; index += 1) shard.stream().sendBytes(Uint8Array.from([7]));
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3000);
     expect(logged.filter((message) => message === 'Frame ignored')).toHaveLength(23);
   });
@@ -295,7 +295,7 @@ describe('fleet session', () => {
 
   test('a reclaim instruction is told, counted and not acked', async () => {
     const { time, shard, news, counts } = await streamingSession();
-    shard.stream().say({
+    shard.stream().send({
       case: 'reclaimInstruction',
       value: { instructionId: 'i-1', nodes: ['m-1'], gracePeriodSeconds: 600n },
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { podsOperatorSettings } from '../../../src/effects/pod-settings.ts';
 import { operatorSettings } from '../../../src/effects/settings.ts';
 
-const surroundings = (environment: Record<string, string> = {}) => ({
+const processEnvironment = (environment: Record<string, string> = {}) => ({
   environment,
   hostname: 'host-a',
   namespace: 'tidegate',
@@ -11,13 +11,13 @@ const surroundings = (environment: Record<string, string> = {}) => ({
 });
 
 const settled = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
-  const outcome = podsOperatorSettings(flags, surroundings(environment));
+  const outcome = podsOperatorSettings(flags, processEnvironment(environment));
   if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
   return outcome.settings;
 };
 
 const problem = (flags: Record<string, string>): string => {
-  const outcome = podsOperatorSettings(flags, surroundings());
+  const outcome = podsOperatorSettings(flags, processEnvironment());
   if (outcome._tag === 'Settled') throw new Error('It was settled');
   return outcome.message;
 };
@@ -73,7 +73,7 @@ describe('settings of the pods role', () => {
 describe('settings of the operator about pods', () => {
   const operator = (flags: Record<string, string>) => {
     const least = { 'cluster-id': 'prod-1', 'shard-addr': 'shard:7700' };
-    const outcome = operatorSettings({ ...least, ...flags }, surroundings());
+    const outcome = operatorSettings({ ...least, ...flags }, processEnvironment());
     if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
     return outcome.settings.pods;
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { OPERATOR_OPTIONS } from '../../../src/effects/operator-options.ts';
 import { fleetSettings, operatorSettings } from '../../../src/effects/settings.ts';
 
-const surroundings = (environment: Record<string, string>, namespace?: string) => ({
+const processEnvironment = (environment: Record<string, string>, namespace?: string) => ({
   environment,
   hostname: 'host-a',
   namespace,
@@ -14,13 +14,13 @@ const surroundings = (environment: Record<string, string>, namespace?: string) =
 const least = { 'cluster-id': 'prod-1', 'shard-addr': 'shard.fleet.svc:7700' };
 
 const settled = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
-  const outcome = operatorSettings(flags, surroundings(environment));
+  const outcome = operatorSettings(flags, processEnvironment(environment));
   if (outcome._tag === 'SettingsProblem') throw new Error(outcome.message);
   return outcome.settings;
 };
 
 const problem = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
-  const outcome = operatorSettings(flags, surroundings(environment));
+  const outcome = operatorSettings(flags, processEnvironment(environment));
   return outcome._tag === 'SettingsProblem' ? outcome.message : 'no problem';
 };
 
@@ -60,7 +60,7 @@ describe('operator settings', () => {
 
   test('DR-20: know the pod that the operator runs in, by its variables or its host name', () => {
     const own = (environment: Record<string, string>, namespace?: string) => {
-      const outcome = operatorSettings(least, surroundings(environment, namespace));
+      const outcome = operatorSettings(least, processEnvironment(environment, namespace));
       return outcome._tag === 'Settled' ? outcome.settings.fleet?.drains.ownPod : outcome.message;
     };
     expect(own({ POD_NAME: 'tide-0', POD_NAMESPACE: 'fleet' })).toEqual({
@@ -74,7 +74,7 @@ describe('operator settings', () => {
 
   test('DR-20: name the pod in the Lease, also where the host has another name', () => {
     const identity = (environment: Record<string, string>) => {
-      const outcome = operatorSettings(least, surroundings(environment, 'fleet'));
+      const outcome = operatorSettings(least, processEnvironment(environment, 'fleet'));
       return outcome._tag === 'Settled' ? outcome.settings.lease.identity : outcome.message;
     };
     expect(identity({ POD_NAME: 'tide-0' })).toBe('tide-0_0badf00d');
@@ -120,7 +120,7 @@ describe('operator settings', () => {
   });
 
   test('put the Lease into the namespace of the pod', () => {
-    const outcome = operatorSettings(least, surroundings({}, 'tidegate-system'));
+    const outcome = operatorSettings(least, processEnvironment({}, 'tidegate-system'));
     expect(outcome).toMatchObject({ settings: { lease: { namespace: 'tidegate-system' } } });
   });
 
@@ -208,7 +208,7 @@ describe('operator settings', () => {
     const names = Object.values(OPERATOR_OPTIONS).map((option) => option.name);
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, text) => {
-        const outcome = operatorSettings({ ...least, [name]: text }, surroundings({}));
+        const outcome = operatorSettings({ ...least, [name]: text }, processEnvironment({}));
         if (outcome._tag === 'SettingsProblem') expect(outcome.message).not.toMatch(/[\r\n]/);
       }),
       { numRuns: 2000 },

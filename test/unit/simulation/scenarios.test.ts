@@ -35,7 +35,7 @@ const reportOf = (scenario: Scenario): Promise<ScenarioReport> => {
  * twice where the same suite runs on Deno.
  */
 const IS_NODE = process.versions['deno'] === undefined;
-const PLAYED = SCENARIOS.filter(({ crowd }) => IS_NODE || crowd !== true);
+const EXECUTED = SCENARIOS.filter(({ crowd }) => IS_NODE || crowd !== true);
 
 /** Name and digest of every scenario, by the runtime that this process is not. */
 const digestsElsewhere = async (): Promise<string> => {
@@ -51,7 +51,7 @@ const digestsElsewhere = async (): Promise<string> => {
 const wrong = (play: Scenario['play']): Scenario => ({
   name: 'wrong',
   shows: 'what is said',
-  setting: { seed: 1, providerDrainMs: 1000, machines: 0 },
+  siteOptions: { seed: 1, providerDrainMs: 1000, machines: 0 },
   play,
 });
 
@@ -62,7 +62,7 @@ describe('scenarios', () => {
     elsewhere = digestsElsewhere();
   });
 
-  test.each(PLAYED)('$name: $shows', async (scenario) => {
+  test.each(EXECUTED)('$name: $shows', async (scenario) => {
     const report = await reportOf(scenario);
     expect(report.breach).toBeUndefined();
     expect(report.findings.filter(({ holds }) => !holds)).toEqual([]);
@@ -71,15 +71,15 @@ describe('scenarios', () => {
 
   test('every scenario gives the same log, byte for byte, on Node and on Deno', async () => {
     const here: string[] = [];
-    for (const scenario of PLAYED) {
+    for (const scenario of EXECUTED) {
       here.push(`${scenario.name} ${(await reportOf(scenario)).digest}\n`);
     }
     expect(await elsewhere).toBe(here.join(''));
   }, PATIENT_MS);
 
   test('a scenario that says what is not so goes wrong, with what was found instead', async () => {
-    const report = await runScenario(wrong((stage) => {
-      stage.is('one and one', 1 + 1, 3);
+    const report = await runScenario(wrong((harness) => {
+      harness.is('one and one', 1 + 1, 3);
       return Promise.resolve();
     }));
     expect(wentWell(report)).toBe(false);
@@ -91,22 +91,22 @@ describe('scenarios', () => {
   });
 
   test('a scenario that waits in vain ends there, and goes wrong', async () => {
-    const report = await runScenario(wrong(async (stage) => {
-      await stage.until('pigs fly', () => undefined, { mostMs: 1000 });
-      stage.is('never said', 1, 1);
+    const report = await runScenario(wrong(async (harness) => {
+      await harness.until('pigs fly', () => undefined, { mostMs: 1000 });
+      harness.is('never said', 1, 1);
     }));
     expect(wentWell(report)).toBe(false);
     expect(report.findings.map(({ what, instead }) => [what, instead]))
       .toEqual([['pigs fly', 'not after 1000 ms']]);
   });
 
-  test('a scenario that breaks a law goes wrong, also when all that it says is so', async () => {
-    const report = await runScenario(wrong((stage) => {
-      stage.create('/api/v1/nodes', [{ metadata: { name: 'n' }, spec: { unschedulable: true } }]);
-      stage.is('one', 1, 1);
+  test('a scenario that breaks an invariant goes wrong, also when all that it says is so', async () => {
+    const report = await runScenario(wrong((harness) => {
+      harness.create('/api/v1/nodes', [{ metadata: { name: 'n' }, spec: { unschedulable: true } }]);
+      harness.is('one', 1, 1);
       return Promise.resolve();
     }));
     expect(wentWell(report)).toBe(false);
-    expect(report.breach?.law).toBe('cordons have owners');
+    expect(report.breach?.invariant).toBe('cordons have owners');
   });
 });

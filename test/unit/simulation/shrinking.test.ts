@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { shrunk } from '../../simulation/shrinking.ts';
 import { type WorldPlan, worldPlan } from '../../simulation/world-plan.ts';
 
-const breach = { law: 'a law', what: 'it is broken', atMs: 1 };
+const breach = { invariant: 'an invariant', what: 'it is broken', atMs: 1 };
 
-test('a story is shrunk to the scene that breaks the law, and keeps breaking it', async () => {
+test('a story is shrunk to the scene that breaks the invariant, and keeps breaking it', async () => {
   const plan = worldPlan(1);
-  let played = 0;
+  let executed = 0;
   const play = (tried: WorldPlan) => {
-    played += 1;
+    executed += 1;
     const breaks = tried.scenes.some(({ act }) => act._tag === 'Burst');
     return Promise.resolve({ plan: tried, breach: breaks ? breach : undefined });
   };
@@ -17,12 +17,12 @@ test('a story is shrunk to the scene that breaks the law, and keeps breaking it'
   expect(small.breach).toEqual(breach);
   expect(small.plan.scenes.map(({ act }) => act._tag)).toEqual(['Burst']);
   expect(small.plan.apps.length).toBeLessThan(plan.apps.length);
-  expect(played).toBeLessThanOrEqual(60);
+  expect(executed).toBeLessThanOrEqual(60);
 });
 
-test('another law that breaks on the way is no smaller story of this one', async () => {
+test('another invariant that breaks on the way is no smaller story of this one', async () => {
   const plan = worldPlan(2);
   const play = (tried: WorldPlan) =>
-    Promise.resolve({ plan: tried, breach: { ...breach, law: 'another law' } });
+    Promise.resolve({ plan: tried, breach: { ...breach, invariant: 'another invariant' } });
   expect((await shrunk({ plan, breach }, play)).plan).toEqual(plan);
 });

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { recordingsPlayAgain } from '../../simulation/law-of-recordings.ts';
+import { recordingsPlayAgain } from '../../simulation/recording-invariant.ts';
 import { plantedBugs } from '../../simulation/planted-bugs.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 import { runWorld } from '../../simulation/world-run.ts';
@@ -42,13 +42,17 @@ const logOn = async (runtime: 'node' | 'deno', seed: number): Promise<string> =>
 };
 
 describe('simulated worlds', () => {
-  test.each(SEEDS)('world %i keeps every law from its beginning to its rest', async (seed) => {
-    const report = await runWorld(worldPlan(seed));
-    expect(report.breach).toBeUndefined();
-    expect(report.nodes).toBeGreaterThanOrEqual(20);
-    expect(report.pods).toBeGreaterThanOrEqual(100);
-    expect(report.evictions).toBeGreaterThan(0);
-  }, 300_000);
+  test.each(SEEDS)(
+    'world %i keeps every invariant from its beginning to its rest',
+    async (seed) => {
+      const report = await runWorld(worldPlan(seed));
+      expect(report.breach).toBeUndefined();
+      expect(report.nodes).toBeGreaterThanOrEqual(20);
+      expect(report.pods).toBeGreaterThanOrEqual(100);
+      expect(report.evictions).toBeGreaterThan(0);
+    },
+    300_000,
+  );
 
   test(
     'what the lifecycles of a world go through plays again from its recordings alone',
@@ -61,7 +65,7 @@ describe('simulated worlds', () => {
   );
 
   // Writes that were lost in the outage are still out when the same process leads again.
-  test('a world in which a process wins its own lease back keeps every law', async () => {
+  test('a world in which a process wins its own lease back keeps every invariant', async () => {
     const report = await runWorld({
       ...worldPlan(98),
       scenes: [

@@ -20,7 +20,7 @@ import { textWidth, wrapped } from '../../../src/view/chart/text-width.ts';
 
 const DRAWN = Object.entries({ ...MACHINES, fleetMachine });
 
-const door = setup({
+const gate = setup({
   types: { context: {} as { opened: number }, events: {} as { type: 'key.turned' } },
   guards: { oiled: ({ context }, times: number) => context.opened < times },
   delays: { creak: 10 },
@@ -51,7 +51,7 @@ const door = setup({
 
 describe('a chart', () => {
   test('tells causes, conditions, actions and the last candidate', () => {
-    expect(chartOf(door).transitions.map(transitionText)).toEqual([
+    expect(chartOf(gate).transitions.map(transitionText)).toEqual([
       'key.turned [oiled 3] / assign',
       'key.turned [else]',
       'key.turned',
@@ -79,12 +79,12 @@ describe('a chart', () => {
   });
 
   test('names a state in its box with its reason and what happens inside of it', () => {
-    const chart = chartOf(door);
+    const chart = chartOf(gate);
     const [, shut, open] = statesOf(chart.root);
-    const told = (state: typeof shut) =>
+    const reported = (state: typeof shut) =>
       state === undefined ? [] : rowsOf(chart, state).map(({ pieces }) => lineText(pieces));
-    expect(told(shut)).toEqual(['shut', 'DrainPaused', 'Nobody comes in.']);
-    expect(told(open)).toEqual(['open', 'Everybody comes in.', 'after creak ↻']);
+    expect(reported(shut)).toEqual(['shut', 'DrainPaused', 'Nobody comes in.']);
+    expect(reported(open)).toEqual(['open', 'Everybody comes in.', 'after creak ↻']);
   });
 });
 
@@ -103,7 +103,7 @@ const parentOf = ({ path }: PlacedState): string =>
 /** Boxes that lie over each other, or outside of the state that they belong to. */
 const misplaced = ({ states }: PlacedChart): readonly string[] => {
   const inner = states.filter(({ path }) => path !== '');
-  const outside = inner.filter((state) => {
+  const external = inner.filter((state) => {
     const outer = states.find(({ path }) => path === parentOf(state));
     return outer === undefined || !isInside(state, outer);
   });
@@ -112,7 +112,7 @@ const misplaced = ({ states }: PlacedChart): readonly string[] => {
       .filter((other) => parentOf(one) === parentOf(other) && overlap(one, other))
       .map((other) => `${one.path} over ${other.path}`)
   );
-  return [...outside.map(({ path }) => `${path} outside`), ...over];
+  return [...external.map(({ path }) => `${path} outside`), ...over];
 };
 
 describe('a placed chart', () => {
@@ -156,19 +156,19 @@ describe('the SVG of a chart', () => {
   });
 
   test('brings no style sheet when the page has it, for a strict content policy', async () => {
-    const svg = chartSvg(await placedChart(chartOf(door)), { isStyled: false });
+    const svg = chartSvg(await placedChart(chartOf(gate)), { isStyled: false });
     expect(svg).not.toContain('<style');
     expect(svg).not.toContain('style=');
   });
 
   test('escapes what people write', async () => {
-    const svg = chartSvg(await placedChart(chartOf(door)));
+    const svg = chartSvg(await placedChart(chartOf(gate)));
     expect(svg).toContain('A &lt;door&gt; &amp; its &quot;lock&quot;.');
   });
 });
 
 test('the Mermaid diagram has every state and every transition that leads somewhere', () => {
-  expect(chartMermaid(chartOf(door))).toBe(`stateDiagram-v2
+  expect(chartMermaid(chartOf(gate))).toBe(`stateDiagram-v2
   state "<b>door</b><br/>A &lt;door> &amp; its 'lock'." as door {
     [*] --> door_shut
     state "<b>shut</b><br/>Nobody comes in.<br/>reason DrainPaused" as door_shut

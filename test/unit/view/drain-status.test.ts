@@ -14,7 +14,7 @@ import { projectBudget } from '../../../src/domain/drain/budget.ts';
 import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { nodeFactsOf, projectNodeEvent } from '../../../src/view/drain-facts.ts';
-import { drainMark, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
+import { drainAnnotation, hasDrain, ownersOf } from '../../../src/view/drain-owner.ts';
 import { statusColumns } from '../../../src/view/drain-status-table.ts';
 import { drainStatus } from '../../../src/view/drain-status.ts';
 import { explainNode } from '../../../src/view/explain-node.ts';
@@ -58,14 +58,14 @@ describe('the state of a node', () => {
         'maintenance-0123456789ab': sceneMark({ ids: ['m-1'] }),
       },
     });
-    expect(drainMark(node)?.ids).toEqual(['m-1']);
+    expect(drainAnnotation(node)?.ids).toEqual(['m-1']);
     expect(ownersOf(node)).toEqual(['reclaim', 'maintenance-0123456789ab', 'person']);
   });
 
   test('DR-01: a key of another version counts as a drain and is not read', () => {
     const node = sceneNode({ cordons: { reclaim: '{"v":2}' } });
     expect(hasDrain(node)).toBe(true);
-    expect(drainMark(node)).toBeUndefined();
+    expect(drainAnnotation(node)).toBeUndefined();
     expect(ownersOf(node)).toEqual(['reclaim']);
   });
 
@@ -161,14 +161,14 @@ describe('the pods of a drain', () => {
 });
 
 describe('what only the operator was told', () => {
-  const told = (note: string, secondsAgo?: number) =>
+  const reported = (note: string, secondsAgo?: number) =>
     drainStatus(sceneOfNode({
       pods: [podOf({ name: 'web-1' })],
       events: [sceneEvent('PolicyRefused', note, secondsAgo)],
     })).blockers;
 
   test('DR-43: the newest Event that names a pod says why it is there', () => {
-    expect(told('ns/web-1 (refused by guard: no)')).toMatchObject([{
+    expect(reported('ns/web-1 (refused by guard: no)')).toMatchObject([{
       reason: 'PolicyRefused',
       text: 'refused by guard: no',
       pods: ['ns/web-1'],
@@ -213,12 +213,12 @@ describe('what only the operator was told', () => {
   });
 
   test('an Event about a pod with a longer name says nothing', () => {
-    expect(told('ns/web-12 (refused by guard: no)')).toEqual([]);
-    expect(told('other-ns/web-1 (refused by guard: no)')).toEqual([]);
+    expect(reported('ns/web-12 (refused by guard: no)')).toEqual([]);
+    expect(reported('other-ns/web-1 (refused by guard: no)')).toEqual([]);
   });
 
   test('an Event from before the cordon says nothing', () => {
-    expect(told('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
+    expect(reported('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
   });
 
   test('a pod that the cluster explains needs no Event', () => {

@@ -38,45 +38,45 @@ const boardOf = (contexts: Readonly<Record<string, unknown>>) => {
       return () => listeners.delete(changed);
     },
   };
-  const tell = (id: string): void => listeners.forEach((changed) => changed(id));
+  const send = (id: string): void => listeners.forEach((changed) => changed(id));
   return {
     board,
     listeners,
     move: (id: string, state: string) => {
       rows.set(id, rowOf(id, state));
-      tell(id);
+      send(id);
     },
     forget: (id: string) => {
       rows.delete(id);
-      tell(id);
+      send(id);
     },
   };
 };
 
 const readerOf = () => {
-  const told: FeedMessage[] = [];
+  const messages: FeedMessage[] = [];
   let busy = false;
-  const reader: FeedReader = { isBusy: () => busy, send: (message) => void told.push(message) };
-  return { told, reader, setBusy: (is: boolean) => void (busy = is) };
+  const reader: FeedReader = { isBusy: () => busy, send: (message) => void messages.push(message) };
+  return { messages, reader, setBusy: (is: boolean) => void (busy = is) };
 };
 
 test('a page is told of every actor once, then of each that changed, in one batch', async () => {
   const time = simulatedTime();
   const { board, move, forget } = boardOf({ 'gate/a': {}, 'gate/b': {} });
-  const { told, reader } = readerOf();
+  const { messages, reader } = readerOf();
   startBoardFeed({ board, time, reader });
   for (const state of ['high', 'low', 'high']) move('gate/a', state);
   forget('gate/b');
   await time.advance(BATCH_MS);
-  expect(told).toHaveLength(2);
-  expect(told[0]).toMatchObject({
+  expect(messages).toHaveLength(2);
+  expect(messages[0]).toMatchObject({
     type: 'board',
     rows: [
       ['gate/a', 'gate', 'low', '', 'active', 1, 1],
       ['gate/b', 'gate', 'low', '', 'active', 1, 1],
     ],
   });
-  expect(told[1]).toMatchObject({
+  expect(messages[1]).toMatchObject({
     type: 'changes',
     rows: [['gate/a', 'gate', 'high', '', 'active', 1, 1]],
     gone: ['gate/b'],
@@ -86,29 +86,29 @@ test('a page is told of every actor once, then of each that changed, in one batc
 test('a page that is slow gets what is so when it is ready, and nothing in between', async () => {
   const time = simulatedTime();
   const { board, move } = boardOf({ 'gate/a': {} });
-  const { told, reader, setBusy } = readerOf();
+  const { messages, reader, setBusy } = readerOf();
   startBoardFeed({ board, time, reader });
   setBusy(true);
   for (let at = 0; at < 50; at += 1) {
     move('gate/a', `state${at}`);
     await time.advance(BATCH_MS);
   }
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
   setBusy(false);
   await time.advance(BATCH_MS);
-  expect(told).toHaveLength(2);
-  expect(told[1]).toMatchObject({ rows: [['gate/a', 'gate', 'state49', '', 'active', 1, 1]] });
+  expect(messages).toHaveLength(2);
+  expect(messages[1]).toMatchObject({ rows: [['gate/a', 'gate', 'state49', '', 'active', 1, 1]] });
 });
 
 test('a page that closed is told nothing more and costs nothing', async () => {
   const time = simulatedTime();
   const { board, move, listeners } = boardOf({ 'gate/a': {} });
-  const { told, reader } = readerOf();
+  const { messages, reader } = readerOf();
   const stop = startBoardFeed({ board, time, reader });
   move('gate/a', 'high');
   stop();
   await time.advance(10 * BATCH_MS);
-  expect(told).toHaveLength(1);
+  expect(messages).toHaveLength(1);
   expect([listeners.size, time.pending()]).toEqual([0, 0]);
 });
 
@@ -121,9 +121,9 @@ test('a page that looks at a drain is told its reclaim and its pods, and when it
     'podEviction/ns/p2': { node: 'n2', facts: { need: { _tag: 'None' } } },
     'budget/ns/b': {},
   });
-  const { told, reader } = readerOf();
+  const { messages, reader } = readerOf();
   startActorFeed({ board, time, reader }, 'nodeDrain/n1');
-  expect(told[0]).toMatchObject({
+  expect(messages[0]).toMatchObject({
     type: 'actor',
     actor: {
       links: [
@@ -134,19 +134,19 @@ test('a page that looks at a drain is told its reclaim and its pods, and when it
   });
   forget('nodeDrain/n1');
   await time.advance(BATCH_MS);
-  expect(told[1]).toMatchObject({ type: 'actor', actor: null });
+  expect(messages[1]).toMatchObject({ type: 'actor', actor: null });
 });
 
 test('data that JSON has no word for is shown as far as it goes, and never ends the feed', () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const { board } = boardOf({ 'gate/a': { height: 12n }, 'gate/b': circle });
-  const shown = ['gate/a', 'gate/b'].map((id) => {
-    const { told, reader } = readerOf();
+  const sent = ['gate/a', 'gate/b'].map((id) => {
+    const { messages, reader } = readerOf();
     startActorFeed({ board, time: simulatedTime(), reader }, id);
-    const [message] = told;
+    const [message] = messages;
     return message?.type === 'actor' ? message.actor?.context : undefined;
   });
-  expect(shown[0]).toBe('{\n "height": "12"\n}');
-  expect(shown[1]).toMatch(/^It cannot be shown: .*circular/s);
+  expect(sent[0]).toBe('{\n "height": "12"\n}');
+  expect(sent[1]).toMatch(/^It cannot be shown: .*circular/s);
 });

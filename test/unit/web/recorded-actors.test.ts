@@ -1,9 +1,9 @@
 /** The judge of what a page lit: it takes every honest sequence, and no other. */
 import { expect, test } from 'vitest';
 import {
-  populationsOf,
-  type Sighting,
-  sightingProblem,
+  countsByState,
+  type LitMoment,
+  litProblem,
   type Stay,
   staysOf,
 } from '../../support/page/recorded-actors.ts';
@@ -21,14 +21,14 @@ const stays = (text: string): readonly Stay[] => {
   });
 };
 
-const seen = (text: string, fromMs = 0): readonly Sighting[] =>
+const seen = (text: string, fromMs = 0): readonly LitMoment[] =>
   text.split(' ').map((state, at) => ({ state, atMs: fromMs + at }));
 
 test.each([
   ['everything', 'a b c'],
   ['all but what was short', 'a c'],
 ])('a page that lit %s is right', (_, lit) => {
-  expect(sightingProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeUndefined();
+  expect(litProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeUndefined();
 });
 
 test.each([
@@ -39,26 +39,26 @@ test.each([
   ['lit a state that was over', 'a b a c'],
   ['lit one state twice', 'a c c'],
 ])('a page that %s is caught', (_, lit) => {
-  expect(sightingProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeTypeOf('string');
+  expect(litProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeTypeOf('string');
 });
 
 test('what was over before the page opened need not be lit', () => {
-  expect(sightingProblem(seen('b c', 900), stays('a:1000 b:2000 c'), SHORT_MS)).toBeUndefined();
-  expect(sightingProblem(seen('b c', 300), stays('a:1000 b:2000 c'), SHORT_MS))
+  expect(litProblem(seen('b c', 900), stays('a:1000 b:2000 c'), SHORT_MS)).toBeUndefined();
+  expect(litProblem(seen('b c', 300), stays('a:1000 b:2000 c'), SHORT_MS))
     .toContain('"a" lasted');
 });
 
 test('states that recur are told apart by how long they lasted', () => {
   const back = stays('a:10 b:1000 a:1000 b');
-  expect(sightingProblem(seen('b a b'), back, SHORT_MS)).toBeUndefined();
-  expect(sightingProblem(seen('a b'), back, SHORT_MS)).toContain('"a" lasted');
+  expect(litProblem(seen('b a b'), back, SHORT_MS)).toBeUndefined();
+  expect(litProblem(seen('a b'), back, SHORT_MS)).toContain('"a" lasted');
 });
 
 test('a state that is left for a moment and comes back stays lit', () => {
   const back = stays('a:1000 b:20 a:1000 c:20 a');
-  expect(sightingProblem(seen('a'), back, SHORT_MS)).toBeUndefined();
-  expect(sightingProblem(seen('a b a'), back, SHORT_MS)).toBeUndefined();
-  expect(sightingProblem(seen('a c'), back, SHORT_MS)).toBeTypeOf('string');
+  expect(litProblem(seen('a'), back, SHORT_MS)).toBeUndefined();
+  expect(litProblem(seen('a b a'), back, SHORT_MS)).toBeUndefined();
+  expect(litProblem(seen('a c'), back, SHORT_MS)).toBeTypeOf('string');
 });
 
 const line = (id: string, state: string, status = 'active') => ({
@@ -82,5 +82,5 @@ test('living actors are counted in their state and in all around it', () => {
     line('a/3', 'x.z', 'stopped'),
     line('b/1', 'x.z'),
   ];
-  expect(populationsOf(lines, 'a')).toEqual({ x: 2, 'x.z': 2, w: 1 });
+  expect(countsByState(lines, 'a')).toEqual({ x: 2, 'x.z': 2, w: 1 });
 });

@@ -23,7 +23,7 @@ export interface SimulatedTime extends Time {
 }
 
 /** Turns of the event loop that count as quiet; a fiber needs a few to cross its own promises. */
-const QUIET_TURNS = 6;
+const IDLE_LOOPS = 6;
 
 /** By `setImmediate`, as Effect's scheduler: message ports would overtake its fibers on Deno. */
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -36,7 +36,7 @@ export const simulatedTime = (startMs = Date.UTC(2026, 0, 1)): SimulatedTime => 
   const timers = timerHeap();
 
   const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
+    for (let turn = 0; turn < IDLE_LOOPS; turn += 1) await nextTurn();
   };
 
   const fire = async (timer: Timer): Promise<void> => {

@@ -1,0 +1,66 @@
+/**
+ * The inspectors of a role's statecharts: the live page and the recording, each when its flag is
+ * given.
+ *
+ * Promises: an inspector whose flag is absent is not created and costs nothing.
+ */
+import { defectText, type Telemetry } from '../api/telemetry.ts';
+import type { ListenAddress } from '../effects/option-kinds.ts';
+import { realTime } from '../effects/real-time.ts';
+import { startActorRecorder } from '../observability/actor-recorder.ts';
+import type { Inspector } from '../observability/inspector.ts';
+import { KINDS, liveBoard, startLivePage } from './live-page.ts';
+
+/** Log messages about the live page; the demo reads its address from them. */
+export const PAGE_LOG = { served: 'Live page is served', opened: 'Live page is opened' } as const;
+
+/** The flags. */
+export interface InspectorOptions {
+  readonly inspectAddress: ListenAddress | undefined;
+  readonly recordFile: string | undefined;
+  /** The title of page and recording. */
+  readonly title: string;
+}
+
+/** The inspectors that run. */
+export interface Inspectors {
+  readonly all: readonly Inspector[];
+  /** Opens the page; fails with a sentence when its address cannot be had. */
+  readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Starts the inspectors; fails with a sentence when the recording cannot be written. */
+export const startInspectors = async (
+  { inspectAddress, recordFile, title }: InspectorOptions,
+): Promise<Inspectors> => {
+  const board = inspectAddress && liveBoard();
+  const recorder = recordFile === undefined
+    ? undefined
+    : await startActorRecorder({ file: recordFile, title, time: realTime, kinds: KINDS });
+  let closePage = async (): Promise<void> => {};
+  return {
+    all: [board, recorder].flatMap((one) => one === undefined ? [] : [one.observe]),
+    open: async (telemetry) => {
+      if (recordFile !== undefined) {
+        telemetry.log('info', 'Lifecycles are recorded', { file: recordFile });
+      }
+      if (inspectAddress === undefined || board === undefined) return;
+      const page = await startLivePage({
+        address: inspectAddress,
+        board,
+        title,
+        onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
+        onDefect: (cause) =>
+          telemetry.log('error', 'Live page cannot show something', {
+            problem: defectText(cause),
+          }),
+      });
+      closePage = page.close;
+      telemetry.log('info', PAGE_LOG.served, { url: page.url });
+    },
+    close: async () => {
+      await Promise.all([closePage(), recorder?.close()]);
+    },
+  };
+};

@@ -1,0 +1,160 @@
+/**
+ * Adds up the amounts of many requests and knows the largest of each resource, while requests come
+ * and go.
+ *
+ * Promises: sums and maxima depend on what is in it and not on the order in which it came. Adding
+ * and removing touch only the amounts of that one request; a maximum that left is looked for again
+ * when somebody asks, among the different amounts and not among the requests.
+ *
+ * A sum has the format of its first operand that is not zero, and an order must be chosen: binary
+ * operands first, then decimal ones, then those with an exponent.
+ */
+import { canonicalQuantity, type Quantity, type QuantityFormat } from '../quantity.ts';
+import { compareText } from '../requirements.ts';
+import type { ResourceMap } from '../resources.ts';
+import type { Amount, Amounts } from './terms.ts';
+
+/** Sums and maxima of the amounts of many requests. */
+export interface ResourceTotals {
+  /** How many requests are in it. */
+  readonly size: number;
+  readonly add: (amounts: Amounts) => void;
+  /** Takes out what was added before. */
+  readonly remove: (amounts: Amounts) => void;
+  /** Exact sums, canonical, by resource name. */
+  readonly sums: () => ResourceMap;
+  /** The largest amount of each resource, canonical, by resource name. */
+  readonly maxima: () => ResourceMap;
+}
+
+/** The order in which operands are added, and in which one of two equal maxima is shown. */
+const FORMATS: readonly QuantityFormat[] = ['BinarySI', 'DecimalSI', 'DecimalExponent'];
+
+/** One resource. */
+interface Column {
+  readonly resource: string;
+  nanos: bigint;
+  /** How many requests name the resource. */
+  named: number;
+  /** How many operands that are not zero came in each format, in the order of `FORMATS`. */
+  readonly formats: [number, number, number];
+  /** `undefined` when the largest has left and was not looked for yet. */
+  largest: Quantity | undefined;
+}
+
+/** One kind of request: how many have exactly these amounts. */
+interface Kind {
+  readonly amounts: Amounts;
+  count: number;
+}
+
+const isLarger = (one: Quantity, other: Quantity): boolean =>
+  one.nanos === other.nanos
+    ? FORMATS.indexOf(one.format) < FORMATS.indexOf(other.format)
+    : one.nanos > other.nanos;
+
+const sumOf = ({ nanos, formats }: Column): Quantity => ({
+  nanos,
+  format: FORMATS.find((_, index) => (formats[index] ?? 0) > 0) ?? 'DecimalSI',
+  written: undefined,
+});
+
+/** Counts `amount` into (`by` = 1) or out of (`by` = −1) its column. */
+const shift = (column: Column, { quantity }: Amount, by: 1 | -1): void => {
+  column.named += by;
+  column.nanos += by === 1 ? quantity.nanos : -quantity.nanos;
+  if (quantity.nanos === 0n) return;
+  if (quantity.format === 'BinarySI') column.formats[0] += by;
+  else if (quantity.format === 'DecimalSI') column.formats[1] += by;
+  else column.formats[2] += by;
+};
+
+class ExactTotals implements ResourceTotals {
+  readonly #kinds = new Map<string, Kind>();
+  /** By resource name; few, so a list is smaller and faster than a map. */
+  #columns: readonly Column[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  readonly add = (amounts: Amounts): void => {
+    this.#size += 1;
+    const kind = this.#kinds.get(amounts.key);
+    if (kind === undefined) this.#kinds.set(amounts.key, { amounts, count: 1 });
+    else kind.count += 1;
+    for (const amount of amounts.list) {
+      const column = this.#columnOf(amount.resource);
+      const isFirst = column.named === 0;
+      shift(column, amount, 1);
+      const { largest } = column;
+      if (isFirst || (largest !== undefined && isLarger(amount.quantity, largest))) {
+        column.largest = amount.quantity;
+      }
+    }
+  };
+
+  readonly remove = (amounts: Amounts): void => {
+    const kind = this.#kinds.get(amounts.key);
+    if (kind === undefined) return;
+    this.#size -= 1;
+    kind.count -= 1;
+    if (kind.count === 0) this.#kinds.delete(amounts.key);
+    for (const amount of amounts.list) {
+      const column = this.#columnOf(amount.resource);
+      shift(column, amount, -1);
+      const isLast = kind.count === 0;
+      if (isLast && column.largest?.nanos === amount.quantity.nanos) column.largest = undefined;
+    }
+    this.#columns = this.#columns.filter((column) => column.named > 0);
+  };
+
+  readonly sums = (): ResourceMap =>
+    Object.fromEntries(
+      this.#columns.map((column) => [column.resource, canonicalQuantity(sumOf(column))]),
+    );
+
+  readonly maxima = (): ResourceMap => {
+    if (this.#columns.some((column) => column.largest === undefined)) this.#findLargest();
+    return Object.fromEntries(
+      this.#columns.flatMap(({ resource, largest }) =>
+        largest === undefined ? [] : [[resource, canonicalQuantity(largest)]]
+      ),
+    );
+  };
+
+  #columnOf(resource: string): Column {
+    const known = this.#columns.find((column) => column.resource === resource);
+    if (known !== undefined) return known;
+    const made: Column = {
+      resource,
+      nanos: 0n,
+      named: 0,
+      formats: [0, 0, 0],
+      largest: undefined,
+    };
+    this.#columns = [...this.#columns, made]
+      .sort((left, right) => compareText(left.resource, right.resource));
+    return made;
+  }
+
+  #findLargest(): void {
+    const missing = new Map(
+      this.#columns.filter(({ largest }) => largest === undefined)
+        .map((column) => [column.resource, column]),
+    );
+    for (const { amounts } of this.#kinds.values()) {
+      for (const { resource, quantity } of amounts.list) {
+        const column = missing.get(resource);
+        if (column === undefined) continue;
+        if (column.largest === undefined || isLarger(quantity, column.largest)) {
+          column.largest = quantity;
+        }
+      }
+    }
+  }
+}
+
+/** Totals of no requests. */
+export const makeResourceTotals = (): ResourceTotals => new ExactTotals();

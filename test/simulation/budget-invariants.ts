@@ -1,0 +1,241 @@
+/** Laws about slots of disruption budgets: none is used twice, none is left unused. */
+import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
+import { labelsOf } from '../../src/domain/object-meta.ts';
+import { selects } from '../../packages/embedded-kubernetes/src/kinds/label-selector.ts';
+import {
+  isFinished,
+  isReady,
+  isTerminating,
+  nodeOf,
+} from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
+import {
+  type Bench,
+  type Invariant,
+  isObserved,
+  nameOf,
+  resourceVersionOf,
+  type View,
+  viewsOf,
+} from './invariant.ts';
+import { isDraining, mayEmpty, reclaimAnnotation } from './node-annotations.ts';
+
+const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
+const PODS = '/api/v1/pods';
+const RESOURCE = 'poddisruptionbudgets.policy';
+/** A status that was just shown counts as well as the one before it. */
+const FRESH_MS = 500;
+/** A pod whose readiness has just changed may or may not need a slot. */
+const UNSETTLED_MS = 3000;
+/** After so much silence a call may be made to find out (DR-35). */
+const SILENCE_MS = 100_000;
+/** A slot is held for so long at most after the answer and the departure of its pod (DR-32). */
+const OVERTIME_MS = 2000;
+/** A slot that is free for so long is used. */
+const UNUSED_MS = 100_000;
+
+const freeOf = (budget: unknown): number =>
+  isObserved(budget) ? numberAt(budget, 'status', 'disruptionsAllowed') ?? 0 : 0;
+
+const budgetsOver = (site: Bench['site'], pod: JsonRecord): readonly JsonRecord[] =>
+  [...site.cluster.store.collection(RESOURCE).objects(textAt(pod, 'metadata', 'namespace'))]
+    .filter((budget) => selects(budget, labelsOf(pod)));
+
+/** One eviction of a process under a budget, of a pod that takes a slot. */
+interface Charge {
+  readonly process: string;
+  readonly path: string;
+  readonly budget: string;
+  readonly uid: string;
+  /** The revision of the budget that has counted it; Infinity until it is known. */
+  countedAt: number;
+  /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
+  answeredMs: number;
+  departedMs: number;
+}
+
+const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, departedMs: Infinity };
+
+/** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
+const makeCharges = () => {
+  const byPod = new Map<string, Charge>();
+  const byBudget = new Map<string, Set<Charge>>();
+  const unsighted = new Map<string, Set<Charge>>();
+  const add = (sets: Map<string, Set<Charge>>, key: string, charge: Charge): void => {
+    sets.set(key, (sets.get(key) ?? new Set()).add(charge));
+  };
+  const find = (process: string, uid: string): Charge | undefined => byPod.get(`${process} ${uid}`);
+  return {
+    find,
+    of: (process: string, budget: string): Iterable<Charge> =>
+      byBudget.get(`${process} ${budget}`) ?? [],
+    /** Of pods that their process has not been shown ending. */
+    unsighted: (process: string): Iterable<Charge> => unsighted.get(process) ?? [],
+    /** Notes a call that leaves. */
+    open: (charge: Charge): void => {
+      charge.answeredMs = Infinity;
+      charge.departedMs = Infinity;
+      byPod.set(`${charge.process} ${charge.uid}`, charge);
+      add(byBudget, `${charge.process} ${charge.budget}`, charge);
+      add(unsighted, charge.process, charge);
+    },
+    observe: (charge: Charge, atMs: number): void => {
+      charge.departedMs = atMs;
+      unsighted.get(charge.process)?.delete(charge);
+    },
+    drop: (charge: Charge): void => {
+      byPod.delete(`${charge.process} ${charge.uid}`);
+      byBudget.get(`${charge.process} ${charge.budget}`)?.delete(charge);
+      unsighted.get(charge.process)?.delete(charge);
+    },
+  };
+};
+
+const needsSlot = (pod: JsonRecord, nowMs: number): boolean => {
+  if (!isReady(pod) || isTerminating(pod) || isFinished(pod)) return false;
+  const ready = listOrEmptyAt(pod, 'status', 'conditions')
+    .find((condition) => textAt(condition, 'type') === 'Ready');
+  const sinceMs = Date.parse(textAt(ready, 'lastTransitionTime') ?? '');
+  return nowMs - sinceMs > UNSETTLED_MS;
+};
+
+const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
+  const [namespace = '', , name = ''] = path.split('/').slice(4);
+  return site.cluster.store.collection('pods').get({ namespace, name });
+};
+
+/** DR-32: nobody asks for a slot that it knows not to be there. */
+export const slotsAreUsedOnce = (bench: Bench): Invariant => {
+  const { time, broken, site } = bench;
+  const views = viewsOf(time, BUDGETS);
+  const nodes = site.cluster.store.collection('nodes');
+  const charges = makeCharges();
+  const receivedMs = new Map<string, number>();
+  const keyOf = (budget: unknown): string =>
+    `${textAt(budget, 'metadata', 'namespace') ?? ''}/${nameOf(budget)}`;
+
+  const left = (view: View, charge: Charge): number => {
+    const outstanding = [...charges.of(charge.process, charge.budget)].filter((other) =>
+      other.uid !== charge.uid && other.countedAt > resourceVersionOf(view.object) &&
+      time.monotonic() < Math.max(other.answeredMs, other.departedMs) + OVERTIME_MS
+    );
+    return freeOf(view.object) - outstanding.length;
+  };
+  const judge = (charge: Charge, view: View): void => {
+    const current = [view];
+    const isFresh = time.monotonic() - view.sinceMs < FRESH_MS;
+    if (isFresh && view.before !== undefined) current.push(view.before);
+    if (current.some((one) => left(one, charge) >= 1)) return;
+    broken(
+      'slots are used once',
+      `${charge.process} asks for a slot of "${charge.budget}", which has none`,
+    );
+  };
+  /** The process hears of pods: of those that have ended as well. */
+  const observe = (process: string): void => {
+    for (const charge of [...charges.unsighted(process)]) {
+      const pod = podAt(bench, charge.path);
+      const node = nodes.get({ namespace: '', name: nodeOf(pod) });
+      const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
+      // Nobody asks again for a pod whose drain is over: its process has let go of it.
+      if (!stays || node === undefined || !mayEmpty(node)) {
+        charges.observe(charge, time.monotonic());
+      }
+    }
+  };
+  return {
+    arrives: (process, path, lines) => {
+      if (path === PODS) observe(process);
+      if (path === BUDGETS) receivedMs.set(process, time.monotonic());
+      views.invariant.arrives?.(process, path, lines);
+    },
+    leaves: ({ process, call }) => {
+      const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
+      // A pod that is not ready takes no slot (DR-31), and leaves those of the others alone.
+      if (pod === undefined || !needsSlot(pod, time.now())) return;
+      const [budget, ...others] = budgetsOver(site, pod);
+      if (budget === undefined || others.length > 0) return;
+      const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      const charge = charges.find(process, uid) ??
+        { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
+      const view = views.get(process, charge.budget);
+      const silent = time.monotonic() - (receivedMs.get(process) ?? 0) > SILENCE_MS;
+      if (view !== undefined && !silent) judge(charge, view);
+      charges.open(charge);
+    },
+    done: ({ process, call }, { status }) => {
+      if (!call.path.endsWith('/eviction') || status >= 300) return;
+      const pod = podAt(bench, call.path);
+      const charge = charges.find(process, textAt(pod, 'metadata', 'uid') ?? '');
+      if (charge === undefined) return;
+      const [namespace = '', name = ''] = charge.budget.split('/');
+      const now = site.cluster.store.collection(RESOURCE).get({ namespace, name });
+      charge.countedAt = resourceVersionOf(now);
+    },
+    answered: (sent, answer) => {
+      views.invariant.answered?.(sent, answer);
+      if (sent.call.path === PODS) observe(sent.process);
+      if (!sent.call.path.endsWith('/eviction')) return;
+      const uid = textAt(sent.call.body, 'deleteOptions', 'preconditions', 'uid') ?? '';
+      const charge = charges.find(sent.process, uid);
+      if (charge === undefined) return;
+      if (answer !== undefined && answer.status >= 300) charges.drop(charge);
+      else charge.answeredMs = time.monotonic();
+    },
+  };
+};
+
+/** A drain goes on: what can leave now does not stay for minutes. */
+export const drainsGoOn = (bench: Bench): Invariant => {
+  const { site, time, broken, calmMs } = bench;
+  const freeSinceMs = new Map<string, number>();
+  const waitingSinceMs = new Map<string, number>();
+
+  const openFor = (pod: JsonRecord): number => {
+    const over = budgetsOver(site, pod);
+    if (over.length > 1) return 0;
+    const [budget] = over;
+    if (budget === undefined) return Infinity;
+    const sinceMs = freeSinceMs.get(textAt(budget, 'metadata', 'uid') ?? '');
+    return sinceMs === undefined ? 0 : time.monotonic() - sinceMs;
+  };
+  const isDaemon = (pod: JsonRecord): boolean =>
+    listOrEmptyAt(pod, 'metadata', 'ownerReferences')
+      .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
+  /** Pods of the lowest tier that must still leave a node, of those that are on it. */
+  const next = (pods: readonly JsonRecord[]): readonly JsonRecord[] => {
+    const leaving = pods.filter((pod) => !isFinished(pod) && !isDaemon(pod));
+    const priority = (pod: JsonRecord): number => numberAt(pod, 'spec', 'priority') ?? 0;
+    const lowest = Math.min(...leaving.map(priority));
+    return leaving.filter((pod) => priority(pod) === lowest && !isTerminating(pod));
+  };
+  const addBudgets = (): void => {
+    for (const budget of site.cluster.store.collection(RESOURCE).objects()) {
+      const uid = textAt(budget, 'metadata', 'uid') ?? '';
+      if (freeOf(budget) === 0) freeSinceMs.delete(uid);
+      else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
+    }
+  };
+  const judge = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
+    const mark = reclaimAnnotation(node);
+    if (mark === undefined || mark.deadlineMs < time.now()) return;
+    for (const pod of next(pods)) {
+      const uid = textAt(pod, 'metadata', 'uid') ?? '';
+      const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
+      waitingSinceMs.set(uid, sinceMs);
+      const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
+      if (waitedMs > UNUSED_MS && openFor(pod) > UNUSED_MS) {
+        broken('drains go on', `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`);
+      }
+    }
+  };
+  return {
+    tick: () => {
+      addBudgets();
+      const draining = [...site.cluster.store.collection('nodes').objects()].filter(isDraining);
+      if (draining.length === 0) return;
+      const { store } = site.cluster;
+      const pods = Map.groupBy(store.collection('pods').objects(), nodeOf);
+      for (const node of draining) judge(node, pods.get(nameOf(node)) ?? []);
+    },
+  };
+};

@@ -1,0 +1,156 @@
+/**
+ * Invariants about demand and machines: what the fleet is told, and what the cluster is shown of
+ * it.
+ */
+import { fromBinary } from '@bufbuild/protobuf';
+import { type JsonRecord, textAt } from '../../src/domain/json.ts';
+import { thousandths } from '../../packages/embedded-kubernetes/src/controllers/amounts.ts';
+import type { FleetMachine } from '../../packages/stand-in-fleet/src/inventory.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
+import type { ClusterCapacityNeeds } from '../../src/gen/bigfleet/v1alpha1/capacity_pb.ts';
+import { OperatorMessageSchema } from '../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
+import { type Bench, type Invariant, nameOf } from './invariant.ts';
+import { reclaimAnnotation } from './node-annotations.ts';
+import { CLUSTER } from './simulated-process.ts';
+
+const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
+const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
+/** Of a machine's state, or of calm, until its object must show it. */
+const REFLECTED_MS = 60_000;
+/** The same at rest; not at once, for machines go their own way also in a world's last moment. */
+const REFLECTED_AT_REST_MS = 5000;
+
+const cpuOf = (request: unknown): number =>
+  thousandths(textAt(request, 'spec', 'resources', 'cpu') ?? '');
+
+const requestedMillis = ({ needs }: ClusterCapacityNeeds): number =>
+  needs.reduce((sum, need) => sum + thousandths(need.aggregateResources['cpu'] ?? ''), 0);
+
+/** wire 2, wire 5: a roll-up is the whole demand, never less than what its process has listed. */
+export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): Invariant => {
+  const madeMs = new Map<string, number>();
+  const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
+  return {
+    change: ({ resource, type, object }) => {
+      if (resource !== REQUESTS) return;
+      if (type === 'ADDED') madeMs.set(uidOf(object), time.monotonic());
+      if (type === 'DELETED') madeMs.delete(uidOf(object));
+    },
+    frame: (process, frame) => {
+      const { payload } = fromBinary(OperatorMessageSchema, frame);
+      if (payload.case !== 'rollup') return;
+      const known = [...site.cluster.store.collection(REQUESTS).objects()]
+        .filter((request) => (madeMs.get(uidOf(request)) ?? Infinity) < startedMs(process));
+      const least = known.reduce((sum, request) => sum + cpuOf(request), 0);
+      const requested = requestedMillis(payload.value);
+      if (requested < least) {
+        broken(
+          'roll-ups are complete',
+          `${process} asks for ${requested} m of at least ${least} m`,
+        );
+      }
+    },
+  };
+};
+
+/** At rest the fleet knows exactly the demand that there is. */
+export const demandEqualsRequests = ({ site, broken }: Bench): Invariant => ({
+  end: () => {
+    const wanted = [...site.cluster.store.collection(REQUESTS).objects()]
+      .reduce((sum, request) => sum + cpuOf(request), 0);
+    const needs = site.script.shard.clusters.get(CLUSTER)?.needs ?? [];
+    const known = needs.reduce(
+      (sum, { wire }) => sum + thousandths(wire.aggregateResources['cpu'] ?? ''),
+      0,
+    );
+    if (known !== wanted) {
+      broken('demand equals requests', `the fleet knows of ${known} m of ${wanted} m`);
+    }
+  },
+});
+
+const HELD = ['Draining', 'Drained', 'Failed'];
+
+/** Phases that the object of a machine may show (UPN-01, DR-40). */
+const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
+  const mark = reclaimAnnotation(node);
+  const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
+  switch (machine.state) {
+    case 'CREATING':
+    case 'SPECULATIVE':
+      return ['Provisioning'];
+    case 'CONFIGURING':
+      return ['Registered', ...held];
+    case 'CONFIGURED':
+      // A Node that somebody deleted took its key along: its machine stays Drained, if it was
+      // (DR-06), and nothing else holds a phase against the frames any more.
+      return node === undefined ? ['Ready', 'Drained'] : ['Ready', ...held];
+    case 'DRAINING':
+      return HELD;
+    case 'FAILED':
+      return ['Failed', ...held];
+    default:
+      return [];
+  }
+};
+
+/** UpcomingNodes are the machines of this cluster, and show them as they are. */
+export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): Invariant => {
+  const states = new Map<string, { readonly state: string; readonly sinceMs: number }>();
+  const strangersSinceMs = new Map<string, number>();
+  const { store } = site.cluster;
+  const nodeOf = ({ id }: FleetMachine): JsonRecord | undefined =>
+    store.collection('nodes').get({ namespace: '', name: nodeName(id) });
+  const settled = (machine: FleetMachine, reflectedMs: number): boolean => {
+    const known = states.get(machine.id);
+    const state = `${machine.state}, ${nodeOf(machine) === undefined ? 'no Node' : 'a Node'}`;
+    if (known?.state === state) return time.monotonic() - known.sinceMs > reflectedMs;
+    states.set(machine.id, { state, sinceMs: time.monotonic() });
+    return false;
+  };
+  const judge = (machine: FleetMachine): void => {
+    const object = store.collection(UPCOMING).get({ namespace: '', name: `un-${machine.id}` });
+    const phase = textAt(object, 'status', 'phase') ?? 'none';
+    if (phasesOf(machine, nodeOf(machine)).includes(phase)) return;
+    broken('UpcomingNodes equal the fleet', `${machine.id} is ${machine.state}, shown: ${phase}`);
+  };
+  const strangers = (bound: ReadonlySet<string>): readonly string[] =>
+    [...store.collection(UPCOMING).objects()].map(nameOf)
+      .filter((name) => !bound.has(name.slice('un-'.length)));
+  const look = (reflectedMs: number): void => {
+    const machines = site.bound();
+    const bound = new Set(machines.map(({ id }) => id));
+    for (const machine of machines) if (settled(machine, reflectedMs)) judge(machine);
+    const now = new Set(strangers(bound));
+    for (const name of strangersSinceMs.keys()) if (!now.has(name)) strangersSinceMs.delete(name);
+    for (const name of now) {
+      const sinceMs = strangersSinceMs.get(name) ?? time.monotonic();
+      strangersSinceMs.set(name, sinceMs);
+      if (time.monotonic() - sinceMs > reflectedMs) {
+        broken('UpcomingNodes equal the fleet', `"${name}" is no machine of this cluster`);
+      }
+    }
+  };
+  return {
+    tick: () => {
+      // What was seen in troubled times counts from the beginning of calm.
+      if (calmMs() < REFLECTED_MS) {
+        states.clear();
+        strangersSinceMs.clear();
+      } else look(REFLECTED_MS);
+    },
+    end: () => look(REFLECTED_AT_REST_MS),
+  };
+};
+
+/** At rest every request has been acknowledged. */
+export const requestsAreAcknowledged = ({ site, broken }: Bench): Invariant => ({
+  end: () => {
+    for (const request of site.cluster.store.collection(REQUESTS).objects()) {
+      const phase = textAt(request, 'status', 'phase') ?? 'none';
+      if (phase !== 'Acknowledged') {
+        broken('requests are acknowledged', `"${nameOf(request)}" is ${phase}`);
+      }
+    }
+  },
+});

@@ -1,0 +1,147 @@
+/** Laws about cordons, acks, deadlines and cancellations of drains. */
+import { textAt } from '../../src/domain/json.ts';
+import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
+import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
+import {
+  isCordoned,
+  isDraining,
+  mayEmpty,
+  ownersOf,
+  reclaimAnnotation,
+} from './node-annotations.ts';
+
+const NODES = '/api/v1/nodes';
+/** A line that has arrived is taken in within a few turns of the event loop. */
+const TAKEN_IN_MS = 20;
+/** No eviction after the deadline but those that were leaving. */
+const LEAVING_MS = 2000;
+/** From a deadline to the end that is written, in calm. */
+const ENDING_MS = 20_000;
+/** From a cancellation to the end that is written, in calm. */
+const CANCELLING_MS = 60_000;
+
+/** DR-01: whoever cordons says so in the same write. */
+export const cordonsHaveOwners = ({ cordonedByPerson, broken }: Bench): Invariant => ({
+  change: ({ resource, type, object }) => {
+    if (resource !== 'nodes' || type === 'DELETED') return;
+    if (!isCordoned(object) || ownersOf(object).length > 0) return;
+    const name = nameOf(object);
+    if (!cordonedByPerson.has(name)) broken('cordons have owners', `Node "${name}" has none`);
+  },
+});
+
+/** DR-11: an ack counts a node only when its cordon had landed, or the Node was gone. */
+export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
+  const landed = new Set<string>();
+  const existed = new Set<string>();
+  let seen = 0;
+  const judge = (instruction: string, started: number): void => {
+    const { shard } = site.script;
+    const reclaim = shard.reclaims.entries()
+      .find(({ instructionId }) => instructionId === instruction);
+    if (reclaim === undefined || started === 0) return;
+    const name = nodeName(reclaim.node);
+    const gone = existed.has(name) &&
+      site.cluster.store.collection('nodes').get({ namespace: '', name }) === undefined;
+    if (!gone && !landed.has(`${instruction} ${name}`)) {
+      broken('acks follow cordons', `${instruction} counts "${name}" before its cordon`);
+    }
+  };
+  return {
+    change: ({ resource, object }) => {
+      if (resource !== 'nodes') return;
+      existed.add(nameOf(object));
+      if (!isCordoned(object)) return;
+      for (const id of reclaimAnnotation(object)?.ids ?? []) landed.add(`${id} ${nameOf(object)}`);
+    },
+    frame: () => {
+      const acks = site.script.shard.reclaimAcks;
+      const fresh = acks.total() - seen;
+      seen = acks.total();
+      // A fleet that came back has forgotten the acks before.
+      if (fresh <= 0) return;
+      for (const { instructionId, nodesStarted } of acks.entries().slice(-fresh)) {
+        judge(instructionId, nodesStarted);
+      }
+    },
+  };
+};
+
+/** DR-03, DR-13: the deadline of a drain that goes on never moves away. */
+export const deadlinesStand = ({ broken }: Bench): Invariant => {
+  const deadlines = new Map<string, number>();
+  return {
+    change: ({ resource, type, object }) => {
+      if (resource !== 'nodes') return;
+      const mark = reclaimAnnotation(object);
+      const name = nameOf(object);
+      if (type === 'DELETED' || mark === undefined || mark.ended !== '') {
+        deadlines.delete(name);
+        return;
+      }
+      const known = deadlines.get(name) ?? Infinity;
+      if (mark.deadlineMs > known) {
+        broken('deadlines stand', `that of "${name}" moved by ${mark.deadlineMs - known} ms`);
+      }
+      deadlines.set(name, mark.deadlineMs);
+    },
+  };
+};
+
+/** DR-05, DR-11: pods are evicted only from nodes that their process knows to be draining. */
+export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant => {
+  const views = viewsOf(time, NODES);
+  return {
+    ...views.invariant,
+    leaves: ({ process, call }) => {
+      if (!call.path.endsWith('/eviction')) return;
+      const [namespace = '', , name = ''] = call.path.split('/').slice(4);
+      const pod = site.cluster.store.collection('pods').get({ namespace, name });
+      const node = textAt(pod, 'spec', 'nodeName') ?? '';
+      const view = views.get(process, node);
+      if (view === undefined) return;
+      const settled = time.monotonic() - view.sinceMs > TAKEN_IN_MS;
+      if (!settled) return;
+      if (!mayEmpty(view.object)) {
+        broken('evictions follow cordons', `${process} evicts "${name}" from "${node}"`);
+      }
+      const deadlineMs = reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
+      if (time.now() > deadlineMs + LEAVING_MS) {
+        broken('deadlines end drains', `${process} evicts "${name}" after it, from "${node}"`);
+      }
+    },
+  };
+};
+
+/** Every drain ends by its deadline, and a cancelled one says so. */
+export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
+  const cancelledMs = new Map<string, number>();
+  const judge = (node: unknown): void => {
+    const mark = reclaimAnnotation(node);
+    const name = nameOf(node);
+    if (mark === undefined || mark.ended !== '') {
+      cancelledMs.delete(name);
+      return;
+    }
+    if (isDraining(node) && time.now() > mark.deadlineMs + ENDING_MS) {
+      broken('every drain ends', `that of "${name}" should have, ${ENDING_MS} ms ago`);
+    }
+    if (isCordoned(node)) return;
+    const sinceMs = cancelledMs.get(name) ?? time.monotonic();
+    cancelledMs.set(name, sinceMs);
+    if (Math.min(time.monotonic() - sinceMs, calmMs()) > CANCELLING_MS) {
+      broken('cancels are heeded', `"${name}" is schedulable and its drain goes on`);
+    }
+  };
+  return {
+    tick: () => {
+      if (calmMs() < ENDING_MS) return;
+      for (const node of site.cluster.store.collection('nodes').objects()) judge(node);
+    },
+    end: () => {
+      for (const node of site.cluster.store.collection('nodes').objects()) {
+        if (isDraining(node)) broken('every drain ends', `that of "${nameOf(node)}" has not`);
+      }
+    },
+  };
+};

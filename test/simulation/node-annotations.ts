@@ -1,0 +1,55 @@
+/**
+ * Reads the cordon of a Node a second time, for invariants: keys, deadlines and ends as plain JSON.
+ */
+import {
+  booleanAt,
+  type JsonRecord,
+  listOrEmptyAt,
+  parseJson,
+  textAt,
+  textRecordOrEmptyAt,
+} from '../../src/domain/json.ts';
+
+/** What the reclaim key of a Node says. */
+export interface ReclaimAnnotation {
+  readonly ids: readonly string[];
+  readonly deadlineMs: number;
+  /** '' while it goes on. */
+  readonly ended: string;
+}
+
+const PREFIX = 'cordon.tidegate.dev/';
+
+/** Owners of the Node's cordon. */
+export const ownersOf = (node: unknown): readonly string[] =>
+  Object.keys(textRecordOrEmptyAt(node, 'metadata', 'annotations'))
+    .filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length));
+
+/** The reclaim key; undefined without one. */
+export const reclaimAnnotation = (node: unknown): ReclaimAnnotation | undefined => {
+  const text = textAt(node, 'metadata', 'annotations', `${PREFIX}reclaim`);
+  const value = text === undefined ? undefined : parseJson(text);
+  if (value === undefined) return undefined;
+  return {
+    ids: listOrEmptyAt(value, 'ids').filter((id) => typeof id === 'string'),
+    deadlineMs: Date.parse(textAt(value, 'deadline') ?? ''),
+    ended: textAt(value, 'ended') ?? '',
+  };
+};
+
+export const isCordoned = (node: unknown): boolean =>
+  booleanAt(node, 'spec', 'unschedulable') === true;
+
+/** The Node is being drained, as it says itself. */
+export const isDraining = (node: unknown): boolean =>
+  isCordoned(node) && reclaimAnnotation(node)?.ended === '';
+
+/** An owner of its cordon has a drain going on, other than the person who cordoned it. */
+export const mayEmpty = (node: JsonRecord): boolean => {
+  if (!isCordoned(node)) return false;
+  const annotations = textRecordOrEmptyAt(node, 'metadata', 'annotations');
+  return ownersOf(node).some((owner) =>
+    owner !== 'person' &&
+    textAt(parseJson(annotations[PREFIX + owner] ?? ''), 'ended') === undefined
+  );
+};

@@ -1,0 +1,125 @@
+/** The operator processes of a simulated world: who runs, who leads, who is started again. */
+import { textAt } from '../../src/domain/json.ts';
+import type { ApiTap } from './api-line.ts';
+import type { Sent } from './invariant.ts';
+import {
+  LEASE,
+  NAMESPACE,
+  ORDINARY_FLAGS,
+  type ProcessFlags,
+  type SimulatedProcess,
+  startProcess,
+} from './simulated-process.ts';
+import type { WorldState } from './world-state.ts';
+
+/** A lease that nobody renews, and the caches of the next leader. */
+export const TAKEOVER_MS = 25_000;
+
+const tapOf = ({ invariants }: WorldState) => (process: string): ApiTap => ({
+  leaves: (call) => {
+    const sent: Sent = { process, call };
+    for (const invariant of invariants) invariant.leaves?.(sent);
+    return (answer) => {
+      for (const invariant of invariants) invariant.answered?.(sent, answer);
+    };
+  },
+  done: (call, answer) => {
+    for (const invariant of invariants) invariant.done?.({ process, call }, answer);
+  },
+  arrives: (path, lines) => {
+    for (const invariant of invariants) invariant.arrives?.(process, path, lines);
+  },
+});
+
+/** Makes the set of processes, with none running. */
+export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
+  const { time, siteOptions, site, invariants, interceptor, weather, starts, trouble, log } = state;
+  const processes: SimulatedProcess[] = [];
+  let number = 0;
+
+  const start = (): void => {
+    number += 1;
+    // Before it begins to run: invariants ask for it.
+    starts.set(`process-${number}`, time.monotonic());
+    log.note(`process-${number} starts`);
+    trouble(TAKEOVER_MS);
+    processes.push(startProcess({
+      time,
+      seed: siteOptions.seed,
+      handle: site.answer,
+      script: () => site.script,
+      interceptor,
+      weather,
+      flags,
+      witness: {
+        tap: tapOf(state),
+        frame: (from, frame) => {
+          for (const invariant of invariants) invariant.frame?.(from, frame);
+        },
+        logged: (from, entry) => {
+          for (const invariant of invariants) invariant.logged?.(from, entry);
+        },
+        ...(invariants.some(({ inspection }) => inspection !== undefined)
+          ? {
+            inspection: (from, event) =>
+              invariants.forEach((invariant) => invariant.inspection?.(from, event)),
+          }
+          : {}),
+      },
+    }, number));
+  };
+  /** The one that holds the lease; else whoever runs. */
+  const leader = (): SimulatedProcess | undefined => {
+    const lease = site.cluster.store.collection('leases.coordination.k8s.io')
+      .get({ namespace: NAMESPACE, name: LEASE });
+    const holder = textAt(lease, 'spec', 'holderIdentity');
+    return processes.find(({ identity }) => identity === holder) ?? processes[0];
+  };
+  /** Another one is started in `forMs`, when that is said. */
+  const leave = (process: SimulatedProcess, forMs?: number): void => {
+    processes.splice(processes.indexOf(process), 1);
+    trouble((forMs ?? 0) + TAKEOVER_MS);
+    if (forMs !== undefined) time.schedule(forMs, start);
+  };
+  return {
+    start,
+    leader,
+    all: (): readonly SimulatedProcess[] => [...processes],
+    /** The leader is killed; another process is started in `forMs`, when that is said. */
+    crash: (forMs?: number): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is killed`);
+      process.crash();
+      leave(process, forMs);
+    },
+    /** The leader is asked to go, as a rollout does; its successor comes at the same time. */
+    replace: (): void => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is asked to go`);
+      leave(process, 0);
+      void process.stop();
+    },
+    /** The leader is asked to go, and nobody comes in its place; resolves when it is gone. */
+    dismiss: async (): Promise<void> => {
+      const process = leader();
+      if (process === undefined) return;
+      log.note(`${process.identity} is asked to go`);
+      leave(process);
+      await process.stop();
+    },
+    /** The leader does nothing for `forMs`, and then goes on as if nothing had been. */
+    freeze: (forMs: number): void => {
+      const process = leader();
+      if (process === undefined || process.line.frozen()) return;
+      log.note(`${process.identity} freezes`);
+      process.line.freeze();
+      trouble(forMs + TAKEOVER_MS);
+      time.schedule(forMs, () => {
+        log.note(`${process.identity} thaws`);
+        process.line.thaw();
+      });
+    },
+  };
+};

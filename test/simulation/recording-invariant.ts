@@ -1,0 +1,59 @@
+/**
+ * The invariant that a bug report is a file: what the lifecycles of a process go through is
+ * recorded as lines, and the lines alone lead the same machines to the same states. Not in every
+ * world, because it plays everything twice.
+ */
+import { recordEntry } from '../../src/api/actor-record.ts';
+import { MACHINES } from '../../src/machines/index.ts';
+import { recordInto } from '../../src/observability/actor-recorder.ts';
+import { type Inspect, inspectWith } from '../../src/observability/inspector.ts';
+import { makeReplay } from '../../src/view/replay.ts';
+import type { Bench, Invariant } from './invariant.ts';
+
+const INVARIANT = 'recordings play again';
+
+/**
+ * Time that wakes nobody, because invariants change nothing: batches that are full wake themselves.
+ */
+const STILL = { now: () => 0, schedule: () => () => {} };
+
+/** A recorder of a process. */
+interface Recorder {
+  readonly inspect: Inspect;
+  readonly close: () => Promise<void>;
+}
+
+/** Plays what a process records. */
+const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
+  const replay = makeReplay(MACHINES);
+  const play = (text: string): void => {
+    const entry = recordEntry(text);
+    if (entry._tag === 'Head') return;
+    if (entry._tag !== 'Line') return broken(INVARIANT, `${process} recorded ${text}`);
+    const { line } = entry;
+    const result = replay.play(line);
+    if (result._tag === 'Moved') return;
+    const why = result._tag === 'Unplayable' ? result.why : `it was in "${result.recorded}"`;
+    broken(INVARIANT, `${process}, ${line.id} at "${line.event.type}": ${why}`);
+  };
+  const { observe, close } = recordInto(
+    { put: play, flush: () => {}, waitingBytes: () => 0, close: () => Promise.resolve() },
+    { title: process, time: STILL, kinds: new Set(Object.keys(MACHINES)) },
+  );
+  return { inspect: inspectWith(() => {}, [observe]), close };
+};
+
+/** Each process's recording plays again. */
+export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => {
+  const recorders = new Map<string, Recorder>();
+  return {
+    inspection: (process, event) => {
+      const recorder = recorders.get(process) ?? executed(process, bench);
+      recorders.set(process, recorder);
+      recorder.inspect(event);
+    },
+    end: () => {
+      for (const recorder of recorders.values()) void recorder.close();
+    },
+  };
+};

@@ -1,0 +1,94 @@
+/** `npm run simulate -- --scenario NAME` and `--scenarios`: runs scenarios and prints reports. */
+import { SCENARIOS } from './catalogue.ts';
+import { runScenario, type Scenario, type ScenarioReport, wentWell } from './scenario.ts';
+
+/** What is printed besides the table. */
+export interface PrintOptions {
+  readonly log: boolean;
+  /** Leaves the crowds out. */
+  readonly small: boolean;
+  /** Only the name and digest of each, for comparisons. */
+  readonly digests: boolean;
+  readonly print: (text: string) => void;
+}
+
+const HEADS = [
+  'scenario',
+  'simulated',
+  'wall',
+  '× real time',
+  'evictions',
+  'requests',
+  'invariants',
+];
+const RIGHT = new Set([1, 2, 3, 4, 5]);
+const WIDTHS = [24, 10, 9, 12, 10, 9, 10];
+
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, at) =>
+    RIGHT.has(at) ? cell.padStart(WIDTHS[at] ?? 0) : cell.padEnd(WIDTHS[at] ?? 0)
+  ).join('  ').trimEnd();
+
+const cellsOf = (report: ScenarioReport, wallMs: number): readonly string[] => [
+  report.name,
+  `${Math.round(report.simulatedMs / 1000)} s`,
+  `${(wallMs / 1000).toFixed(2)} s`,
+  String(Math.round(report.simulatedMs / wallMs)),
+  String(report.evictions),
+  String(report.requests),
+  report.breach === undefined ? 'kept' : 'BROKEN',
+];
+
+const printProblems = (
+  { name, breach, findings }: ScenarioReport,
+  print: PrintOptions['print'],
+): void => {
+  if (breach !== undefined) {
+    const at = Math.round(breach.atMs / 1000);
+    print(`  the invariant "${breach.invariant}" is broken after ${at} s: ${breach.what}`);
+  }
+  const wrong = findings.filter(({ holds }) => !holds);
+  for (const { what, instead } of wrong) print(`  not so: ${what}: ${instead}`);
+  if (breach !== undefined || wrong.length > 0) print(`  npm run simulate -- --scenario ${name}`);
+};
+
+/** The scenario of a name; without one all of them, or all small ones. */
+const asked = (name: string | undefined, small: boolean): readonly Scenario[] =>
+  SCENARIOS.filter((scenario) =>
+    name === undefined ? !small || scenario.crowd !== true : scenario.name === name
+  );
+
+/** Tells the scenario of a name, or all; gives how many did not come as they must. */
+export const printScenarios = async (
+  name: string | undefined,
+  options: PrintOptions,
+): Promise<number> => {
+  const { log, small, digests, print } = options;
+  const scenarios = asked(name, small);
+  if (scenarios.length === 0) {
+    print(`There is no scenario "${name ?? ''}". There are:`);
+    for (const one of SCENARIOS) print(`  ${one.name.padEnd(24)}  ${one.shows}`);
+    return 1;
+  }
+  const showsTable = !log && !digests;
+  let [failures, slowest] = [0, Infinity];
+  if (showsTable) print(row(HEADS));
+  for (const scenario of scenarios) {
+    const beganMs = performance.now();
+    const report = await runScenario(scenario);
+    const wallMs = performance.now() - beganMs;
+    slowest = Math.min(slowest, report.simulatedMs / wallMs);
+    if (log) print(report.log.join('\n'));
+    if (digests) print(`${report.name} ${report.digest}`);
+    if (showsTable) print(row(cellsOf(report, wallMs)));
+    if (!wentWell(report)) failures += 1;
+    if (!digests) printProblems(report, print);
+  }
+  if (showsTable) {
+    print(
+      `${scenarios.length} scenarios, ${failures} not as they must be; ` +
+        `the slowest at ${Math.round(slowest)}× real time`,
+    );
+  }
+  return failures;
+};

@@ -1,0 +1,43 @@
+/** Looking on at lifecycles: what was not asked for does not exist, and so costs nothing. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startInspectors } from '../../../src/cli/inspectors.ts';
+
+const emptyFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidegate-onlookers-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const looked = async (asked: {
+  readonly recordFile?: string;
+  readonly inspectAddress?: { readonly host: string; readonly port: number };
+}) => {
+  const inspectors = await startInspectors({
+    recordFile: asked.recordFile,
+    inspectAddress: asked.inspectAddress,
+    title: 'test',
+  });
+  const lines: string[] = [];
+  await inspectors.open({ log: (_level, message) => lines.push(message) });
+  await inspectors.close();
+  return { inspectors: inspectors.all.length, lines };
+};
+
+test('nobody looks on where neither page nor recording is asked for', async () => {
+  expect(await looked({})).toEqual({ inspectors: 0, lines: [] });
+});
+
+test('a recording is one onlooker and one file', async () => {
+  const folder = await emptyFolder();
+  const { inspectors, lines } = await looked({ recordFile: join(folder, 'report.jsonl') });
+  expect([inspectors, lines]).toEqual([1, ['Lifecycles are recorded']]);
+  expect(await readdir(folder)).toEqual(['report.jsonl']);
+});
+
+test('a live page is one onlooker and one server', async () => {
+  const { inspectors, lines } = await looked({ inspectAddress: { host: '', port: 0 } });
+  expect([inspectors, lines]).toEqual([1, ['Live page is served']]);
+});

@@ -1,0 +1,174 @@
+/**
+ * What the invariant about slots counts against a process and what it does not. Found by worlds
+ * 192, 195 and 323: a Pending pod was evicted in passing, which takes no slot; the watch of budgets
+ * was away while that of pods showed the evicted pod ending, and its slot is held for two seconds
+ * then. And by world 98: the answer was lost, and the drain was over before that was known.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { budgetObject, budgetPath } from '../../simulation/app-objects.ts';
+import { embeddedSite } from '../../simulation/embedded-site.ts';
+import type { Sent } from '../../simulation/invariant.ts';
+import { slotsAreUsedOnce } from '../../simulation/budget-invariants.ts';
+import { worldPlan } from '../../simulation/world-plan.ts';
+
+const PODS = '/api/v1/namespaces/shop/pods';
+const LONG_AGO = '2025-01-01T00:00:00Z';
+const PROCESS = 'process-1';
+
+const ended: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+/** A process that was shown a budget with one slot, and pods under that budget. */
+const rig = () => {
+  const time = simulatedTime();
+  const site = embeddedSite(worldPlan(1), time);
+  ended.push(site.stop);
+  const breaches: string[] = [];
+  const invariant = slotsAreUsedOnce({
+    site,
+    time,
+    broken: (_, what) => void breaches.push(what),
+    calmMs: () => Infinity,
+    cordonedByPerson: new Set(),
+    startedMs: () => 0,
+  });
+  const plan = { field: 'minAvailable', amount: 1, alwaysAllow: false } as const;
+  expect(site.ask('POST', budgetPath(), budgetObject('web', plan)).status).toBe(201);
+  const current = {
+    metadata: { name: 'web', namespace: 'shop', generation: 1, resourceVersion: '1' },
+    status: { observedGeneration: 1, disruptionsAllowed: 1 },
+  };
+  invariant.arrives?.(PROCESS, '/apis/policy/v1/poddisruptionbudgets', [
+    { type: 'MODIFIED', object: current },
+  ]);
+  const sentFor = (name: string): Sent => {
+    const { body } = site.ask('GET', `${PODS}/${name}`);
+    const deleteOptions = { preconditions: { uid: textAt(body, 'metadata', 'uid') } };
+    return {
+      process: PROCESS,
+      call: { method: 'POST', path: `${PODS}/${name}/eviction`, body: { deleteOptions } },
+    };
+  };
+  return {
+    time,
+    breaches,
+    /** A Node with a reclaim key whose drain goes on. */
+    node: (name: string): void => {
+      const annotations = { 'cordon.tidegate.dev/reclaim': '{"ids":["i1"]}' };
+      const { status } = site.ask('POST', '/api/v1/nodes', {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name, annotations },
+        spec: { unschedulable: true },
+      });
+      expect(status).toBe(201);
+    },
+    removeNode: (name: string): void => {
+      expect(site.ask('DELETE', `/api/v1/nodes/${name}`).status).toBe(200);
+    },
+    pod: (name: string, phase: 'Running' | 'Pending', nodeName?: string) => {
+      site.ask('POST', PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, labels: { app: 'web' } },
+        spec: {
+          containers: [{ name: 'main', image: 'registry.example/web:1' }],
+          ...(nodeName === undefined ? {} : { nodeName }),
+        },
+      });
+      const status = phase === 'Running' ? 'True' : 'False';
+      const conditions = [{ type: 'Ready', status, lastTransitionTime: LONG_AGO }];
+      const patched = site.ask('PATCH', `${PODS}/${name}/status`, {
+        status: { phase, conditions },
+      });
+      expect(patched.status).toBe(200);
+    },
+    /** The eviction leaves. */
+    asks: (name: string): void => invariant.leaves?.(sentFor(name)),
+    /** The eviction leaves, is done and answered. */
+    evicts: (name: string): void => {
+      const sent = sentFor(name);
+      invariant.leaves?.(sent);
+      site.ask('DELETE', `${PODS}/${name}`);
+      invariant.done?.(sent, { status: 201, body: undefined });
+      invariant.answered?.(sent, { status: 201, body: undefined });
+    },
+    /** The eviction leaves, and nothing is heard of it. */
+    loses: (name: string): void => {
+      const sent = sentFor(name);
+      invariant.leaves?.(sent);
+      invariant.answered?.(sent, undefined);
+    },
+    showPods: (): void => invariant.arrives?.(PROCESS, '/api/v1/pods', []),
+  };
+};
+
+const BREACH = `${PROCESS} asks for a slot of "shop/web", which has none`;
+
+describe('slotsAreUsedOnce', () => {
+  test('a slot that was asked for is not there for another pod', () => {
+    const { pod, asks, breaches } = rig();
+    pod('a', 'Running');
+    pod('b', 'Running');
+    asks('a');
+    expect(breaches).toEqual([]);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
+  });
+
+  test('a Pending pod that is evicted takes no slot from another', () => {
+    const { pod, evicts, asks, breaches } = rig();
+    pod('a', 'Pending');
+    pod('b', 'Running');
+    evicts('a');
+    asks('b');
+    expect(breaches).toEqual([]);
+  });
+
+  test('two seconds after answer and sighting a slot is held no more', async () => {
+    const { pod, evicts, showPods, asks, time, breaches } = rig();
+    pod('a', 'Running');
+    pod('b', 'Running');
+    evicts('a');
+    showPods();
+    await time.advance(1900);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
+    await time.advance(200);
+    breaches.length = 0;
+    asks('b');
+    expect(breaches).toEqual([]);
+  });
+
+  test('a slot whose pod was not seen ending is held on', async () => {
+    const { pod, evicts, asks, time, breaches } = rig();
+    pod('a', 'Running');
+    pod('b', 'Running');
+    evicts('a');
+    await time.advance(60_000);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
+  });
+
+  test('a slot whose answer was lost is held while the drain goes on, and not after it', async () => {
+    const { node, removeNode, pod, loses, showPods, asks, time, breaches } = rig();
+    node('n1');
+    pod('a', 'Running', 'n1');
+    pod('b', 'Running');
+    loses('a');
+    showPods();
+    await time.advance(60_000);
+    asks('b');
+    expect(breaches).toEqual([BREACH]);
+    removeNode('n1');
+    showPods();
+    await time.advance(2100);
+    breaches.length = 0;
+    asks('b');
+    expect(breaches).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * What the invariant about UpcomingNodes lets pass and what it does not. Found by worlds 38 and
+ * 127: a person deleted the Node of a machine that had been drained; a machine became idle in the
+ * very moment in which its world ended, 26 ms before its object was deleted.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { embeddedSite } from '../../simulation/embedded-site.ts';
+import { upcomingNodesEqualFleet } from '../../simulation/demand-invariants.ts';
+import { CLUSTER } from '../../simulation/simulated-process.ts';
+import { worldPlan } from '../../simulation/world-plan.ts';
+
+const MACHINE = 'm-000001';
+const OBJECTS = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
+/** Longer than a change may take to be shown. */
+const LONG_SECONDS = 70;
+
+const ended: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+/** A cluster without an operator, with one machine that is CONFIGURED. */
+const rig = () => {
+  const time = simulatedTime();
+  const site = embeddedSite(worldPlan(1), time);
+  ended.push(site.stop);
+  const breaches: string[] = [];
+  const invariant = upcomingNodesEqualFleet({
+    site,
+    time,
+    broken: (_, what) => void breaches.push(what),
+    calmMs: () => Infinity,
+    cordonedByPerson: new Set(),
+    startedMs: () => 0,
+  });
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      await time.advance(1000);
+      invariant.tick?.();
+    }
+  };
+  site.script.place(MACHINE, { state: 'CONFIGURED', cluster: CLUSTER });
+  site.ask('POST', OBJECTS, {
+    apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+    kind: 'UpcomingNode',
+    metadata: { name: `un-${MACHINE}` },
+    spec: { resources: { cpu: '8' } },
+  });
+  return {
+    site,
+    pass,
+    breaches,
+    end: () => invariant.end?.(),
+    show: (phase: string) =>
+      site.ask('PATCH', `${OBJECTS}/un-${MACHINE}/status`, { status: { phase } }).status,
+  };
+};
+
+describe('upcomingNodesEqualFleet', () => {
+  test('a machine that leaves in the last moment of its world is not missed yet', async () => {
+    const { site, pass, show, end, breaches } = rig();
+    expect(show('Ready')).toBe(200);
+    await pass(LONG_SECONDS);
+    site.script.forget(MACHINE);
+    await pass(1);
+    end();
+    expect(breaches).toEqual([]);
+  });
+
+  test('at rest, an object whose machine left before is one too many', async () => {
+    const { site, pass, show, end, breaches } = rig();
+    expect(show('Ready')).toBe(200);
+    await pass(LONG_SECONDS);
+    site.script.forget(MACHINE);
+    await pass(10);
+    expect(breaches).toEqual([]);
+    end();
+    expect(breaches).toEqual([`"un-${MACHINE}" is no machine of this cluster`]);
+  });
+
+  test.each([
+    { phase: 'Ready', isFine: true },
+    { phase: 'Drained', isFine: true },
+    { phase: 'Draining', isFine: false },
+    { phase: 'Failed', isFine: false },
+  ])('a machine whose Node was deleted while it serves shows $phase: $isFine', async (given) => {
+    const { site, pass, show, breaches } = rig();
+    await pass(1);
+    expect(site.ask('DELETE', `/api/v1/nodes/${MACHINE}`).status).toBe(200);
+    expect(show(given.phase)).toBe(200);
+    await pass(LONG_SECONDS);
+    expect(breaches.length === 0).toBe(given.isFine);
+  });
+
+  test.each(['Drained', 'Draining', 'Failed'])(
+    'a machine with a Node that nobody drains does not show %s',
+    async (phase) => {
+      const { pass, show, breaches } = rig();
+      expect(show(phase)).toBe(200);
+      await pass(LONG_SECONDS);
+      expect(breaches[0]).toBe(`${MACHINE} is CONFIGURED, shown: ${phase}`);
+    },
+  );
+});

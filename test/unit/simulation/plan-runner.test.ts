@@ -1,0 +1,40 @@
+/**
+ * When a story lets calm begin. Found by worlds 149, 271, 276 and 277: a process that was started
+ * into a slow list sat in it after the weather had ended, and sought the lease only then, while the
+ * invariants took the world for calm and missed the ends of its drains.
+ */
+import { expect, test } from 'vitest';
+import type { Weather } from '../../simulation/api-line.ts';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { embeddedSite } from '../../simulation/embedded-site.ts';
+import { TAKEOVER_MS } from '../../simulation/operator-processes.ts';
+import { planRunner } from '../../simulation/plan-runner.ts';
+import { worldPlan } from '../../simulation/world-plan.ts';
+
+test('SlowList is trouble until the last slow list has its answer and somebody leads', async () => {
+  const plan = worldPlan(1);
+  const site = embeddedSite(plan, simulatedTime());
+  const seen = { troubleMs: 0, weatherMs: 0, oneWayMs: 0 };
+  const trouble = (forMs: number): void => {
+    seen.troubleMs = Math.max(seen.troubleMs, forMs);
+  };
+  const nothing = (): void => {};
+  planRunner(site, plan, {
+    crash: nothing,
+    replace: nothing,
+    freeze: nothing,
+    weather: (change: Partial<Weather>, forMs) => {
+      trouble(forMs);
+      seen.weatherMs = forMs;
+      seen.oneWayMs = change.slowListMs ?? 0;
+    },
+    dropWatches: nothing,
+    trouble,
+    schedule: nothing,
+    cordonedByPerson: new Set(),
+  })({ _tag: 'SlowList', collection: '/nodes', forMs: 40_000 });
+  await site.stop();
+  expect(seen.weatherMs).toBe(40_000);
+  const listedMs = seen.weatherMs + 2 * seen.oneWayMs;
+  expect(seen.troubleMs).toBeGreaterThanOrEqual(listedMs + TAKEOVER_MS);
+});
