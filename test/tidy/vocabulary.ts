@@ -58,7 +58,6 @@ export const NOT_YET_RENAMED: readonly string[] = [
   'test/unit/proto/two-readings.test.ts',
   'test/unit/session',
   'test/unit/streams',
-  'test/unit/view/drain-status.test.ts',
   'tools/rules',
   'tools/rules-docs.ts',
 ];
