@@ -27,17 +27,17 @@ const floor = (name: string, testTimeout: number, more: object = {}) => ({
 /** When a floor is run, after the groups of lower order, and how many of its files at once. */
 const turn = (groupOrder: number, maxWorkers: number) => ({ maxWorkers, sequence: { groupOrder } });
 
-/** The same models, played on one cluster for all of them: all ways, or the shortest. */
-const onCluster = (site: 'embedded' | 'kube-apiserver', ways: 'all' | 'shortest' = 'all') => ({
+/** The same models, executed on one cluster for all of them: all paths, or the shortest. */
+const onCluster = (site: 'embedded' | 'kube-apiserver', paths: 'all' | 'shortest' = 'all') => ({
   test: {
-    name: ways === 'all' ? `models-${site}` : `models-${site}-${ways}`,
+    name: paths === 'all' ? `models-${site}` : `models-${site}-${paths}`,
     include: ['test/models/*.test.ts'],
     exclude: ['test/models/harness.test.ts'],
     globalSetup: [`test/models/cluster/on-${site}.ts`],
     testTimeout: 300_000,
     hookTimeout: 600_000,
     pool: 'forks' as const,
-    provide: { purpose: 'cluster' as const, ways },
+    provide: { purpose: 'cluster' as const, paths },
   },
 });
 

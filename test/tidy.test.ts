@@ -12,6 +12,7 @@ import { chartOf } from '../src/view/chart/chart.ts';
 import { machineJson } from '../src/view/chart/chart-config.ts';
 import { chartDrift } from '../tools/chart-drift.ts';
 import { blanked } from './tidy/blanking.ts';
+import { CITATION_RULES } from './tidy/citations.ts';
 import { brokenLinks, pages } from './tidy/links.ts';
 import {
   looseVersions,
@@ -26,7 +27,7 @@ import { projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
 import { chartProblems, chartProblemText } from './tidy/statecharts.ts';
 import { WORD_RULES } from './tidy/words.ts';
 
-const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES];
+const RULES = [...ROOM_RULES, ...WORD_RULES, ...SHAPE_RULES, ...CITATION_RULES];
 const files = projectFiles();
 
 describe('tidy', () => {
@@ -50,6 +51,21 @@ describe('tidy', () => {
       'export const e = /Date.now\\(["\'`/]/.test(f);\n';
     const caught = WORD_RULES.flatMap(({ check }) => check(sourceFile('src/domain/x.ts', text)));
     expect(caught).toEqual([]);
+  });
+
+  test('functions count whole, whatever their bodies and types look like', () => {
+    const body = '  step();\n'.repeat(90);
+    const rule = SHAPE_RULES.find(({ title }) => title.endsWith('the functions inside of them'));
+    const long = [
+      `const a = (): Wide<A, B> => run(() => {\n${body}});\n`,
+      `const a = (one: One): { readonly two: Two } => {\n${body}};\n`,
+      `const a = (one: One) => (two: Two) => ({\n${'  x: 1,\n'.repeat(90)}});\n`,
+      `class A {\n  run(): void {\n${body}  }\n}\n`,
+    ];
+    const caught = long.map((text) => rule?.check(sourceFile('src/domain/x.ts', text)).length ?? 0);
+    expect(caught.map((count) => count > 0)).toEqual(long.map(() => true));
+    const short = `type A = (a: B) => void;\n${body}const b = (): void => {};\n${body}`;
+    expect(rule?.check(sourceFile('src/domain/x.ts', short))).toEqual([]);
   });
 
   test('blanking keeps every line where it was', () => {

@@ -1,9 +1,9 @@
 /**
- * `npm run models`: walks every statechart, drives the ways that were generated from it through the
+ * `npm run models`: walks every statechart, executes the paths that were generated from it on the
  * live actor, and prints what was covered.
  *
- * Promises: exit code 1 when a state or transition is not taken, a recorded story has changed, or
- * an invariant is broken; 2 for a flag that is unknown.
+ * Promises: exit code 1 when a state or transition is not taken, a recorded transcript has changed,
+ * or an invariant is broken; 2 for a flag that is unknown.
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -14,18 +14,18 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const HELP = `Usage: npm run models -- [FLAGS] [WORD ...]
 
-Walks every statechart, or those whose test files have a WORD in their names, and drives the ways
-that are generated from it through the live actor.
+Walks every statechart, or those whose test files have a WORD in their names, and executes the paths
+that are generated from it on the live actor.
 
-  --cluster[=WHICH]  play the ways on clusters instead of over fakes: "embedded",
+  --cluster[=WHICH]  execute the paths on clusters instead of over fakes: "embedded",
                      "kube-apiserver" (the test bed), or both
-  --emit             record the stories anew
+  --emit             record the transcripts anew
   --junit FILE       also write the results for a CI server
   --mutants          try the generated tests on machines that are wrong
   --help             print this
 `;
 
-/** Clusters on which ways are played, by the name of the vitest project that does it. */
+/** Clusters on which paths are executed, by the name of the vitest project that does it. */
 const CLUSTERS: Readonly<Record<string, readonly string[]>> = {
   both: ['models-embedded', 'models-kube-apiserver'],
   embedded: ['models-embedded'],

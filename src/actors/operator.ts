@@ -49,7 +49,7 @@ export interface OperatorOptions {
 /** What every operator does to its environment, whatever its roles do besides. */
 export type OperatorEnvironment = ActorEnvironment<KubeApi | WriteGate | Events>;
 
-/** Answers that are waited for on the way out; the pod has 30 s (drain rules: DR-15). */
+/** Answers that are waited for on the way out; the pod has 30 s (DR-15). */
 const SETTLE_MS = 15_000;
 const STOPS_WRITING = 'this process stops writing';
 
@@ -154,7 +154,7 @@ class RunningOperator implements Operator {
       );
   }
 
-  /** From here on nothing new is sent, to peers or to the cluster (drain rules: DR-15). */
+  /** From here on nothing new is sent, to peers or to the cluster (DR-15). */
   #closeRoles(): Effect.Effect<void, never, WriteGate> {
     return Effect.gen({ self: this }, function* () {
       const gate = yield* WriteGate;

@@ -1,9 +1,9 @@
 /**
  * The roles of an operator by name, made and put in the order in which they lead.
  *
- * Promises: who gives nodes back leads before the session is opened (drain rules: DR-13), and the
- * session opens last of those that demand depends on; what a role needs of another is handed to it
- * here and nowhere else. A new role adds its folder and its line.
+ * Promises: who gives nodes back leads before the session is opened (DR-13), and the session opens
+ * last of those that demand depends on; what a role needs of another is handed to it here and
+ * nowhere else. A new role adds its folder and its line.
  */
 import type { Intern } from '../domain/text-pool.ts';
 import type { Credentials } from '../effects/credentials.ts';
@@ -48,7 +48,7 @@ const fleetRoles = (
   options: FleetOptions,
   { context, pods }: {
     readonly context: RoleContext;
-    /** Demand waits for its first requests when it is there (wire: rule 5). */
+    /** Demand waits for its first requests when it is there (WIRE-05). */
     readonly pods: CapacityRequestsRole | undefined;
   },
 ) => {

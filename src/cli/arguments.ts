@@ -1,6 +1,6 @@
 /**
  * Arguments as the Go operator takes them, made into ours, so that an image swap needs no change of
- * a manifest (wire: The Go operator's command line).
+ * a manifest (CLU-05).
  *
  * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes mean the same; flags
  * without a verb mean `operator`; what already is in our form is left alone.

@@ -7,7 +7,7 @@ import { type Operator, startOperator } from '../actors/operator.ts';
 import { operatorServices } from '../actors/operator-services.ts';
 import { makeRoles, type RolesOptions } from '../actors/roles.ts';
 import type { LeadershipOptions } from '../actors/leadership.ts';
-import { sayStreamDefects } from '../actors/fleet-session/stream-defects.ts';
+import { logStreamDefects } from '../actors/fleet-session/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';
@@ -101,7 +101,7 @@ export const startOperatorProcess = async (
     onlookers: onlookers.all,
   });
   const { telemetry, inspect } = observability;
-  sayStreamDefects(telemetry);
+  logStreamDefects(telemetry);
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
   // Rejects with a sentence when the kubeconfig cannot be used.

@@ -1,8 +1,8 @@
 /**
  * What an AvailableCapacity is to look like and which write brings it there.
  *
- * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's double;
- * the object goes when the fleet says that there is none and is sure of it.
+ * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's
+ * double; the object goes when the fleet reports that there is none and is sure of it.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import { decimalText } from './decimal.ts';
@@ -21,8 +21,8 @@ export interface AvailableCapacityProjection extends Identity {
   readonly spec: CapacitySpecText;
 }
 
-/** What the fleet last said of one profile. */
-export interface CapacitySaid {
+/** What the fleet last reported of one profile. */
+export interface CapacityReport {
   readonly spec: CapacitySpecText;
   /** True when there is none, for certain. */
   readonly exhausted: boolean;
@@ -30,8 +30,8 @@ export interface CapacitySaid {
 
 /** Everything that decides about one AvailableCapacity. */
 export interface AvailableCapacityFacts {
-  readonly said: CapacitySaid | null;
-  readonly shown: AvailableCapacityProjection | null;
+  readonly reported: CapacityReport | null;
+  readonly current: AvailableCapacityProjection | null;
 }
 
 /** A write of the object, as metrics call it. */
@@ -68,7 +68,7 @@ const canonical = (fields: SpecFields): CapacitySpecText =>
   });
 
 /** A frame as it is kept. A cost that is no number is shown as 0. */
-export const capacitySaid = (frame: CapacityObservation): CapacitySaid => ({
+export const capacityReport = (frame: CapacityObservation): CapacityReport => ({
   spec: canonical({
     requirements: frame.requirements,
     resources: frame.resources,
@@ -114,18 +114,20 @@ export const newAvailableCapacity = (name: string, spec: CapacitySpecText): obje
 });
 
 /** The merge patch of what changed; `undefined` when nothing did. */
-export const capacityPatch = ({ said, shown }: AvailableCapacityFacts): object | undefined => {
-  if (said === null || shown === null || said.spec === shown.spec) return undefined;
-  const spec = mergePatchOf(parseJson(shown.spec), parseJson(said.spec));
+export const capacityPatch = (
+  { reported, current }: AvailableCapacityFacts,
+): object | undefined => {
+  if (reported === null || current === null || reported.spec === current.spec) return undefined;
+  const spec = mergePatchOf(parseJson(current.spec), parseJson(reported.spec));
   return spec === undefined ? undefined : { spec };
 };
 
 /** The write that is pending; `undefined` when the object shows what the fleet reported. */
 export const pendingCapacityWrite = (
-  { said, shown }: AvailableCapacityFacts,
+  { reported, current }: AvailableCapacityFacts,
 ): CapacityWrite | undefined => {
-  if (said === null) return undefined;
-  if (said.exhausted) return shown === null ? undefined : 'delete';
-  if (shown === null) return 'create';
-  return said.spec === shown.spec ? undefined : 'spec_update';
+  if (reported === null) return undefined;
+  if (reported.exhausted) return current === null ? undefined : 'delete';
+  if (current === null) return 'create';
+  return reported.spec === current.spec ? undefined : 'spec_update';
 };

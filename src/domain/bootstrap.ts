@@ -1,9 +1,9 @@
 /**
  * What a new machine is told at its first boot: the operator's template over a bootstrap pull.
  *
- * Promises: pure and bounded, so a pull is answered in the moment it arrives (wire: rule 9); a
- * template that is none is refused when it is read, with line and column; one that cannot be
- * rendered is an answer that says why, never a throw. Source: seed: operator, section "Bootstrap".
+ * Promises: pure and bounded, so a pull is answered in the moment it arrives (WIRE-09); a template
+ * that is none is refused when it is read, with line and column; one that cannot be rendered is an
+ * answer that says why, never a throw. Rules: BOOT-01 to BOOT-04.
  */
 import {
   type GoType,

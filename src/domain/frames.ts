@@ -73,8 +73,8 @@ export type ShardFrame =
     readonly subject: string;
     /** The machine that the frame is about, when it says so: it is bound to us all the same. */
     readonly machineId?: MachineId;
-    /** It may have been about any machine: nothing follows from a replay with such a hole in it. */
-    readonly isHole: boolean;
+    /** It may have been about any machine: nothing follows from a replay with such a gap. */
+    readonly leavesGap: boolean;
   };
 
 /** What the session tells the rest of the operator. */

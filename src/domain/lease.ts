@@ -1,6 +1,6 @@
 /**
  * The Lease that decides who leads (coordination.k8s.io/v1): what it says, what it should say, and
- * when it may be taken (seed: drains, DR-15).
+ * when it may be taken (DR-15).
  */
 import { numberAt, textAt } from './json.ts';
 import { rfc3339 } from './time.ts';

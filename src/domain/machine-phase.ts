@@ -1,9 +1,9 @@
 /**
  * From the shard's frames to the phase of an UpcomingNode: facts in, verdict out.
  *
- * Promises: every sequence of states ends where wire.md's table says, also when frames were
- * superseded by newer ones; what a verdict needs to know of the past is the machine's last
- * standing, and a standing that was written can be read back from the object's phase.
+ * Promises: every sequence of states ends where UPN-01 says, also when frames were superseded by
+ * newer ones; what a verdict needs to know of the past is the machine's last standing, and a
+ * standing that was written can be read back from the object's phase.
  */
 import type { MachineState } from './frames.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Names of the objects that Tidegate writes (wire: names). The same fleet noun always gives the
+ * Names of the objects that Tidegate writes (UPN-04, AVC-01). The same fleet noun always gives the
  * same name, and every name is one that the API server takes.
  */
 import type { MachineId } from './ids.ts';

@@ -12,7 +12,7 @@ export interface NodeLink {
   readonly held: boolean;
   /** How the drain ended, as its `reclaim` key says; null when it does not. */
   readonly ended: CordonEnd | null;
-  /** The key may go as soon as the machine is known to serve again (drain rules: DR-04). */
+  /** The key may go as soon as the machine is known to serve again (DR-04). */
   readonly releasable: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Which Node is which machine, in the order of wire.md (*What the real shard does*): providerID,
- * then the Node named like the machine, then the Node labelled with its id, then a Node named by
- * the frame or instruction itself.
+ * Which Node is which machine, in the order of UPN-03: providerID, then the Node named like the
+ * machine, then the Node labelled with its id, then a Node named by the frame or instruction
+ * itself.
  *
  * Promises: no answer costs a scan, however many there are; a rule that fits two Nodes decides
  * nothing, because the wrong Node is worse than none.
@@ -60,15 +60,14 @@ const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
 const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
   node === undefined ? undefined : { node, rule };
 
-/** An empty matching. */
-export const nodeMatching = (): NodeMatching => {
+/** Nodes by everything that a machine may know of its own. */
+const nodeIndex = () => {
   const nodes = new Map<string, NodeProjection>();
   const byProviderId = multiIndex();
   const byEnding = multiIndex();
   const byLabel = multiIndex();
-  const machines = new Map<string, MachineTraits>();
-  const machinesByProviderId = multiIndex();
-  const machinesByNodeName = multiIndex();
+  const named = (name: string | undefined): NodeProjection | undefined =>
+    name === undefined || name === '' ? undefined : nodes.get(name);
 
   const index = (node: NodeProjection, change: 'add' | 'remove'): void => {
     const [whole, ...rest] = endings(node.providerId);
@@ -77,83 +76,109 @@ export const nodeMatching = (): NodeMatching => {
     if (node.machineLabel !== '') byLabel[change](node.machineLabel, node.name);
   };
 
-  const concerned = (node: NodeProjection): readonly string[] => {
-    const ids = new Set<string>();
-    for (const ending of endings(node.providerId)) {
-      for (const id of machinesByProviderId.all(ending)) ids.add(id);
-    }
-    if (machines.has(node.name)) ids.add(node.name);
-    if (machines.has(node.machineLabel)) ids.add(node.machineLabel);
-    for (const id of machinesByNodeName.all(node.name)) ids.add(id);
-    return [...ids];
+  return {
+    named,
+    labelled: (machineId: string) => named(byLabel.only(machineId)),
+    /** An exact providerID beats an ending; `undefined` also when two Nodes fit. */
+    provided: (providerId: string): NodeProjection | undefined => {
+      if (providerId === '') return undefined;
+      const exact = byProviderId.only(providerId);
+      if (exact !== undefined) return nodes.get(exact);
+      return byProviderId.has(providerId) ? undefined : named(byEnding.only(providerId));
+    },
+    /** Gives the Node as it was, unless that leads to the same machines. */
+    put: (node: NodeProjection): NodeProjection | undefined => {
+      const known = nodes.get(node.name);
+      nodes.set(node.name, node);
+      if (known !== undefined && sameTraits(known, node)) return undefined;
+      if (known !== undefined) index(known, 'remove');
+      index(node, 'add');
+      return known;
+    },
+    remove: (name: string): NodeProjection | undefined => {
+      const known = nodes.get(name);
+      if (known === undefined) return undefined;
+      nodes.delete(name);
+      index(known, 'remove');
+      return known;
+    },
   };
+};
 
-  const putNode = (node: NodeProjection): readonly string[] => {
-    const known = nodes.get(node.name);
-    nodes.set(node.name, node);
-    const now = concerned(node);
-    if (known !== undefined && sameTraits(known, node)) return now;
-    if (known !== undefined) index(known, 'remove');
-    index(node, 'add');
-    return known === undefined ? now : [...new Set([...concerned(known), ...now])];
-  };
+/** Machines by everything that can lead to their Nodes. */
+const machineIndex = () => {
+  const machines = new Map<string, MachineTraits>();
+  const byProviderId = multiIndex();
+  const byNodeName = multiIndex();
 
-  const nodeNamed = (name: string | undefined): NodeProjection | undefined =>
-    name === undefined || name === '' ? undefined : nodes.get(name);
-
-  /** An exact providerID beats an ending; `undefined` also when two Nodes fit. */
-  const byProvider = (providerId: string): NodeProjection | undefined => {
-    if (providerId === '') return undefined;
-    const exact = byProviderId.only(providerId);
-    if (exact !== undefined) return nodes.get(exact);
-    return byProviderId.has(providerId) ? undefined : nodeNamed(byEnding.only(providerId));
-  };
-
-  const removeMachine = (id: string): void => {
+  const remove = (id: string): void => {
     const known = machines.get(id);
     if (known === undefined) return;
     machines.delete(id);
-    if (known.providerId !== '') machinesByProviderId.remove(known.providerId, id);
-    if (known.nodeName !== '') machinesByNodeName.remove(known.nodeName, id);
+    if (known.providerId !== '') byProviderId.remove(known.providerId, id);
+    if (known.nodeName !== '') byNodeName.remove(known.nodeName, id);
   };
+
+  return {
+    get: (id: string) => machines.get(id),
+    remove,
+    put: (machine: MachineTraits): void => {
+      const { machineId, providerId, nodeName } = machine;
+      const known = machines.get(machineId);
+      if (known?.providerId === providerId && known.nodeName === nodeName) return;
+      remove(machineId);
+      machines.set(machineId, machine);
+      if (providerId !== '') byProviderId.add(providerId, machineId);
+      if (nodeName !== '') byNodeName.add(nodeName, machineId);
+    },
+    /** The ids of the machines that may have this Node. */
+    concerned: (node: NodeProjection): readonly string[] => {
+      const ids = new Set<string>();
+      for (const ending of endings(node.providerId)) {
+        for (const id of byProviderId.all(ending)) ids.add(id);
+      }
+      if (machines.has(node.name)) ids.add(node.name);
+      if (machines.has(node.machineLabel)) ids.add(node.machineLabel);
+      for (const id of byNodeName.all(node.name)) ids.add(id);
+      return [...ids];
+    },
+  };
+};
+
+/** An empty matching. */
+export const nodeMatching = (): NodeMatching => {
+  const nodes = nodeIndex();
+  const machines = machineIndex();
 
   const resolve = (
     { machineId, providerId, nodeName }: MachineTraits,
   ): NodeMatch | undefined =>
-    match('ProviderId', byProvider(providerId)) ??
-      match('NodeName', nodeNamed(machineId)) ??
-      match('MachineLabel', nodeNamed(byLabel.only(machineId))) ??
-      match('NamedInEntry', nodeNamed(nodeName));
+    match('ProviderId', nodes.provided(providerId)) ??
+      match('NodeName', nodes.named(machineId)) ??
+      match('MachineLabel', nodes.labelled(machineId)) ??
+      match('NamedInEntry', nodes.named(nodeName));
 
   return {
-    putNode,
-    nodeNamed,
+    putNode: (node) => {
+      const before = nodes.put(node);
+      const now = machines.concerned(node);
+      return before === undefined ? now : [...new Set([...machines.concerned(before), ...now])];
+    },
+    nodeNamed: nodes.named,
     machinesOf: (name) => {
-      const node = nodes.get(name);
+      const node = nodes.named(name);
       if (node === undefined) return [];
-      return concerned(node).filter((id) => {
+      return machines.concerned(node).filter((id) => {
         const machine = machines.get(id);
         return machine !== undefined && resolve(machine)?.node === node;
       });
     },
     removeNode: (name) => {
-      const known = nodes.get(name);
-      if (known === undefined) return [];
-      nodes.delete(name);
-      index(known, 'remove');
-      return concerned(known);
+      const known = nodes.remove(name);
+      return known === undefined ? [] : machines.concerned(known);
     },
-    putMachine: (machine) => {
-      const known = machines.get(machine.machineId);
-      if (known?.providerId === machine.providerId && known.nodeName === machine.nodeName) return;
-      removeMachine(machine.machineId);
-      machines.set(machine.machineId, machine);
-      if (machine.providerId !== '') {
-        machinesByProviderId.add(machine.providerId, machine.machineId);
-      }
-      if (machine.nodeName !== '') machinesByNodeName.add(machine.nodeName, machine.machineId);
-    },
-    removeMachine,
+    putMachine: machines.put,
+    removeMachine: machines.remove,
     resolve,
   };
 };

@@ -2,9 +2,9 @@
 import type { Identity } from './facts.ts';
 import type { Revision } from './ids.ts';
 
-export type WriteOutcome<Shown> =
+export type WriteOutcome<Current> =
   /** Done; this is what the cluster shows now. */
-  | { readonly _tag: 'Written'; readonly shown: Shown }
+  | { readonly _tag: 'Written'; readonly current: Current }
   /** There is no such object (any more). */
   | { readonly _tag: 'Absent' }
   /** The API server will never take it like this: a person must act. */
@@ -21,8 +21,8 @@ export interface FieldConflict {
 }
 
 /** What became of a server-side apply. */
-export type ApplyOutcome<Shown> =
-  | WriteOutcome<Shown>
+export type ApplyOutcome<Current> =
+  | WriteOutcome<Current>
   /** Nothing was written: other managers own these fields, and it was not forced. */
   | { readonly _tag: 'Conflict'; readonly conflicts: readonly FieldConflict[] };
 
@@ -33,13 +33,13 @@ export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
  * The verdict that an outcome leads to. `base` is the revision that the write set out from: when
  * the answer still has it, the API server kept nothing of the write, and will not next time.
  */
-export const verdictOf = <Shown extends Pick<Identity, 'revision'>>(
-  outcome: WriteOutcome<Shown>,
+export const verdictOf = <Current extends Pick<Identity, 'revision'>>(
+  outcome: WriteOutcome<Current>,
   base: Revision | null,
 ): WriteVerdict => {
   switch (outcome._tag) {
     case 'Written':
-      return outcome.shown.revision === base ? 'Failed' : 'Landed';
+      return outcome.current.revision === base ? 'Failed' : 'Landed';
     case 'Absent':
       return 'Landed';
     case 'Refused':
@@ -50,5 +50,5 @@ export const verdictOf = <Shown extends Pick<Identity, 'revision'>>(
 };
 
 /** Why a write did not land. */
-export const problemOf = <Shown>(outcome: WriteOutcome<Shown>): string =>
+export const problemOf = <Current>(outcome: WriteOutcome<Current>): string =>
   'why' in outcome ? outcome.why : 'the API server did not keep what was written';

@@ -10,7 +10,7 @@ export const ROLE_SUMMARIES = {
 export type RoleName = keyof typeof ROLE_SUMMARIES;
 
 /** Roles that are announced, and that this version does not have. */
-export const PLANNED_ROLES: readonly string[] = ['evictions', 'maintenance', 'availability'];
+const PLANNED_ROLES: readonly string[] = ['evictions', 'maintenance', 'availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 

@@ -37,7 +37,7 @@ export const canonicalSpread = (
     compareText(left.whenUnsatisfiable, right.whenUnsatisfiable)
   );
 
-/** The text that equal profiles have in common (wire: profile fingerprint). */
+/** The text that equal profiles have in common (DEM-09). */
 export const profileFingerprint = (profile: Profile): string =>
   `p=${profile.priority}|ipb=${profile.interruptionBucket}|rpb=${profile.reclamationBucket}` +
   `|reqs=${profile.requirements.map(requirementText).join('')}` +

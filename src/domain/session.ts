@@ -43,7 +43,7 @@ export type BootstrapAnswer =
   | { readonly _tag: 'Rendered'; readonly userData: string }
   | { readonly _tag: 'Failed'; readonly problem: string };
 
-/** An answer to the shard that is owed once and waits in the bounded outbox (wire: rule 3). */
+/** An answer to the shard that is owed once and waits in the bounded outbox (WIRE-03). */
 export type Reply =
   | {
     readonly _tag: 'BootstrapAnswered';

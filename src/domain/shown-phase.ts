@@ -1,5 +1,5 @@
 /**
- * Which phase an UpcomingNode shows when frames and a drain both have a say (drain rules: DR-40).
+ * Which phase an UpcomingNode shows when frames and a drain both have a say (DR-40).
  *
  * Promises: while the Node has a `reclaim` key that was not cancelled, frames never move the phase
  * back from Draining, Drained or Failed; a machine that the fleet calls FAILED is shown so; a
@@ -32,7 +32,7 @@ export interface ShownPhase {
 export interface PhaseFacts {
   /** What the frames lead to; null while the shard has said nothing. */
   readonly standing: Standing | null;
-  readonly shown: ShownPhase | null;
+  readonly current: ShownPhase | null;
   readonly node: NodeLink | null;
   readonly drain: HoldingFact | null;
 }
@@ -47,22 +47,22 @@ const endPhase = ({ ended }: NodeLink): Phase | null => ended === 'Cancelled' ? 
  * is on the Node outlives whoever writes Draining after it. Where the Node is gone there is no key
  * to tell it: what was drained until then stays so until the machine begins anew (DR-06).
  */
-const drainPhase = ({ shown, node, standing: said }: PhaseFacts): Phase | null => {
-  const phase = shown?.phase ?? null;
-  if (shown === null || phase === null || !OF_DRAINS.has(phase)) return null;
+const drainPhase = ({ current, node, standing: reported }: PhaseFacts): Phase | null => {
+  const phase = current?.phase ?? null;
+  if (current === null || phase === null || !OF_DRAINS.has(phase)) return null;
   if (node !== null && !node.held) return null;
   if (node !== null) return phase === 'Draining' ? endPhase(node) ?? phase : phase;
-  const staysDrained = shown.nodeName !== '' && phase === 'Drained' &&
-    (said === 'Draining' || said === 'Ready');
+  const staysDrained = current.nodeName !== '' && phase === 'Drained' &&
+    (reported === 'Draining' || reported === 'Ready');
   return staysDrained ? phase : null;
 };
 
 /** The phase to show, or `Gone`; null when nobody has said anything. */
 export const phaseToShow = (facts: PhaseFacts): Standing | null => {
-  const { standing: said, drain } = facts;
-  if (said !== null && (endsObject(said) || said === 'Failed')) return said;
+  const { standing: reported, drain } = facts;
+  if (reported !== null && (endsObject(reported) || reported === 'Failed')) return reported;
   if (drain !== null) return drain._tag;
-  return said === null ? null : drainPhase(facts) ?? said;
+  return reported === null ? null : drainPhase(facts) ?? reported;
 };
 
 /** True when a machine that ends was not drained to its end, and that is what its object shows. */
@@ -70,8 +70,8 @@ export const endsUndrained = (facts: PhaseFacts): boolean =>
   facts.drain?._tag === 'Failed' || drainPhase(facts) === 'Failed';
 
 /** `lastError` beside the phase; `said` is what the fleet's own frame gave. */
-export const errorToShow = (facts: PhaseFacts, phase: Phase, said: string): string => {
-  if (said !== '' || phase !== 'Failed') return said;
+export const errorToShow = (facts: PhaseFacts, phase: Phase, reported: string): string => {
+  if (reported !== '' || phase !== 'Failed') return reported;
   if (facts.drain?._tag === 'Failed') return facts.drain.lastError;
-  return drainPhase(facts) === null ? '' : facts.shown?.lastError ?? '';
+  return drainPhase(facts) === null ? '' : facts.current?.lastError ?? '';
 };

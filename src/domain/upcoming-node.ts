@@ -1,10 +1,11 @@
 /**
  * What an UpcomingNode is to look like and which single write brings it nearer: the shard's last
- * word, the drain's, the object as the cluster shows it and the matched Node in, one write or none
+ * report, the drain's, the object as the cluster has it and the matched Node in, one write or none
  * out.
  *
- * Promises: nothing is owed when nothing changed; patches are JSON merge patches of what changed
- * and no more; everything here is small plain data, because a hundred thousand of them are kept.
+ * Promises: no write is pending when nothing changed; patches are JSON merge patches of what
+ * changed and no more; everything here is small plain data, because a hundred thousand of them are
+ * kept.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import type { Identity } from './facts.ts';
@@ -29,8 +30,8 @@ import { rfc3339Seconds } from './time.ts';
 /** Longer explanations of a failure are cut: an object of the API has its limits too. */
 const LAST_ERROR_CHARS_MAX = 4096;
 
-/** A machine as the shard last spoke of it. */
-export interface Sighting {
+/** A machine as the shard last reported it. */
+export interface MachineReport {
   /** What all frames so far led to; none when only IDLE or DELETING of an unknown machine came. */
   readonly standing: Standing | null;
   readonly state: MachineState;
@@ -58,16 +59,16 @@ export interface UpcomingNodeProjection extends Identity {
 
 /** Everything that decides about one UpcomingNode. */
 export interface UpcomingNodeFacts {
-  readonly said: Sighting | null;
-  readonly shown: UpcomingNodeProjection | null;
+  readonly reported: MachineReport | null;
+  readonly current: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
-  /** The drain's last word; null when none holds the phase. */
+  /** What the drain last reported; null when none holds the phase. */
   readonly drain: HoldingFact | null;
 }
 
 /** A write of the object itself, as metrics call it. */
 export type ObjectWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
-/** The one write that is owed next; `node_release` takes the `reclaim` key off the Node. */
+/** The one write that is pending; `node_release` takes the `reclaim` key off the Node. */
 export type PendingWrite = ObjectWrite | 'node_release';
 
 /** Reads an UpcomingNode as the API server gives it. Total. */
@@ -91,12 +92,12 @@ export const projectUpcomingNode = (
   };
 };
 
-/** A frame on top of what was said before; `nowMs` is the wall clock when it came. */
-export const sight = (
-  previous: Sighting | undefined,
+/** A frame on top of what was reported before; `nowMs` is the wall clock when it came. */
+export const reportOf = (
+  previous: MachineReport | undefined,
   frame: MachineObservation,
   nowMs: number,
-): Sighting => {
+): MachineReport => {
   const before = previous?.standing ?? undefined;
   const reborn = previous === undefined || (before !== undefined && endsObject(before));
   return {
@@ -112,7 +113,7 @@ export const sight = (
 };
 
 /** What the end of a replay says of a machine that was not in it: it is no longer ours. */
-export const UNBOUND: Sighting = {
+export const UNBOUND: MachineReport = {
   standing: 'Gone',
   state: 'Idle',
   spec: specText({ labels: {}, resources: {}, taints: [] }),
@@ -128,22 +129,22 @@ const PHASE_UNWRITTEN: Phase = 'Registered';
 
 /** Where the machine stands: what its frames led to, or led to from what its object shows. */
 export const standingOf = (
-  { said, shown }: Pick<UpcomingNodeFacts, 'said' | 'shown'>,
+  { reported, current }: Pick<UpcomingNodeFacts, 'reported' | 'current'>,
 ): Standing | null => {
-  if (said === null) return null;
-  if (said.standing !== null) return said.standing;
-  if (shown === null) return null;
-  return follow(shown.phase ?? PHASE_UNWRITTEN, said.state) ?? null;
+  if (reported === null) return null;
+  if (reported.standing !== null) return reported.standing;
+  if (current === null) return null;
+  return follow(current.phase ?? PHASE_UNWRITTEN, reported.state) ?? null;
 };
 
 const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
   standing: standingOf(facts),
-  shown: facts.shown,
+  current: facts.current,
   node: facts.node,
   drain: facts.drain,
 });
 
-/** The phase that the object is to show, or `Gone`; null when nobody has said anything. */
+/** The phase that the object is to show, or `Gone`; null when nothing was reported. */
 export const phaseOf = (facts: UpcomingNodeFacts): Standing | null =>
   phaseToShow(phaseFacts(facts));
 
@@ -161,44 +162,50 @@ const present = (name: 'providerID' | 'lastError' | 'provisioningStartTime', tex
 const nodeRefOf = (name: string, uid: string): { readonly nodeRef?: Record<string, string> } =>
   name === '' ? {} : { nodeRef: { apiVersion: 'v1', kind: 'Node', name, uid } };
 
-const shownStatus = (shown: UpcomingNodeProjection): Partial<StatusFields> => ({
-  ...(shown.phase === null ? {} : { phase: shown.phase }),
-  ...nodeRefOf(shown.nodeName, shown.nodeUid),
-  ...present('providerID', shown.providerId),
-  ...present('lastError', shown.lastError),
-  ...present('provisioningStartTime', shown.startedAt),
+const currentStatus = (current: UpcomingNodeProjection): Partial<StatusFields> => ({
+  ...(current.phase === null ? {} : { phase: current.phase }),
+  ...nodeRefOf(current.nodeName, current.nodeUid),
+  ...present('providerID', current.providerId),
+  ...present('lastError', current.lastError),
+  ...present('provisioningStartTime', current.startedAt),
 });
 
 /** A reference to a Node that is gone stays: it says which one it was. */
 const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
-  const { said, shown, node } = facts;
-  const lastError = errorToShow(phaseFacts(facts), phase, said?.lastError ?? '');
+  const { reported, current, node } = facts;
+  const lastError = errorToShow(phaseFacts(facts), phase, reported?.lastError ?? '');
   return {
     phase,
-    ...nodeRefOf(node?.name ?? shown?.nodeName ?? '', node?.uid ?? shown?.nodeUid ?? ''),
-    ...present('providerID', said?.providerId ? said.providerId : shown?.providerId ?? ''),
+    ...nodeRefOf(node?.name ?? current?.nodeName ?? '', node?.uid ?? current?.nodeUid ?? ''),
+    ...present(
+      'providerID',
+      reported?.providerId ? reported.providerId : current?.providerId ?? '',
+    ),
     ...present('lastError', cutText(lastError, LAST_ERROR_CHARS_MAX)),
-    ...present('provisioningStartTime', shown?.startedAt ? shown.startedAt : said?.since ?? ''),
+    ...present(
+      'provisioningStartTime',
+      current?.startedAt ? current.startedAt : reported?.since ?? '',
+    ),
   };
 };
 
 /** The merge patch for `/status`; `undefined` when the status is as it should be. */
 export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
-  if (facts.shown === null) return undefined;
+  if (facts.current === null) return undefined;
   const phase = phaseOf(facts);
   if (phase === null || phase === 'Gone') return undefined;
-  const status = mergePatchOf(shownStatus(facts.shown), wantedStatus(phase, facts));
+  const status = mergePatchOf(currentStatus(facts.current), wantedStatus(phase, facts));
   return status === undefined ? undefined : { status };
 };
 
 /** The merge patch for the object itself: its spec and the annotation that names the machine. */
 export const specPatch = (machineId: string, facts: UpcomingNodeFacts): object | undefined => {
-  const { said, shown } = facts;
-  if (said === null || shown === null) return undefined;
-  const spec = said.spec === shown.spec
+  const { reported, current } = facts;
+  if (reported === null || current === null) return undefined;
+  const spec = reported.spec === current.spec
     ? undefined
-    : mergePatchOf(parseJson(shown.spec), parseJson(said.spec));
-  const unnamed = shown.machineId !== machineId;
+    : mergePatchOf(parseJson(current.spec), parseJson(reported.spec));
+  const unnamed = current.machineId !== machineId;
   if (spec === undefined && !unnamed) return undefined;
   return {
     ...(unnamed ? { metadata: { annotations: { [MACHINE_ID_KEY]: machineId } } } : {}),
@@ -214,34 +221,36 @@ export const newUpcomingNode = (machineId: string, name: string, spec: SpecText)
   spec: parseJson(spec),
 });
 
-const owedAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
-  const isFarewell = standing === 'Drained' && facts.shown?.phase !== 'Drained' &&
+const pendingAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
+  const isFarewell = standing === 'Drained' && facts.current?.phase !== 'Drained' &&
     !endsUndrained(phaseFacts(facts));
   return isFarewell ? 'status_update' : 'delete';
 };
 
-/** The next write that is owed; `undefined` when the object shows what shard and drain said. */
+/** The write that is pending; `undefined` when the object shows what shard and drain reported. */
 export const pendingWrite = (
   machineId: string,
   facts: UpcomingNodeFacts,
 ): PendingWrite | undefined => {
-  const { said, shown, node } = facts;
+  const { reported, current, node } = facts;
   const standing = standingOf(facts);
   if (standing !== null && endsObject(standing)) {
-    return shown === null ? undefined : owedAtEnd(standing, facts);
+    return current === null ? undefined : pendingAtEnd(standing, facts);
   }
-  if (shown === null) return standing === null ? undefined : 'create';
+  if (current === null) return standing === null ? undefined : 'create';
   if (statusPatch(facts) !== undefined) return 'status_update';
   if (specPatch(machineId, facts) !== undefined) return 'spec_update';
-  return said?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
+  return reported?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
 };
 
-/** True when the object shows the drain's last word, or there is none that could. */
-export const drainShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
-  const owed = pendingWrite(machineId, facts);
-  return owed !== 'create' && owed !== 'status_update';
+/** True when the object shows what the drain last reported, or there is none that could. */
+export const drainIsShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
+  const pending = pendingWrite(machineId, facts);
+  return pending !== 'create' && pending !== 'status_update';
 };
 
-/** True when the Node of an object is Ready and nobody was told; `told` is the last Node's UID. */
-export const readinessUnrecorded = ({ shown, node }: UpcomingNodeFacts, told: string): boolean =>
-  shown !== null && node !== null && node.ready && node.uid !== told;
+/** True when the Node of an object is Ready and has no Event; `recorded` is the last that has. */
+export const readinessUnrecorded = (
+  { current, node }: UpcomingNodeFacts,
+  recorded: string,
+): boolean => current !== null && node !== null && node.ready && node.uid !== recorded;

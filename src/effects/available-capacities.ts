@@ -65,7 +65,7 @@ export const availableCapacitiesLayer = (
         });
       return {
         create: ({ name, facts }) =>
-          counted('create', create(newAvailableCapacity(name, facts.said?.spec ?? '{}'), name)),
+          counted('create', create(newAvailableCapacity(name, facts.reported?.spec ?? '{}'), name)),
         patch: ({ name, facts }) => {
           const body = capacityPatch(facts);
           return counted(
@@ -73,7 +73,7 @@ export const availableCapacitiesLayer = (
             body === undefined ? Effect.succeed(NOTHING_TO_SAY) : patch(name, body),
           );
         },
-        remove: ({ name, facts }) => counted('delete', remove(name, facts.shown?.uid ?? '')),
+        remove: ({ name, facts }) => counted('delete', remove(name, facts.current?.uid ?? '')),
       };
     }),
   );

@@ -1,9 +1,9 @@
 /**
  * The one act on a CapacityRequest: saying that the fleet knows of it.
  *
- * Promises: one status merge-patch with phase and time together and no resourceVersion (seed:
- * operator, section "Acknowledgement is a one-way, one-call transition"); short troubles are tried
- * again at once, with the same bytes, so that a repetition changes nothing; nothing fails.
+ * Promises: one status merge-patch with phase and time together and no resourceVersion (DEM-08);
+ * short troubles are tried again at once, with the same bytes, so that a repetition changes
+ * nothing; nothing fails.
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';

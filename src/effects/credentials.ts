@@ -3,8 +3,8 @@
  *
  * Promises: never fails; every problem is one sentence that names the file or the field. The pair
  * is fit when key and certificate belong together, the certificate is valid now, and it carries
- * exactly one `bigfleet://cluster/…` URI, which is ours (wire: rule 8): the shard would refuse
- * anything else, so it is not even dialled.
+ * exactly one `bigfleet://cluster/…` URI, which is ours (WIRE-08): the shard would refuse anything
+ * else, so it is not even dialled.
  */
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';

@@ -4,7 +4,7 @@
  * Promises: the call names the UID that it means and goes through the write budget in class
  * `eviction`; `mayLeave` is asked in the very step that sends the first byte; a call that was sent
  * is never aborted, because the API server may have charged the budget already and would leave the
- * slot charged and the pod alive (seed: drains, DR-33). Nothing fails and nothing is retried here.
+ * slot charged and the pod alive (DR-33). Nothing fails and nothing is retried here.
  */
 import { Context, Effect, Fiber, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';

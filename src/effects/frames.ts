@@ -186,7 +186,7 @@ const unusable = (message: ShardMessage, why: string): ShardFrame => {
     _tag: 'Unreadable',
     problem: `Cannot use a ${name}: ${why}`,
     subject: cutText(subjectOf(message), SUBJECT_MAX),
-    isHole: false,
+    leavesGap: false,
     ...(about === '' ? {} : { machineId: machineId(about) }),
   };
 };
@@ -202,7 +202,7 @@ export const readShardFrame = (bytes: Uint8Array): ShardFrame => {
       _tag: 'Unreadable',
       problem: `Cannot read a frame of ${bytes.length} bytes: ${why}`,
       subject: '',
-      isHole: true,
+      leavesGap: true,
     };
   }
   try {

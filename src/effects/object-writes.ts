@@ -20,46 +20,46 @@ const MERGE_PATCH = 'application/merge-patch+json';
 export type WriteResult = 'success' | 'conflict' | 'error';
 
 /** What is written, and by which means. */
-export interface ObjectWritesOptions<Shown> {
+export interface ObjectWritesOptions<Current> {
   /** `/apis/<group>/<version>/<plural>`. */
   readonly path: string;
   readonly api: KubeApi['Service'];
   readonly writes: Writes['Service'];
-  readonly project: (raw: unknown) => Shown | undefined;
+  readonly project: (raw: unknown) => Current | undefined;
   /** Its place in the write budget; default `phase`. */
   readonly writeClass?: WriteClass;
 }
 
 /** One write with the word that counts it. */
-export interface CountedOutcome<Shown> {
-  readonly outcome: WriteOutcome<Shown>;
+export interface CountedOutcome<Current> {
+  readonly outcome: WriteOutcome<Current>;
   readonly result: WriteResult;
 }
 
-type Act<Shown> = Effect.Effect<CountedOutcome<Shown>>;
+type Act<Current> = Effect.Effect<CountedOutcome<Current>>;
 
 /** One server-side apply with the word that counts it. */
-export interface CountedApply<Shown> {
-  readonly outcome: ApplyOutcome<Shown>;
+export interface CountedApply<Current> {
+  readonly outcome: ApplyOutcome<Current>;
   readonly result: WriteResult;
 }
 
-type Apply<Shown> = (
+type Apply<Current> = (
   name: string,
   object: object,
   options: ApplyOptions,
-) => Effect.Effect<CountedApply<Shown>>;
+) => Effect.Effect<CountedApply<Current>>;
 
-export interface ObjectWrites<Shown> {
-  readonly create: (object: object, name: string) => Act<Shown>;
-  readonly patch: (name: string, patch: object) => Act<Shown>;
-  readonly patchStatus: (name: string, patch: object) => Act<Shown>;
+export interface ObjectWrites<Current> {
+  readonly create: (object: object, name: string) => Act<Current>;
+  readonly patch: (name: string, patch: object) => Act<Current>;
+  readonly patchStatus: (name: string, patch: object) => Act<Current>;
   /** Creates the object where there is none. */
-  readonly apply: Apply<Shown>;
-  readonly applyStatus: Apply<Shown>;
-  readonly remove: (name: string, uid: string) => Act<Shown>;
+  readonly apply: Apply<Current>;
+  readonly applyStatus: Apply<Current>;
+  readonly remove: (name: string, uid: string) => Act<Current>;
   /** Looks at the object instead of writing, after a write that came too late. */
-  readonly look: (name: string) => Act<Shown>;
+  readonly look: (name: string) => Act<Current>;
 }
 
 /** Answers that will be the same next time; a 409 or 429 is none of them. */
@@ -68,22 +68,22 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422
 const reasonIn = ({ status, body }: KubeAnswer): string =>
   `${status} ${textAt(body, 'message') ?? ''}`.trim();
 
-const fault = <Shown>(why: string, result: WriteResult = 'error'): CountedOutcome<Shown> => ({
+const fault = <Current>(why: string, result: WriteResult = 'error'): CountedOutcome<Current> => ({
   outcome: { _tag: 'Fault', why },
   result,
 });
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-type Judge<Shown> = (answer: KubeAnswer) => CountedOutcome<Shown>;
+type Judge<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
 
 const judgeBy =
-  <Shown>(project: ObjectWritesOptions<Shown>['project']): Judge<Shown> => (answer) => {
+  <Current>(project: ObjectWritesOptions<Current>['project']): Judge<Current> => (answer) => {
     if (isGood(answer.status)) {
-      const shown = project(answer.body);
-      return shown === undefined
+      const current = project(answer.body);
+      return current === undefined
         ? fault('the API server answered with something that is no such object')
-        : { outcome: { _tag: 'Written', shown }, result: 'success' };
+        : { outcome: { _tag: 'Written', current }, result: 'success' };
     }
     if (answer.status === 404) return { outcome: { _tag: 'Absent' }, result: 'error' };
     if (REFUSALS.has(answer.status)) {
@@ -93,17 +93,18 @@ const judgeBy =
   };
 
 /** Where there need be no object, 404 means that its kind or its namespace is missing. */
-const judgeMaking = <Shown>(judge: Judge<Shown>): Judge<Shown> => (answer) =>
+const judgeMaking = <Current>(judge: Judge<Current>): Judge<Current> => (answer) =>
   answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
 
-const judgeApply = <Shown>(judge: Judge<Shown>) => (answer: KubeAnswer): CountedApply<Shown> => {
-  const conflicts = fieldConflictsIn(answer);
-  return conflicts.length === 0
-    ? judge(answer)
-    : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
-};
+const judgeApply =
+  <Current>(judge: Judge<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
+    const conflicts = fieldConflictsIn(answer);
+    return conflicts.length === 0
+      ? judge(answer)
+      : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
+  };
 
-const judgeRemoval = <Shown>(judge: Judge<Shown>): Judge<Shown> => (answer) => {
+const judgeRemoval = <Current>(judge: Judge<Current>): Judge<Current> => (answer) => {
   const done = isGood(answer.status);
   if (!done && answer.status !== 404) return judge(answer);
   return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
@@ -115,20 +116,20 @@ const folded = <Counted>(
   Effect.catch(act, (failure) => Effect.succeed(fault<never>(failure.why)));
 
 /** The writes of one kind of object. */
-export const objectWrites = <Shown>(
-  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Shown>,
-): ObjectWrites<Shown> => {
+export const objectWrites = <Current>(
+  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Current>,
+): ObjectWrites<Current> => {
   const judge = judgeBy(project);
 
   const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
     writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
 
-  const look = (name: string): Effect.Effect<CountedOutcome<Shown>, WriteFault> =>
+  const look = (name: string): Effect.Effect<CountedOutcome<Current>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
       Effect.map((answer) => ({ ...judge(answer), result: 'conflict' })),
     );
 
-  const patchAt = (target: string, patch: object): Act<Shown> =>
+  const patchAt = (target: string, patch: object): Act<Current> =>
     folded(
       send({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH })
         .pipe(Effect.map(judge)),

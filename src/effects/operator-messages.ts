@@ -5,7 +5,7 @@ import type { BootstrapAnswer, Reply } from '../domain/session.ts';
 import { OperatorMessageSchema } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 
 const PROTOCOL_VERSION = 'v1alpha1';
-/** How long a blob may be used; always the same (seed: operator, section "Bootstrap"). */
+/** How long a blob may be used; always the same. */
 const BLOB_TTL_SECONDS = 600n;
 
 type Payload = NonNullable<MessageInitShape<typeof OperatorMessageSchema>['payload']>;
@@ -13,7 +13,7 @@ type Payload = NonNullable<MessageInitShape<typeof OperatorMessageSchema>['paylo
 const bytesOf = (payload: Payload): Uint8Array =>
   toBinary(OperatorMessageSchema, create(OperatorMessageSchema, { payload }));
 
-/** The first frame of every stream (wire: rule 1). */
+/** The first frame of every stream (WIRE-01). */
 export const helloBytes = (clusterId: ClusterId): Uint8Array =>
   bytesOf({ case: 'hello', value: { clusterId, protocolVersion: PROTOCOL_VERSION } });
 

@@ -1,9 +1,9 @@
 /**
  * The table of everything that can be set about the operator: name, kind, default and help.
  *
- * Promises: help, reference page, flags and variables are made from this table. The flags of the
- * Go operator keep their names and defaults (wire: The Go operator's command line), except that
- * `--qps` and `--burst` are one budget for all writes (DR-36).
+ * Promises: help, reference page, flags and variables are made from this table. The flags of the Go
+ * operator keep their names and defaults (CLU-05), except that `--qps` and `--burst` are one budget
+ * for all writes (DR-36).
  */
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import {

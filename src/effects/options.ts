@@ -84,7 +84,7 @@ export interface TlsFiles {
   readonly caFile: string;
 }
 
-/** mTLS by all three files or by none (wire: rule 8); anything between is a problem. */
+/** mTLS by all three files or by none (WIRE-08); anything between is a problem. */
 export const decodeTls = (
   files: Readonly<Record<'tlsCert' | 'tlsKey' | 'tlsCa', string | undefined>>,
 ): Settled<TlsFiles | undefined> => {

@@ -38,7 +38,7 @@ const OPERATORS = {
   Same: Operator.SAME,
 } as const satisfies Record<RequirementOperator, number>;
 
-/** By number; what is no bucket was refused when the request was read (wire: rule 2). */
+/** By number; what is no bucket was refused when the request was read (WIRE-02). */
 const BUCKETS: readonly PenaltyBucket[] = Object.values(PenaltyBucket);
 
 const WHEN = {

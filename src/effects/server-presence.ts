@@ -1,5 +1,5 @@
 /**
- * Whether the API server can be reached, as writes find out (seed: drains, DR-37).
+ * Whether the API server can be reached, as writes find out (DR-37).
  *
  * Promises: while no connection can be made one write at a time tries, after a pause, and the
  * others wait for what becomes of it; any answer lets everybody go on. Pure arithmetic on the time

@@ -2,9 +2,9 @@
  * One `Shard.Session` stream over gRPC: dialled, written to, and read without ever stopping.
  *
  * Promises: bytes are handed over as they came, so that a frame that is no message ends nothing;
- * each frame is received at once and never queued (wire: "Never stop reading"); a write completes
- * when the network took it, so whoever waits for it feels the peer's backpressure; leaving the
- * scope cancels the stream and closes the connection; nothing is retried here.
+ * each frame is received at once and never queued (WIRE-11); a write completes when the network
+ * took it, so whoever waits for it feels the peer's backpressure; leaving the scope cancels the
+ * stream and closes the connection; nothing is retried here.
  */
 import {
   Client,
@@ -46,7 +46,7 @@ export class ShardCalls extends Context.Service<ShardCalls, {
 const SESSION_PATH = `/${Shard.typeName}/${Shard.method.session.name}`;
 const FLOW_CONTROL_BYTES = 8 * 1024 * 1024;
 
-/** Go's servers close connections that ping more often than every 5 minutes (wire: rule 6). */
+/** Go's servers close connections that ping more often than every 5 minutes (WIRE-06). */
 export const KEEPALIVE_MS = 6 * 60 * 1000;
 const KEEPALIVE_TIMEOUT_MS = 20_000;
 

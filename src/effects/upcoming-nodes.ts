@@ -84,7 +84,7 @@ export const upcomingNodesLayer = (
         create: ({ machineId, name, facts }) =>
           counted(
             'create',
-            create(newUpcomingNode(machineId, name, facts.said?.spec ?? '{}'), name),
+            create(newUpcomingNode(machineId, name, facts.reported?.spec ?? '{}'), name),
           ),
         patchStatus: ({ name, facts }) =>
           counted('status_update', patched(statusPatch(facts), (body) => patchStatus(name, body))),
@@ -93,7 +93,7 @@ export const upcomingNodesLayer = (
             'spec_update',
             patched(specPatch(machineId, facts), (body) => patch(name, body)),
           ),
-        remove: ({ name, facts }) => counted('delete', remove(name, facts.shown?.uid ?? '')),
+        remove: ({ name, facts }) => counted('delete', remove(name, facts.current?.uid ?? '')),
       };
     }),
   );

@@ -1,6 +1,5 @@
 /**
- * The live `Writes`: one token bucket for everything that changes the cluster (seed: drains,
- * DR-36).
+ * The live `Writes`: one token bucket for everything that changes the cluster (DR-36).
  *
  * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
  * a class they go in the order of arrival; an interrupted write leaves its place; a write that

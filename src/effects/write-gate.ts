@@ -1,6 +1,6 @@
 /**
  * The gate that every write passes right before it is sent: open only while this process holds the
- * lease (seed: drains, DR-15: no request leaves after `renewDeadline`).
+ * lease (DR-15: no request leaves after `renewDeadline`).
  *
  * Promises: it closes by itself when its deadline has passed on the monotonic clock, whether or not
  * anybody had the time to close it; a process that was asleep finds it closed.

@@ -1,16 +1,17 @@
 /**
  * One profile of free capacity and its AvailableCapacity object, of which this is the only writer.
  *
- * Promises: the object ends as the fleet last said, or is gone when it said that nothing is left;
+ * Promises: the object ends as the fleet last reported, or is gone when it reported that nothing is
+ * left;
  * one write is in flight at a time and only in a slot; a write that fails is tried again until it
- * lands or is not owed any more; nothing is written when nothing changed.
+ * lands or is no longer pending; nothing is written when nothing changed.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import {
   type AvailableCapacityFacts,
   type AvailableCapacityProjection,
-  type CapacitySaid,
+  type CapacityReport,
   type CapacityWrite,
   pendingCapacityWrite,
 } from '../domain/available-capacity.ts';
@@ -22,10 +23,10 @@ import { answersOf } from './act-answers.ts';
 import {
   afterAnswer,
   afterTry,
+  currentGuards,
+  type CurrentObject,
   objectWriter,
   type ObjectWriterContext,
-  shownGuards,
-  type ShownObject,
   UNTRIED,
   writerDelays,
   writerGuards,
@@ -49,17 +50,17 @@ export interface AvailableCapacityInput extends AvailableCapacityAct {
 export interface AvailableCapacityContext
   extends
     AvailableCapacityInput,
-    ShownObject<AvailableCapacityFacts>,
+    CurrentObject<AvailableCapacityFacts>,
     ObjectWriterContext<{ readonly write: CapacityWrite }> {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }
 
-type Shown = AvailableCapacityProjection;
+type Current = AvailableCapacityProjection;
 
 export type AvailableCapacityEvent =
-  | { readonly type: 'capacity.observed'; readonly said: CapacitySaid }
-  | { readonly type: 'object.observed'; readonly shown: Shown }
+  | { readonly type: 'capacity.observed'; readonly reported: CapacityReport }
+  | { readonly type: 'object.observed'; readonly current: Current }
   | { readonly type: 'object.vanished'; readonly uid: string }
   | { readonly type: 'slot.acquired' };
 
@@ -68,7 +69,7 @@ const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapaci
   facts,
 });
 
-const writes = writing(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'setAnswer'));
+const writes = writing(actOf, answersOf<WriteOutcome<Current>>()('deciding', 'setAnswer'));
 
 /** The facts, and what is pending because of them. */
 const known = (facts: AvailableCapacityFacts) => {
@@ -76,7 +77,8 @@ const known = (facts: AvailableCapacityFacts) => {
   return { facts, pendingWrite: write === undefined ? null : { write } };
 };
 
-const saidIn = ({ event }: { readonly event: { readonly said: CapacitySaid } }) => event.said;
+const reportedIn = ({ event }: { readonly event: { readonly reported: CapacityReport } }) =>
+  event.reported;
 
 /** The statechart of a profile's object; `src/actors/upcoming-nodes` provides its writes. */
 export const availableCapacity = setup({
@@ -88,34 +90,37 @@ export const availableCapacity = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actors: {
-    createObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('createObject'),
-    patchObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('patchObject'),
-    deleteObject: required<WriteOutcome<Shown>, AvailableCapacityAct>('deleteObject'),
+    createObject: required<WriteOutcome<Current>, AvailableCapacityAct>('createObject'),
+    patchObject: required<WriteOutcome<Current>, AvailableCapacityAct>('patchObject'),
+    deleteObject: required<WriteOutcome<Current>, AvailableCapacityAct>('deleteObject'),
   },
   actions: {
     requestSlot: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
-    setSaid: assign(({ context }, said: CapacitySaid) => known({ ...context.facts, said })),
-    setShown: assign(({ context }, shown: Shown) => ({
-      ...known({ ...context.facts, shown }),
-      newest: shown.revision,
+    setReported: assign(({ context }, reported: CapacityReport) =>
+      known({ ...context.facts, reported })
+    ),
+    setCurrent: assign(({ context }, current: Current) => ({
+      ...known({ ...context.facts, current }),
+      newest: current.revision,
     })),
-    setVanished: assign(({ context }) => known({ ...context.facts, shown: null })),
-    setAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+    setVanished: assign(({ context }) => known({ ...context.facts, current: null })),
+    setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
       const { facts, newest } = afterAnswer(context, outcome);
       const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
       return { ...tries, ...known(facts), newest };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
     ...writerGuards,
-    ...shownGuards,
-    nothingThere: ({ context }) => context.facts.shown === null,
-    objectThere: ({ context }) => context.facts.shown !== null,
-    saysOtherwise: ({ context }, said: CapacitySaid) => said.spec !== context.facts.said?.spec,
+    ...currentGuards,
+    nothingThere: ({ context }) => context.facts.current === null,
+    objectThere: ({ context }) => context.facts.current !== null,
+    reportsOtherwise: ({ context }, reported: CapacityReport) =>
+      reported.spec !== context.facts.reported?.spec,
   },
   delays: {
     ...writerDelays,
@@ -127,19 +132,19 @@ export const availableCapacity = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.facts),
-    newest: input.facts.shown?.revision ?? null,
+    newest: input.facts.current?.revision ?? null,
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'capacity.observed': { actions: { type: 'setSaid', params: saidIn } },
+    'capacity.observed': { actions: { type: 'setReported', params: reportedIn } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.shown },
-      actions: { type: 'setShown', params: ({ event }) => event.shown },
+      guard: { type: 'isNews', params: ({ event }) => event.current },
+      actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {
-      guard: { type: 'isShown', params: ({ event }) => event.uid },
+      guard: { type: 'isCurrent', params: ({ event }) => event.uid },
       actions: 'setVanished',
     },
   },
@@ -178,9 +183,9 @@ export const availableCapacity = setup({
       reason: 'WriteRefused',
       on: {
         'capacity.observed': {
-          guard: { type: 'saysOtherwise', params: saidIn },
+          guard: { type: 'reportsOtherwise', params: reportedIn },
           target: 'waiting',
-          actions: { type: 'setSaid', params: saidIn },
+          actions: { type: 'setReported', params: reportedIn },
         },
       },
     },

@@ -1,10 +1,11 @@
 /**
- * The one session with the shard: when to dial, what a stream owes, and when to give it up.
+ * The one session with the shard: when to dial, what waits for an ack, and when a stream is over.
  *
- * Promises: nothing is dialled before the demand list is complete or while somebody else leads
- * (wire: rule 5); one roll-up is outstanding at a time and none longer than three intervals (wire:
- * rule 2); every ending has its cause; the backoff grows until a stream proves itself by its first
- * `rollup` ack (wire: rule 7). Frames do not pass through here, only what decides.
+ * Promises: nothing is dialled before demand is complete or while another process leads (WIRE-05);
+ * one roll-up is outstanding at a time and none longer than three intervals (WIRE-02); every ending
+ * has its cause; the backoff grows until a stream proves itself by its first `rollup` ack
+ * (WIRE-07); nothing follows from absence in a replay with a gap. Frames do not pass through here,
+ * only what decides.
  */
 import { assign, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -13,7 +14,7 @@ import { nextSeed, type Seed } from '../domain/random.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import { required } from './required.ts';
 
-/** 500 ms → 30 s (wire: rule 7). */
+/** 500 ms → 30 s (WIRE-07). */
 const RECONNECT = { firstMs: 500, lastMs: 30_000 };
 /** A refusal needs a person: nobody is asked again more often than this. */
 const REFUSAL_BACKOFF_MS = 30_000;
@@ -21,15 +22,17 @@ const DIAL_DEADLINE_MS = 20_000;
 const HELLO_DEADLINE_MS = 30_000;
 /** A clean end on SIGTERM has half a second; the rest of it is for cancelling. */
 const STOP_GRACE_MS = 400;
-/** A roll-up without an ack for this many intervals is lost (wire: rule 2). */
+/** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
 /** What the session knows of its key pair; `Unneeded` without TLS. */
-export type CredentialsStanding = 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
+export type CredentialsStatus = 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
 
 export interface FleetSessionInput {
   readonly rollupIntervalMs: number;
   readonly secured: boolean;
+  /** Streams that were dialled before; the next one has the number after it. */
+  readonly stream: number;
   readonly seed: Seed;
 }
 
@@ -37,7 +40,7 @@ export interface FleetSessionContext {
   readonly rollupIntervalMs: number;
   readonly leading: boolean;
   readonly demandListed: boolean;
-  readonly credentials: CredentialsStanding;
+  readonly credentials: CredentialsStatus;
   /** Streams dialled so far; the number of the newest. */
   readonly stream: number;
   /** Endings since a stream last proved itself. */
@@ -54,16 +57,18 @@ export type FleetSessionEvent =
   | { readonly type: 'credentials.refused'; readonly problem: string }
   | { readonly type: 'stream.connected' }
   | { readonly type: 'hello.acknowledged' }
+  /** A frame that may have been about any machine could not be read. */
+  | { readonly type: 'frame.malformed' }
   | { readonly type: 'rollup.sent' }
   | { readonly type: 'rollup.acknowledged' }
   | { readonly type: 'stop.requested' };
 
 const overdue = (why: SessionEnding['why'], detail: string) => ({
-  type: 'noteEnding' as const,
+  type: 'setEnding' as const,
   params: { why, detail },
 });
 
-/** The statechart of the session; `src/actors/session` provides its act and actions. */
+/** The statechart of the session; `src/actors/fleet-session` provides its actor and actions. */
 export const fleetSession = setup({
   types: {
     context: {} as FleetSessionContext,
@@ -75,25 +80,27 @@ export const fleetSession = setup({
     holdStream: required<SessionEnding, { readonly stream: number }>('holdStream'),
   },
   actions: {
-    askForRollup: () => {},
+    requestRollup: () => {},
     closeSending: () => {},
-    tellOpened: () => {},
-    tellResynced: () => {},
-    tellRollupAcknowledged: () => {},
-    tellRollupOverdue: () => {},
-    tellStreamEnded: () => {},
-    tellEnding: () => {},
-    noteEnding: assign(({ context }, ending: SessionEnding) => ({
+    publishOpened: () => {},
+    publishResynced: () => {},
+    logUnprovenResync: () => {},
+    recordRollupAcknowledged: () => {},
+    recordRollupOverdue: () => {},
+    publishStreamEnded: () => {},
+    recordEnding: () => {},
+    setEnding: assign(({ context }, ending: SessionEnding) => ({
       ending,
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
     })),
-    refuseCredentials: assign({
+    setCredentialsRefused: assign({
       credentials: 'Refused',
       ending: (_, detail: string): SessionEnding => ({ why: 'CredentialsRefused', detail }),
     }),
-    acceptCredentials: assign({ credentials: 'Accepted' }),
-    loseLeadership: assign({ leading: false }),
+    setCredentialsAccepted: assign({ credentials: 'Accepted' }),
+    clearLeading: assign({ leading: false }),
+    resetAttempt: assign({ attempt: 0 }),
   },
   guards: {
     leading: ({ context }) => context.leading,
@@ -122,7 +129,7 @@ export const fleetSession = setup({
     leading: false,
     demandListed: false,
     credentials: input.secured ? 'Unread' : 'Unneeded',
-    stream: 0,
+    stream: input.stream,
     attempt: 0,
     seed: input.seed,
     ending: null,
@@ -130,21 +137,22 @@ export const fleetSession = setup({
   initial: 'standby',
   on: {
     'leadership.won': { actions: assign({ leading: true }) },
-    'leadership.lost': { target: '.standby', actions: 'loseLeadership' },
+    'leadership.lost': { target: '.standby', actions: 'clearLeading' },
     'demand.listed': { actions: assign({ demandListed: true }) },
-    'credentials.accepted': { actions: 'acceptCredentials' },
+    'credentials.accepted': { actions: 'setCredentialsAccepted' },
     'credentials.refused': {
-      actions: { type: 'refuseCredentials', params: ({ event }) => event.problem },
+      actions: { type: 'setCredentialsRefused', params: ({ event }) => event.problem },
     },
     'stop.requested': '.stopped',
   },
   states: {
     standby: {
-      description: 'Another process leads, or nobody does yet: there is no session.',
+      description: 'Another process leads, or none does yet: there is no session.',
       always: { guard: 'leading', target: 'waitingForDemand' },
     },
     waitingForDemand: {
-      description: 'The list of CapacityRequests is not complete: an early roll-up would be a lie.',
+      description:
+        'Demand is not complete: an early roll-up would want less than the cluster does.',
       always: { guard: 'demandListed', target: 'waitingForCredentials' },
     },
     waitingForCredentials: {
@@ -166,11 +174,11 @@ export const fleetSession = setup({
           {
             guard: { type: 'needsPerson', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteEnding', params: ({ event }) => event.output },
+            actions: { type: 'setEnding', params: ({ event }) => event.output },
           },
           {
             target: 'backingOff',
-            actions: { type: 'noteEnding', params: ({ event }) => event.output },
+            actions: { type: 'setEnding', params: ({ event }) => event.output },
           },
         ],
         onError: [
@@ -178,7 +186,7 @@ export const fleetSession = setup({
           {
             target: 'backingOff',
             actions: {
-              type: 'noteEnding',
+              type: 'setEnding',
               params: ({ event }) => ({ why: 'Defect', detail: String(event.error) }),
             },
           },
@@ -202,7 +210,22 @@ export const fleetSession = setup({
         },
         greeting: {
           description: 'The Hello is sent and not acknowledged yet; frames may already come.',
-          on: { 'hello.acknowledged': 'streaming' },
+          initial: 'intact',
+          states: {
+            intact: {
+              description: 'Every frame so far could be read.',
+              on: {
+                'hello.acknowledged': '#fleetSession.connected.streaming',
+                'frame.malformed': 'replayGap',
+              },
+            },
+            replayGap: {
+              description: 'A frame that may have been about any machine could not be read.',
+              on: {
+                'hello.acknowledged': '#fleetSession.connected.streaming.resync.replayGap',
+              },
+            },
+          },
           after: {
             helloDeadline: {
               target: '#fleetSession.backingOff',
@@ -211,31 +234,31 @@ export const fleetSession = setup({
           },
         },
         streaming: {
-          description: 'The shard knows us: demand goes up, machines come down.',
-          entry: 'tellOpened',
-          exit: 'tellStreamEnded',
+          description: 'The Hello is acknowledged: roll-ups go up, machines come down.',
+          entry: 'publishOpened',
+          exit: 'publishStreamEnded',
           type: 'parallel',
           states: {
             rollup: {
-              description: 'The roll-up that is owed an ack, one at a time.',
+              description: 'The roll-up that waits for its ack, one at a time.',
               initial: 'quiet',
               states: {
                 quiet: {
                   description: 'Nothing is outstanding: the slot may give its roll-up.',
-                  entry: 'askForRollup',
+                  entry: 'requestRollup',
                   on: { 'rollup.sent': 'awaitingAck' },
                 },
                 awaitingAck: {
                   description: 'A roll-up is outstanding; a newer one waits in the slot.',
                   on: {
-                    'rollup.acknowledged': { target: 'quiet', actions: 'tellRollupAcknowledged' },
+                    'rollup.acknowledged': { target: 'quiet', actions: 'recordRollupAcknowledged' },
                   },
                   after: {
                     rollupAckDeadline: {
                       target: '#fleetSession.overdue',
                       actions: [
                         overdue('RollupOverdue', 'A roll-up got no ack for three intervals'),
-                        'tellRollupOverdue',
+                        'recordRollupOverdue',
                       ],
                     },
                   },
@@ -243,7 +266,8 @@ export const fleetSession = setup({
               },
             },
             resync: {
-              description: 'Whether the replay of all bound machines is known to be over.',
+              description:
+                'Whether the replay of all bound machines is over, and proves what is absent.',
               initial: 'replaying',
               states: {
                 replaying: {
@@ -252,9 +276,24 @@ export const fleetSession = setup({
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
                       target: 'resynced',
-                      actions: [assign({ attempt: 0 }), 'tellResynced'],
+                      actions: ['resetAttempt', 'publishResynced'],
+                    },
+                    'frame.malformed': 'replayGap',
+                  },
+                },
+                replayGap: {
+                  description:
+                    'A frame of the replay could not be read: it may have been about any machine.',
+                  on: {
+                    'rollup.acknowledged': {
+                      guard: 'rollupOutstanding',
+                      target: 'unproven',
+                      actions: ['resetAttempt', 'logUnprovenResync'],
                     },
                   },
+                },
+                unproven: {
+                  description: 'The replay is over and had a gap: absence from it proves nothing.',
                 },
                 resynced: {
                   description: 'The first roll-up was acknowledged: the replay is complete.',
@@ -266,28 +305,31 @@ export const fleetSession = setup({
         stopping: {
           description: 'Nothing more is sent; the shard is given a moment to end the stream.',
           entry: 'closeSending',
-          on: { 'leadership.lost': { actions: 'loseLeadership' }, 'stop.requested': {} },
+          on: { 'leadership.lost': { actions: 'clearLeading' }, 'stop.requested': {} },
           after: { stopGrace: '#fleetSession.stopped' },
         },
       },
     },
     overdue: {
-      description: 'The shard does not acknowledge roll-ups: given up, dialled again soon.',
+      description: 'The shard does not acknowledge roll-ups; waits before the next dial.',
       meta: { reason: 'RollupNotAcknowledged' },
-      entry: 'tellEnding',
+      entry: 'recordEnding',
       after: { reconnectBackoff: 'waitingForCredentials' },
     },
     backingOff: {
       description: 'The last stream ended; waits before the next dial.',
-      entry: 'tellEnding',
+      entry: 'recordEnding',
       after: { reconnectBackoff: 'waitingForCredentials' },
     },
     refused: {
-      description: 'Our key pair or our identity will not do: a person has to act.',
+      description: 'The key pair or the identity is refused: a person must act.',
       meta: { reason: 'SessionRefused' },
-      entry: 'tellEnding',
+      entry: 'recordEnding',
       on: {
-        'credentials.accepted': { target: 'waitingForCredentials', actions: 'acceptCredentials' },
+        'credentials.accepted': {
+          target: 'waitingForCredentials',
+          actions: 'setCredentialsAccepted',
+        },
       },
       // Without a fit pair there is nothing to try: its files are read all the time anyway.
       after: {

@@ -4,7 +4,7 @@
  * Promises: `made` when each of them has one, needs none, or cannot be given one; `late` when that
  * takes longer than its time. Until one of the two, demand is less than what the cluster wants:
  * pods that were replaced meanwhile have lost their requests with their predecessors, and a roll-up
- * in which they are missing would give their machines back (wire: rule 5). A restart counts again.
+ * in which they are missing would give their machines back (WIRE-05). A restart counts again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

@@ -1,5 +1,5 @@
 /**
- * Who leads: this process as one of those that want the Lease (seed: drains, DR-15).
+ * Who leads: this process as one of those that want the Lease (DR-15).
  *
  * Promises: a foreign lease is taken only when it was released or when our own clock has seen it
  * unchanged for its whole time, never by comparing clocks; leading ends at the renew deadline,

@@ -2,10 +2,10 @@
  * The drain of one node for one owner: the node is cordoned and emptied, and its end is shown.
  *
  * Promises: no pod is asked to leave before this node's own cordon has landed and its instruction
- * let evictions begin, and none after a cancel or the end (drain rules: DR-05, DR-11); owner,
- * instructions and deadline stand on the Node before anybody is told, so that a restart owes the
- * same; the end is shown in the UpcomingNode first and on the Node after it (DR-04). The time left
- * is counted in steps, because a timer cannot be longer than one of them (DR-16).
+ * let evictions begin, and none after a cancel or the end (DR-05, DR-11); owner, instructions and
+ * deadline stand on the Node before anybody is told, so that a restart owes the same; the end is
+ * shown in the UpcomingNode first and on the Node after it (DR-04). The time left is counted in
+ * steps, because a timer cannot be longer than one of them (DR-16).
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

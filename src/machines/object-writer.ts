@@ -185,9 +185,9 @@ export const objectWriter = <
 });
 
 /** What an answer leaves of the tries, by what is made of it. */
-export const afterTry = <Shown>(
+export const afterTry = <Current>(
   { attempt, seed }: WriteTries,
-  outcome: WriteOutcome<Shown>,
+  outcome: WriteOutcome<Current>,
   verdict: WriteVerdict,
 ): WriteTries => {
   const landed = verdict === 'Landed';
@@ -200,33 +200,36 @@ export const afterTry = <Shown>(
 };
 
 /** What is known of an object that has no other writer. */
-export interface ShownObject<Facts extends { readonly shown: Identity | null }> {
+export interface CurrentObject<Facts extends { readonly current: Identity | null }> {
   readonly facts: Facts;
   /** The newest revision that was observed of the object; what is not newer is an echo. */
   readonly newest: Revision | null;
 }
 
 /** What an answer leaves of the facts; a newer fact that came before it stays. */
-export const afterAnswer = <Shown extends Identity, Facts extends { readonly shown: Shown | null }>(
-  { facts, newest }: ShownObject<Facts>,
-  outcome: WriteOutcome<Shown>,
-): ShownObject<Facts> => {
-  if (outcome._tag === 'Absent') return { facts: { ...facts, shown: null }, newest };
+export const afterAnswer = <
+  Current extends Identity,
+  Facts extends { readonly current: Current | null },
+>(
+  { facts, newest }: CurrentObject<Facts>,
+  outcome: WriteOutcome<Current>,
+): CurrentObject<Facts> => {
+  if (outcome._tag === 'Absent') return { facts: { ...facts, current: null }, newest };
   if (outcome._tag !== 'Written') return { facts, newest };
-  const { shown } = outcome;
-  if (newest !== null && isOlder(shown.revision, newest)) return { facts, newest };
-  return { facts: { ...facts, shown }, newest: shown.revision };
+  const { current } = outcome;
+  if (newest !== null && isOlder(current.revision, newest)) return { facts, newest };
+  return { facts: { ...facts, current }, newest: current.revision };
 };
 
 interface Known {
-  readonly context: ShownObject<{ readonly shown: Identity | null }>;
+  readonly context: CurrentObject<{ readonly current: Identity | null }>;
 }
 
 /** Guards on what a cache shows of the object. */
-export const shownGuards = {
+export const currentGuards = {
   isNews: ({ context: { newest } }: Known, { revision }: Pick<Identity, 'revision'>) =>
     newest === null || (revision !== newest && !isOlder(revision, newest)),
-  isShown: ({ context }: Known, uid: string) => uid === context.facts.shown?.uid,
+  isCurrent: ({ context }: Known, uid: string) => uid === context.facts.current?.uid,
 };
 
 /** Makes states that write: `act` is called with what `input` gives, and `answers` take it. */

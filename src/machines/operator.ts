@@ -3,8 +3,8 @@
  *
  * Promises: it asks for the lease only when its caches are complete, so that the winner can act at
  * once; a lost lease makes it a candidate again without an exit; before the end it closes its
- * roles, lets writes under way finish, and releases the lease, in this order (drain rules: DR-15),
- * each within a bound. It names no role: what they do is theirs.
+ * roles, lets writes under way finish, and releases the lease, in this order (DR-15), each within a
+ * bound. It names no role: what they do is theirs.
  */
 import { assign, setup } from 'xstate';
 import { backoffMs } from '../domain/backoff.ts';

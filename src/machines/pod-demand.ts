@@ -77,7 +77,7 @@ const afterAnswer = (
 ): Pick<PodDemandContext, 'facts' | 'gone'> => {
   const { facts, gone, base } = context;
   if (outcome._tag === 'Written') {
-    return { facts: { ...facts, requests: withRequest(context, outcome.shown) }, gone };
+    return { facts: { ...facts, requests: withRequest(context, outcome.current) }, gone };
   }
   if (outcome._tag !== 'Absent' || base === null) return { facts, gone };
   return {

@@ -3,9 +3,9 @@
  * drain.
  *
  * Promises: evictions and ack wait until every Node that is known is cordoned or two seconds have
- * passed (drain rules: DR-11); the ack is owed until the outbox has taken it, across reconnects
- * (DR-12); a machine whose Node nobody has seen is waited for until the deadline (DR-10). Nothing
- * here outlives the process: the keys on the Nodes say which instructions are owed.
+ * passed (DR-11); the ack is owed until the outbox has taken it, across reconnects (DR-12); a
+ * machine whose Node nobody has seen is waited for until the deadline (DR-10). Nothing here
+ * outlives the process: the keys on the Nodes say which instructions are owed.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

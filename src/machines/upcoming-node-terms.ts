@@ -4,12 +4,12 @@ import type { NodeLink } from '../domain/node-link.ts';
 import type { Seed } from '../domain/random.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import type {
+  MachineReport,
   PendingWrite,
-  Sighting,
   UpcomingNodeFacts,
   UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
-import type { ObjectWriterContext, ShownObject } from './object-writer.ts';
+import type { CurrentObject, ObjectWriterContext } from './object-writer.ts';
 
 /** The id and name of the object, and what it is to show. */
 export interface UpcomingNodeAct {
@@ -27,17 +27,17 @@ export interface UpcomingNodeInput extends UpcomingNodeAct {
 export interface UpcomingNodeContext
   extends
     UpcomingNodeInput,
-    ShownObject<UpcomingNodeFacts>,
+    CurrentObject<UpcomingNodeFacts>,
     ObjectWriterContext<{ readonly write: PendingWrite }> {
   /** The revision that the write under way set out from; none for a creation. */
   readonly base: Revision | null;
 }
 
 export type UpcomingNodeEvent =
-  | { readonly type: 'machine.observed'; readonly said: Sighting }
+  | { readonly type: 'machine.observed'; readonly reported: MachineReport }
   /** A replay of all bound machines ended without this one. */
   | { readonly type: 'machine.unbound' }
-  | { readonly type: 'object.observed'; readonly shown: UpcomingNodeProjection }
+  | { readonly type: 'object.observed'; readonly current: UpcomingNodeProjection }
   /** `last` is the object as it was when it went, or as it was last seen. */
   | {
     readonly type: 'object.vanished';

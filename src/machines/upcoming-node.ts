@@ -1,11 +1,11 @@
 /**
  * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
  *
- * Promises: whatever comes when, the object ends as the shard and the machine's drain last reported,
- * and frames never undo what a drain has shown (drain rules: DR-40); one write is in flight at a
- * time and only in a slot; facts replace what is wanted and never restart a write that is under
- * way; a write that fails is tried again until it lands or is no longer pending; nothing is written
- * when nothing changed. All that a restart must know is in the object and on the Node.
+ * Promises: whatever comes when, the object ends as the shard and the machine's drain last
+ * reported, and frames never undo what a drain has shown (DR-40); one write is in flight at a time
+ * and only in a slot; facts replace what is wanted and never restart a write that is under way; a
+ * write that fails is tried again until it lands or is no longer pending; nothing is written when
+ * nothing changed. All that a restart must know is in the object and on the Node.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -15,9 +15,9 @@ import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/objec
 import { isOlder } from '../domain/revisions.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
+  type MachineReport,
   pendingWrite,
   readinessUnrecorded,
-  type Sighting,
   standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
@@ -34,15 +34,15 @@ import type {
 import {
   afterAnswer,
   afterTry,
+  currentGuards,
   objectWriter,
-  shownGuards,
   UNTRIED,
   writerDelays,
   writerGuards,
   writing,
 } from './object-writer.ts';
 
-type Shown = UpcomingNodeProjection;
+type Current = UpcomingNodeProjection;
 
 /** The facts, and what is pending because of them. */
 const known = (machineId: string, facts: UpcomingNodeFacts) => {
@@ -65,38 +65,39 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
 /** True when the object's time is over and it is not there, or never was. */
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
   const standing = standingOf(facts);
-  return facts.shown === null && (standing === null || endsObject(standing));
+  return facts.current === null && (standing === null || endsObject(standing));
 };
 
 /** A Node that is as it was has not taken the patch. */
 const releaseVerdict = (outcome: WriteOutcome<NodeLink>): WriteVerdict => {
   if (outcome._tag === 'Refused') return 'Refused';
   if (outcome._tag === 'Fault') return 'Failed';
-  return outcome._tag === 'Written' && outcome.shown.releasable ? 'Failed' : 'Landed';
+  return outcome._tag === 'Written' && outcome.current.releasable ? 'Failed' : 'Landed';
 };
 
-const saidIn = ({ event }: { readonly event: { readonly said: Sighting } }) => event.said;
+const reportedIn = ({ event }: { readonly event: { readonly reported: MachineReport } }) =>
+  event.reported;
 const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | null } }) =>
   event.drain;
 
-const settingSaid = { type: 'setSaid', params: saidIn } as const;
+const settingReported = { type: 'setReported', params: reportedIn } as const;
 const settingDrain = { type: 'setDrain', params: drainIn } as const;
 
 /** What makes a machine request a slot at once: something else is to be shown. */
 const reconsidering = {
   'machine.observed': {
-    guard: { type: 'saysOtherwise', params: saidIn },
+    guard: { type: 'reportsOtherwise', params: reportedIn },
     target: 'waiting',
-    actions: settingSaid,
+    actions: settingReported,
   },
   'drain.observed': {
-    guard: { type: 'drainSaysOtherwise', params: drainIn },
+    guard: { type: 'drainReportsOtherwise', params: drainIn },
     target: 'waiting',
     actions: settingDrain,
   },
 } as const;
 
-const writes = writing(actOf, answersOf<WriteOutcome<Shown>>()('deciding', 'setAnswer'));
+const writes = writing(actOf, answersOf<WriteOutcome<Current>>()('deciding', 'setAnswer'));
 
 /** The statechart of a machine's object; `src/actors/upcoming-nodes` provides its writes. */
 export const upcomingNode = setup({
@@ -108,10 +109,10 @@ export const upcomingNode = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actors: {
-    createObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('createObject'),
-    patchStatus: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchStatus'),
-    patchSpec: required<WriteOutcome<Shown>, UpcomingNodeAct>('patchSpec'),
-    deleteObject: required<WriteOutcome<Shown>, UpcomingNodeAct>('deleteObject'),
+    createObject: required<WriteOutcome<Current>, UpcomingNodeAct>('createObject'),
+    patchStatus: required<WriteOutcome<Current>, UpcomingNodeAct>('patchStatus'),
+    patchSpec: required<WriteOutcome<Current>, UpcomingNodeAct>('patchSpec'),
+    deleteObject: required<WriteOutcome<Current>, UpcomingNodeAct>('deleteObject'),
     releaseNode: required<WriteOutcome<NodeLink>, UpcomingNodeAct>('releaseNode'),
   },
   actions: {
@@ -120,21 +121,21 @@ export const upcomingNode = setup({
     recordRefused: () => {},
     recordFailing: () => {},
     setReadyRecorded: assign(({ context }) => ({ readyRecorded: context.facts.node?.uid ?? '' })),
-    setSaid: assign(({ context }, said: Sighting) => knownWith(context, { said })),
+    setReported: assign(({ context }, reported: MachineReport) => knownWith(context, { reported })),
     setDrain: assign(({ context }, drain: HoldingFact | null) => knownWith(context, { drain })),
     setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
-    setShown: assign(({ context }, shown: Shown) => ({
-      ...knownWith(context, { shown }),
-      newest: shown.revision,
+    setCurrent: assign(({ context }, current: Current) => ({
+      ...knownWith(context, { current }),
+      newest: current.revision,
     })),
-    setVanished: assign(({ context }, { revision }: Pick<Shown, 'revision'>) => {
+    setVanished: assign(({ context }, { revision }: Pick<Current, 'revision'>) => {
       const { newest } = context;
       return {
-        ...knownWith(context, { shown: null }),
+        ...knownWith(context, { current: null }),
         newest: newest !== null && isOlder(revision, newest) ? newest : revision,
       };
     }),
-    setAnswer: assign(({ context }, outcome: WriteOutcome<Shown>) => {
+    setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
       const { facts, newest } = afterAnswer(context, outcome);
       const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
       return { ...tries, ...known(context.machineId, facts), newest };
@@ -142,21 +143,21 @@ export const upcomingNode = setup({
     setReleased: assign(({ context }, outcome: WriteOutcome<NodeLink>) => {
       const tries = afterTry(context, outcome, releaseVerdict(outcome));
       if (tries.verdict !== 'Landed') return tries;
-      const node = outcome._tag === 'Written' ? outcome.shown : null;
+      const node = outcome._tag === 'Written' ? outcome.current : null;
       return { ...tries, ...knownWith(context, { node }) };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.shown?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
     ...writerGuards,
-    ...shownGuards,
+    ...currentGuards,
     objectEnded: ({ context }) => ended(context),
     objectPresent: ({ context }) => !ended(context),
     readinessUnrecorded: ({ context }) => readinessUnrecorded(context.facts, context.readyRecorded),
-    saysOtherwise: ({ context }, said: Sighting) =>
-      JSON.stringify(said) !== JSON.stringify(context.facts.said),
-    drainSaysOtherwise: ({ context }, drain: HoldingFact | null) =>
+    reportsOtherwise: ({ context }, reported: MachineReport) =>
+      JSON.stringify(reported) !== JSON.stringify(context.facts.reported),
+    drainReportsOtherwise: ({ context }, drain: HoldingFact | null) =>
       JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
   },
   delays: writerDelays,
@@ -166,20 +167,20 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.machineId, input.facts),
-    newest: input.facts.shown?.revision ?? null,
+    newest: input.facts.current?.revision ?? null,
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'machine.observed': { actions: settingSaid },
-    'machine.unbound': { actions: { type: 'setSaid', params: UNBOUND } },
+    'machine.observed': { actions: settingReported },
+    'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.shown },
-      actions: { type: 'setShown', params: ({ event }) => event.shown },
+      guard: { type: 'isNews', params: ({ event }) => event.current },
+      actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {
-      guard: { type: 'isShown', params: ({ event }) => event.last.uid },
+      guard: { type: 'isCurrent', params: ({ event }) => event.last.uid },
       actions: { type: 'setVanished', params: ({ event }) => event.last },
     },
     'node.observed': { actions: { type: 'setNode', params: ({ event }) => event.node } },

@@ -72,6 +72,19 @@ const keep = (past: Past, { atMs, event, state }: ActorHappening, most: number):
   past.states[place] = state;
 };
 
+const newEntry = (id: string, kind: string, nowMs: number): Entry => ({
+  id,
+  kind,
+  state: '',
+  reason: null,
+  status: 'active',
+  sinceMs: nowMs,
+  bornMs: nowMs,
+  path: noPast(),
+  log: noPast(),
+  context: undefined,
+});
+
 /** Oldest first. */
 const happenings = ({ times, events, states, oldest }: Past): readonly ActorHappening[] =>
   times.map((_, at) => {
@@ -110,6 +123,19 @@ const reasonOf = (snapshot: object): ReasonName | null => {
 const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'error']);
 const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
 
+/** The reason of a state, which is looked for once. */
+const reasonsOfStates = () => {
+  const reasons = new Map<string, ReasonName | null>();
+  return (kind: string, state: string, snapshot: object): ReasonName | null => {
+    const place = `${kind} ${state}`;
+    const known = reasons.get(place);
+    if (known !== undefined) return known;
+    const reason = reasonOf(snapshot);
+    reasons.set(place, reason);
+    return reason;
+  };
+};
+
 /** An empty board. */
 export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoard => {
   const entries = new Map<string, Entry>();
@@ -134,33 +160,13 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     if (known !== undefined) return known;
     const kind = kindInId(id);
     if (!kinds.has(kind)) return undefined;
-    const nowMs = time.now();
-    const entry: Entry = {
-      id,
-      kind,
-      state: '',
-      reason: null,
-      status: 'active',
-      sinceMs: nowMs,
-      bornMs: nowMs,
-      path: noPast(),
-      log: noPast(),
-      context: undefined,
-    };
+    const entry = newEntry(id, kind, time.now());
     entries.set(id, entry);
     return entry;
   };
   /** Texts of states are few and kept once; so is what they mean. */
   const kept = textPool(STATES_MAX);
-  const reasons = new Map<string, ReasonName | null>();
-  const reasonIn = (kind: string, state: string, snapshot: object): ReasonName | null => {
-    const place = `${kind} ${state}`;
-    const known = reasons.get(place);
-    if (known !== undefined) return known;
-    const reason = reasonOf(snapshot);
-    reasons.set(place, reason);
-    return reason;
-  };
+  const reasonIn = reasonsOfStates();
   const note = (entry: Entry, { snapshot, event }: ActorSight): void => {
     const nowMs = time.now();
     const state = kept(stateText('value' in snapshot ? snapshot.value : undefined));

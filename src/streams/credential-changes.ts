@@ -2,7 +2,7 @@
  * Readings of the key files → what really changed.
  *
  * Promises: the same files say nothing twice; a reading that is not fit never takes a pair away
- * (wire: rule 8, "a half-written rotation keeps the previous pair"), and each problem is told once.
+ * (WIRE-08), and each problem is told once.
  */
 import { concatMap, type OperatorFunction, scan } from 'rxjs';
 import type { CredentialsChange, CredentialsReading, KeyPair } from '../domain/credentials.ts';

@@ -2,8 +2,8 @@
  * Where answers to the shard wait their turn.
  *
  * Promises: replies leave one after another in the order of their coming; at most `limit` wait, and
- * the newest is turned away when there is no room, because the shard asks again by itself (wire:
- * rule 3); nothing waits while nobody drains it: a reply belongs to the stream that asked.
+ * the newest is turned away when there is no room, because the shard asks again by itself
+ * (WIRE-03); nothing waits while nobody drains it: a reply belongs to the stream that asked.
  */
 import { concatMap, defer, Observable, type ObservableInput, Subject } from 'rxjs';
 

@@ -2,7 +2,7 @@
  * The place where a roll-up waits: it holds one value, and a newer one replaces it.
  *
  * Promises: each ask releases one value, at once or as soon as there is one; asks do not add up; a
- * value that was replaced is never seen again (wire: rule 2, "single slot").
+ * value that was replaced is never seen again (WIRE-02).
  */
 import { type MonoTypeOperatorFunction, Observable, Subscription } from 'rxjs';
 

@@ -1,6 +1,6 @@
 /**
  * A drain told from what the cluster shows, without the memory of the operator that does it: which
- * pods are left, and why each (drain rules: DR-43).
+ * pods are left, and why each (DR-43).
  *
  * Promises: uses the functions by which the operator decides; a pod that terminates counts as
  * evicted; what only the answer to an eviction can tell (a policy, missing rights) is taken from

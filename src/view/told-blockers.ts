@@ -1,6 +1,6 @@
 /**
  * What the operator was told and wrote down: the answers to evictions, read back from its Events
- * (drain rules: DR-42, DR-43).
+ * (DR-42, DR-43).
  *
  * Promises: total, whatever an Event says; only Events about evictions since a given time count.
  */

@@ -15,7 +15,7 @@ import { upcomingNodeName } from '../../src/domain/names.ts';
 import {
   newUpcomingNode,
   projectUpcomingNode,
-  sight,
+  reportOf,
   statusPatch,
 } from '../../src/domain/upcoming-node.ts';
 import { readShardFrame } from '../../src/effects/frames.ts';
@@ -86,16 +86,16 @@ const nodeOf = (index: number): JsonRecord => ({
 const upcomingNodeOf = (index: number): JsonRecord => {
   const frame = readShardFrame(frames[index] ?? new Uint8Array());
   if (frame._tag !== 'MachineObserved') throw new Error(`Machine ${index} cannot be read`);
-  const said = sight(undefined, frame.machine, 0);
+  const reported = reportOf(undefined, frame.machine, 0);
   const name = upcomingNodeName(machineId(frame.machine.machineId));
-  const made = asRecord(newUpcomingNode(frame.machine.machineId, name, said.spec)) ?? {};
+  const made = asRecord(newUpcomingNode(frame.machine.machineId, name, reported.spec)) ?? {};
   const metadata = {
     ...recordAt(made, 'metadata'),
     uid: uidOf('00000002', index),
     resourceVersion: '1',
   };
   const object = { ...made, metadata };
-  const shown = projectUpcomingNode(object) ?? null;
+  const current = projectUpcomingNode(object) ?? null;
   const node = {
     name: `node-${index}`,
     uid: uidOf('00000001', index),
@@ -104,7 +104,7 @@ const upcomingNodeOf = (index: number): JsonRecord => {
     ended: null,
     releasable: false,
   };
-  return { ...object, ...statusPatch({ said, shown, node, drain: null }) };
+  return { ...object, ...statusPatch({ reported, current, node, drain: null }) };
 };
 
 /** The pages of a list, ready to be sent. */
@@ -195,7 +195,7 @@ const session = (stream: ServerDuplexStream<Buffer, Buffer>): void => {
       replayed = replay(stream);
     } else if (payload.case === 'rollup') {
       tell({ event: 'rollup', needs: payload.value.needs.length, bytes: bytes.length });
-      // Its ack says that every machine was shown (wire: "What the real shard does").
+      // Its ack says that every machine was shown (WIRE-10).
       void replayed.then(() => ack('rollup'));
     }
   });

@@ -1,14 +1,19 @@
-/** What plays ways on clusters is tried itself: on a door that asks for a namespace. */
+/** What executes paths on clusters is tried itself: on a door that asks for a namespace. */
 import { Effect, ManagedRuntime } from 'effect';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { setup } from 'xstate';
 import { fromEffect } from '../../src/actors/actor-logic.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { required } from '../../src/machines/required.ts';
-import { explored, type Playable, waysOf } from '../models/cluster/playable.ts';
-import { playAll } from '../models/cluster/plays.ts';
+import { type Executable, explored, pathsOf } from '../models/cluster/executable.ts';
+import { executeAll } from '../models/cluster/executions.ts';
 import type { SiteAddress } from '../models/cluster/site.ts';
-import type { Cue, Place, Scene, Stage } from '../models/cluster/stage.ts';
+import type {
+  ClusterHarness,
+  PathRun,
+  PathStep,
+  RunEnvironment,
+} from '../models/cluster/cluster-harness.ts';
 import { loseAnswer } from '../models/cluster/troubles.ts';
 import { embeddedHttp } from '../support/api/embedded-http.ts';
 
@@ -39,9 +44,10 @@ const door = setup({
 
 const PATH = '/api/v1/namespaces';
 
-const tagIn = ({ event }: Pick<Cue, 'event'>): Found['_tag'] => (event['output'] as Found)._tag;
+const tagIn = ({ event }: Pick<PathStep, 'event'>): Found['_tag'] =>
+  (event['output'] as Found)._tag;
 
-/** Creates the namespace of the way; a conflict means that it is there. */
+/** Creates the namespace of the path; a conflict means that it is there. */
 const makeIt = (name: string): Effect.Effect<Found, never, KubeApi> =>
   KubeApi.use((api) => api.call({ method: 'POST', path: PATH, body: { metadata: { name } } })).pipe(
     Effect.match({
@@ -55,33 +61,34 @@ interface World {
   readonly lost: boolean;
 }
 
-type Hindrance = Stage<World>['hindrance'];
+type Hindrance = ClusterHarness<World>['hindrance'];
 
-const sceneAt = ({ number, line, services }: Place): Scene<World> => {
+const runAt = ({ number, line, services }: RunEnvironment): PathRun<World> => {
   const runtime = ManagedRuntime.make(services);
   return {
     machine: door.provide({
       actors: { makeIt: fromEffect(runtime, () => makeIt(`door-${number}`)) },
     }),
-    arrange: (cue) => Promise.resolve(tagIn(cue) === 'Lost' ? loseAnswer({ line }) : 'server'),
+    arrange: (pathStep) =>
+      Promise.resolve(tagIn(pathStep) === 'Lost' ? loseAnswer({ line }) : 'server'),
     observe: ({ event }) => Promise.resolve({ event, by: 'word' }),
     stop: () => runtime.dispose(),
   };
 };
 
-const stageOf = (hindrance: Hindrance): Stage<World> => ({
+const harnessOf = (hindrance: Hindrance): ClusterHarness<World> => ({
   world: { lost: false },
   hindrance,
   follows: (world, { event }) =>
     event.type === 'xstate.init' ? world : { lost: world.lost || tagIn({ event }) === 'Lost' },
   open: () =>
     Promise.resolve({
-      begin: (place) => Promise.resolve(sceneAt(place)),
+      begin: (environment) => Promise.resolve(runAt(environment)),
       close: () => Promise.resolve(),
     }),
 });
 
-const doorPlayed = (hindrance: Hindrance): Playable<World> => ({
+const doorExecuted = (hindrance: Hindrance): Executable<World> => ({
   name: 'door',
   machine: door,
   exploration: {
@@ -97,12 +104,12 @@ const doorPlayed = (hindrance: Hindrance): Playable<World> => ({
     limit: 100,
   },
   invariant: undefined,
-  stage: stageOf(hindrance),
+  harness: harnessOf(hindrance),
   generated: () => [],
 });
 
-/** Plays all that the stage says can be on an embedded cluster. */
-const play = async (hindrance: Hindrance) => {
+/** Executes all that the harness says can be on an embedded cluster. */
+const execution = async (hindrance: Hindrance) => {
   const { server, stop } = await embeddedHttp();
   onTestFinished(stop);
   const site: SiteAddress = {
@@ -112,23 +119,23 @@ const play = async (hindrance: Hindrance) => {
     operatorToken: '',
     strangerToken: '',
   };
-  const playable = doorPlayed(hindrance);
-  return await playAll(playable, site, waysOf(playable, explored(playable, false)));
+  const executable = doorExecuted(hindrance);
+  return await executeAll(executable, site, pathsOf(executable, explored(executable, false)));
 };
 
-describe('ways on a cluster', () => {
-  it('are gone when a cluster does what the stage says: what was lost is done', async () => {
-    const performances = await play(({ lost }, moment) =>
+describe('paths on a cluster', () => {
+  it('are gone when a cluster does what the harness says: what was lost is done', async () => {
+    const results = await execution(({ lost }, moment) =>
       tagIn(moment) !== 'Lost' && lost !== (tagIn(moment) === 'There')
         ? 'it is there when an answer was lost'
         : undefined
     );
-    const moves = performances.map((one) => one.moves.map(({ by }) => by).join(' '));
+    const moves = results.map((one) => one.moves.map(({ by }) => by).join(' '));
     expect(moves.toSorted()).toEqual(['line line', 'line server', 'server']);
   });
 
   it('end with both answers when a server answers otherwise than is drawn', async () => {
-    await expect(play(() => undefined)).rejects.toThrow(
+    await expect(execution(() => undefined)).rejects.toThrow(
       /"makeIt" was answered otherwise: the answer._tag is "(Made|There)", drawn is "(Made|There)"/,
     );
   });

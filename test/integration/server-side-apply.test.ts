@@ -101,7 +101,7 @@ describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
       outcome: { _tag: 'Conflict', conflicts: [{ field: '.status.phase' }] },
     });
     expect(await Effect.runPromise(writes.applyStatus('un-c', ready, { ...ONE, force: true })))
-      .toMatchObject({ outcome: { _tag: 'Written', shown: { phase: 'Ready' } } });
+      .toMatchObject({ outcome: { _tag: 'Written', current: { phase: 'Ready' } } });
   });
 
   it('what cannot be applied is told apart', async () => {

@@ -9,7 +9,7 @@ import {
   startFleetSession,
 } from '../../src/actors/fleet-session/fleet-session.ts';
 import type { FleetSessionOptions } from '../../src/actors/fleet-session/session-options.ts';
-import { shownState } from '../../src/actors/fleet-session/session-voice.ts';
+import { shownState } from '../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
@@ -79,7 +79,8 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   return { session: started, news, refusals, readAgain };
 };
 
-const stateOf = (started: FleetSession): string => shownState(started.actor.getSnapshot());
+const stateOf = ({ actor }: FleetSession): string =>
+  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
 const isTrue = (what: string, look: () => boolean): Promise<unknown> =>
   eventually(() => Promise.resolve(look()), { what });
 
@@ -281,7 +282,7 @@ describe('session over mutual TLS', () => {
     ] as const;
     for (const [address, credentialFiles, words] of cases) {
       const { session: started } = session(address, { credentialFiles, ...FAST });
-      const ending = () => started.actor.getSnapshot().context.ending;
+      const ending = () => started.actor?.getSnapshot().context.ending;
       await isTrue('the ending', () => ending() !== null);
       expect(ending()).toMatchObject({ why: 'Unreachable', detail: expect.stringMatching(words) });
     }
@@ -295,7 +296,7 @@ describe('session over mutual TLS', () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
     const { session: started } = session(counter.address, { credentialFiles: files, ...FAST });
-    const ending = () => started.actor.getSnapshot().context.ending;
+    const ending = () => started.actor?.getSnapshot().context.ending;
     await isTrue('the first ending', () => ending() !== null);
     await started.stop();
     const dials = counter.dials();
@@ -325,7 +326,7 @@ describe('session over mutual TLS', () => {
     await readAgain(2);
     shard.say(1, update, 5000);
     await isTrue('all frames', () => news.length === 10_001);
-    expect([stateOf(started), started.actor.getSnapshot().context.stream]).toEqual([
+    expect([stateOf(started), started.actor?.getSnapshot().context.stream]).toEqual([
       'streaming',
       1,
     ]);

@@ -5,8 +5,8 @@ import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/availa
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
-  type CapacitySaid,
-  capacitySaid,
+  type CapacityReport,
+  capacityReport,
   pendingCapacityWrite,
   projectAvailableCapacity,
 } from '../../src/domain/available-capacity.ts';
@@ -19,11 +19,11 @@ import {
   type AvailableCapacityContext,
 } from '../../src/machines/available-capacity.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { availableCapacityStage } from './cluster/available-capacity-stage.ts';
+import { availableCapacityHarness } from './cluster/available-capacity-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
-const said = (availableCount: number): CapacitySaid =>
-  capacitySaid({
+const reported = (availableCount: number): CapacityReport =>
+  capacityReport({
     supersedesKey: 'available:p',
     requirements: [],
     resources: { cpu: '1' },
@@ -36,10 +36,10 @@ const said = (availableCount: number): CapacitySaid =>
 const served = new Map<string, object>();
 
 /** A revision is what the object says, so that equal revisions are equal objects. */
-const shown = (availableCount: number): AvailableCapacityProjection => {
+const current = (availableCount: number): AvailableCapacityProjection => {
   const raw = {
     metadata: { name: 'ac-1', uid: 'u1', resourceVersion: `r${availableCount}` },
-    spec: parseJson(said(availableCount).spec),
+    spec: parseJson(reported(availableCount).spec),
   };
   const projection = projectAvailableCapacity(raw);
   if (projection === undefined) throw new Error('No projection');
@@ -74,34 +74,36 @@ const wire = (acts: Acts) => {
 };
 
 interface World {
-  readonly shown: AvailableCapacityProjection | null;
-  readonly said: CapacitySaid | null;
+  readonly current: AvailableCapacityProjection | null;
+  readonly reported: CapacityReport | null;
 }
 
 describeModel('availableCapacity', {
   machine: availableCapacity,
   wire,
-  stage: availableCapacityStage,
-  inputs: [{ name: 'ac-1', facts: { said: null, shown: null }, seed: 1 }],
+  harness: availableCapacityHarness,
+  inputs: [{ name: 'ac-1', facts: { reported: null, current: null }, seed: 1 }],
   events: {
-    'capacity.observed': [{ said: said(1) }, { said: said(2) }, { said: said(0) }],
-    'object.observed': [{ shown: shown(1) }, { shown: shown(7) }],
+    'capacity.observed': [{ reported: reported(1) }, { reported: reported(2) }, {
+      reported: reported(0),
+    }],
+    'object.observed': [{ current: current(1) }, { current: current(7) }],
     'object.vanished': [{ uid: 'u1' }, { uid: 'another' }],
     'xstate.done.actor.createObject': [
-      { output: { _tag: 'Written', shown: shown(1) } },
+      { output: { _tag: 'Written', current: current(1) } },
       { output: { _tag: 'Fault', why: 'planted' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
     'xstate.done.actor.patchObject': [
-      { output: { _tag: 'Written', shown: shown(2) } },
+      { output: { _tag: 'Written', current: current(2) } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
   },
   project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
     base,
-    said: facts.said,
-    shown: facts.shown?.revision,
+    reported: facts.reported,
+    current: facts.current?.revision,
     newest,
     failing: attempt > 0,
     verdict,
@@ -112,21 +114,23 @@ describeModel('availableCapacity', {
     expect(begun.length, 'one write at a time').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingCapacityWrite(facts)).toBeUndefined();
-    if (acts.includes('invoke:deleteObject')) expect(facts.said?.exhausted).toBe(true);
+    if (acts.includes('invoke:deleteObject')) expect(facts.reported?.exhausted).toBe(true);
   },
   crash: {
-    world: { shown: null, said: null } satisfies World,
+    world: { current: null, reported: null } satisfies World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
-      if (event.type === 'capacity.observed') return { ...world, said: facts.said };
-      return before === after ? world : { ...world, shown: facts.shown };
+      if (event.type === 'capacity.observed') return { ...world, reported: facts.reported };
+      return before === after ? world : { ...world, current: facts.current };
     },
     restart: (world) => ({
-      input: { name: 'ac-1', facts: { said: null, shown: world.shown }, seed: 1 },
-      events: world.said === null ? [] : [{ type: 'capacity.observed', said: world.said }],
+      input: { name: 'ac-1', facts: { reported: null, current: world.current }, seed: 1 },
+      events: world.reported === null
+        ? []
+        : [{ type: 'capacity.observed', reported: world.reported }],
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
-      said: facts.said,
+      reported: facts.reported,
       owes: pendingCapacityWrite(facts),
     }),
   },

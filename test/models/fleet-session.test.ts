@@ -1,7 +1,10 @@
 /** The session with the shard, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { sessionParts, wiredSession } from '../../src/actors/fleet-session/session-wiring.ts';
+import {
+  provideFleetSession,
+  sessionState,
+} from '../../src/actors/fleet-session/fleet-session-actor.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { clusterId } from '../../src/domain/ids.ts';
@@ -44,7 +47,7 @@ const wired = (acts: Acts) => {
     render: () => ({ _tag: 'Failed', problem: '' } as const),
     record: () => {},
   };
-  return wiredSession({ environment: world, options, parts: sessionParts(world) }, {
+  return provideFleetSession({ environment: world, options, state: sessionState(world) }, {
     hold: Effect.promise(() => acts.perform('holdStream', {})),
     closeSending: () => {},
   });
@@ -54,8 +57,8 @@ describeModel('fleetSession', {
   machine: fleetSession,
   wire: wired,
   inputs: [
-    { rollupIntervalMs: 10_000, secured: false, seed: 1 },
-    { rollupIntervalMs: 10_000, secured: true, seed: 1 },
+    { rollupIntervalMs: 10_000, secured: false, stream: 0, seed: 1 },
+    { rollupIntervalMs: 10_000, secured: true, stream: 0, seed: 1 },
   ],
   events: {
     'credentials.refused': [{ problem: PROBLEM }],
@@ -82,11 +85,14 @@ describeModel('fleetSession', {
     if (acts.includes('invoke:holdStream')) {
       expect(['Unneeded', 'Accepted']).toContain(context.credentials);
     }
-    if (acts.includes('askForRollup')) {
+    if (acts.includes('requestRollup')) {
       expect(snapshot.matches({ connected: { streaming: { rollup: 'quiet' } } })).toBe(true);
     }
-    if (acts.includes('tellResynced')) {
-      expect(acts, 'only the ack of a roll-up proves a resync').toContain('tellRollupAcknowledged');
+    if (acts.includes('publishResynced')) {
+      expect(snapshot.matches({ connected: { streaming: { resync: 'resynced' } } })).toBe(true);
+      expect(acts, 'only the ack of a roll-up proves a resync').toContain(
+        'recordRollupAcknowledged',
+      );
       expect(context.attempt, 'wire 7: the first ack resets the backoff').toBe(0);
     }
   },
@@ -108,7 +114,12 @@ describeModel('fleetSession', {
       }
     },
     restart: (world) => ({
-      input: { rollupIntervalMs: 10_000, secured: world.credentials !== 'Unneeded', seed: 1 },
+      input: {
+        rollupIntervalMs: 10_000,
+        secured: world.credentials !== 'Unneeded',
+        stream: 0,
+        seed: 1,
+      },
       events: [
         ...(world.leads ? [{ type: 'leadership.won' }] : []),
         ...(world.listed ? [{ type: 'demand.listed' }] : []),

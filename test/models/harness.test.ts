@@ -10,7 +10,7 @@ import {
 } from 'xstate/graph';
 import { coverageOf } from './harness/coverage.ts';
 import { explore, machineInWorld } from './harness/explorer.ts';
-import { namedEvents, tell } from './harness/interpreter.ts';
+import { eventLabel, namedEvents } from './harness/interpreter.ts';
 import { simplePaths } from './harness/paths.ts';
 import { crashChecks, describeModel, exploreModel, type Model } from './model.ts';
 
@@ -164,7 +164,7 @@ describe('the model harness', () => {
     const project = (context: unknown) => context;
     const { possibleIn, nameOf } = namedEvents(events);
     const named = (steps: readonly { readonly event: EventObject }[]): string =>
-      steps.map(({ event }) => tell(event)).join();
+      steps.map(({ event }) => eventLabel(event)).join();
     const all = inputs.flatMap((input) => {
       const exploration = { machine, inputs, events, project, world: null, limit: 100 };
       const { logic } = machineInWorld({ ...exploration, record: () => null }, input);

@@ -15,7 +15,7 @@ import type {
 import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
-import { leadershipStage } from './cluster/leadership-stage.ts';
+import { leadershipHarness } from './cluster/leadership-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const why = 'planted';
@@ -102,7 +102,7 @@ const wire = (acts: Acts) => {
   const clock = clockLayer({ ...simulatedTime(), monotonic });
   const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
   const real = leadershipActs(ManagedRuntime.make(Layer.merge(api, clock)), claim);
-  /** Says which act asks, as the API server cannot tell by the first request. */
+  /** Says which act asks, as the API server cannot eventLabel by the first request. */
   const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
     ...logic,
     start: (...args: Parameters<NonNullable<typeof logic.start>>) => {
@@ -123,7 +123,7 @@ const wire = (acts: Acts) => {
 describeModel('leadership', {
   machine: leadership,
   wire,
-  stage: leadershipStage,
+  harness: leadershipHarness,
   inputs: [input],
   events: {
     'lease.observed': [

@@ -11,7 +11,7 @@ import {
   WatchRefused,
 } from '../../src/effects/kube-api.ts';
 import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.ts';
-import { listWatchStage } from './cluster/list-watch-stage.ts';
+import { listWatchHarness } from './cluster/list-watch-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const why = 'planted';
@@ -70,7 +70,7 @@ const wire = (acts: Acts) => {
 describeModel('listWatch', {
   machine: listWatch,
   wire,
-  stage: listWatchStage,
+  harness: listWatchHarness,
   inputs: [{ resource: 'nodes', seed: 1 }],
   events: {
     'xstate.done.actor.listPages': [

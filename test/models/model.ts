@@ -1,7 +1,7 @@
 /**
  * A statechart's own tests, made from its drawing: every state and transition is visited, no
  * configuration is a dead end, invariants hold, a crash anywhere leaves the same obligations, and
- * the ways that cover all of it are driven through the live actor.
+ * the paths that cover all of it are driven through the live actor.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
@@ -13,14 +13,13 @@ import type {
   EventObject,
   InputFrom,
 } from 'xstate';
-import { describeNoPlay, describePlay } from './cluster/plays.ts';
-import type { Stage } from './cluster/stage.ts';
+import { describeExecution, describeNoCalls } from './cluster/executions.ts';
+import type { ClusterHarness } from './cluster/cluster-harness.ts';
 import { type CrashInvariant, crashViolations, stepsText } from './harness/crash.ts';
 import { crashInRegistry } from './harness/registry-crash.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
 import { type Acts, drive } from './harness/driver.ts';
 import { explore, type Explored } from './harness/explorer.ts';
-import type { Step } from './harness/interpreter.ts';
 import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
 import {
   edgeCover,
@@ -29,7 +28,7 @@ import {
   simplePaths,
   transitionCover,
 } from './harness/paths.ts';
-import { transcriptOf, type Ways } from './harness/transcript.ts';
+import { type PathSet, transcriptsOf } from './harness/transcript.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -47,11 +46,11 @@ declare module 'vitest' {
 export interface ModelCoverage extends Coverage {
   readonly machine: string;
   readonly configurations: number;
-  readonly stories: number;
-  readonly ways: number;
+  readonly transcripts: number;
+  readonly paths: number;
 }
 
-export type { Acts, Step };
+export type { Acts };
 
 /** What a model test has to know of a statechart. */
 export interface Model<Machine extends AnyStateMachine, World> {
@@ -72,11 +71,11 @@ export interface Model<Machine extends AnyStateMachine, World> {
   readonly limit?: number;
 }
 
-/** A model whose ways can also be played on a cluster. */
-export interface StagedModel<Machine extends AnyStateMachine, World, Cluster>
+/** A model whose paths can also be executed on a cluster. */
+export interface ClusterModel<Machine extends AnyStateMachine, World, Cluster>
   extends Model<Machine, World> {
   /** None for a statechart without calls of its own. */
-  readonly stage?: Stage<Cluster>;
+  readonly harness?: ClusterHarness<Cluster>;
 }
 
 const CONFIGURATIONS_MAX = 5000;
@@ -112,11 +111,11 @@ const deadEnds = <World>(explored: Explored<World>): readonly string[] => {
     .map(stepsText);
 };
 
-/** The ways that are told, and the further ones, of a model that was walked. */
-const waysOf = <Machine extends AnyStateMachine, World>(
+/** The recorded and the further paths of a model that was walked. */
+const pathsOf = <Machine extends AnyStateMachine, World>(
   model: Model<Machine, World>,
   explored: Explored<World | undefined>,
-): Ways => {
+): PathSet => {
   const ground: Ground = {
     machine: model.machine,
     inputs: model.inputs,
@@ -125,18 +124,18 @@ const waysOf = <Machine extends AnyStateMachine, World>(
     happens: model.happens ?? (() => true),
   };
   return {
-    told: transitionCover(explored),
+    recorded: transitionCover(explored),
     further: [...edgeCover(explored), ...simplePaths(ground), ...randomPaths(ground)],
   };
 };
 
-const storiesFile = (name: string): URL => new URL(`stories/${name}.txt`, import.meta.url);
+const transcriptsFile = (name: string): URL => new URL(`transcripts/${name}.txt`, import.meta.url);
 
-/** Told stories are compared with those that are committed; `--emit` records them anew. */
-const checkStories = (name: string, transcript: string): void => {
-  const file = storiesFile(name);
+/** Transcripts are compared with those that are committed; `--emit` records them anew. */
+const checkTranscripts = (name: string, transcript: string): void => {
+  const file = transcriptsFile(name);
   if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(file, transcript);
-  expect(transcript, 'tell them anew with "npm run models -- --emit"').toBe(
+  expect(transcript, 'record them anew with "npm run models -- --emit"').toBe(
     existsSync(file) ? readFileSync(file, 'utf8') : '',
   );
 };
@@ -149,7 +148,7 @@ const describeMutants = <Machine extends AnyStateMachine, World>(
   model: Model<Machine, World>,
 ): void => {
   test(`the generated tests of ${name} catch its mutants`, ({ task }) => {
-    const result = mutationResult(model.machine, waysOf(model, exploreModel(model)));
+    const result = mutationResult(model.machine, pathsOf(model, exploreModel(model)));
     task.meta.mutation = result;
     const made = Object.values(result.kinds).reduce((sum, kind) => sum + kind.made, 0);
     expect(result.survivors.length / made, result.survivors.join('\n'))
@@ -157,14 +156,14 @@ const describeMutants = <Machine extends AnyStateMachine, World>(
   });
 };
 
-/** Plays the ways on a cluster. */
+/** Executes the paths on a cluster. */
 const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
   name: string,
-  model: StagedModel<Machine, World, Cluster>,
+  model: ClusterModel<Machine, World, Cluster>,
 ): void => {
-  const { machine, stage, inputs, events = {}, project, invariant, limit } = model;
-  if (stage === undefined) {
-    describeNoPlay(name, machine);
+  const { machine, harness, inputs, events = {}, project, invariant, limit } = model;
+  if (harness === undefined) {
+    describeNoCalls(name, machine);
     return;
   }
   const exploration = {
@@ -174,10 +173,10 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
     limit: limit ?? CONFIGURATIONS_MAX,
   };
   const generated = () => {
-    const { told, further } = waysOf(model, exploreModel(model));
-    return [...told, ...further];
+    const { recorded, further } = pathsOf(model, exploreModel(model));
+    return [...recorded, ...further];
   };
-  describePlay({ name, machine, exploration, invariant, stage, generated });
+  describeExecution({ name, machine, exploration, invariant, harness, generated });
 };
 
 /** What the cluster shows of a model that says nothing of it. */
@@ -218,7 +217,7 @@ export const describeModel = <
   Cluster = undefined,
 >(
   name: string,
-  model: StagedModel<Machine, World, Cluster>,
+  model: ClusterModel<Machine, World, Cluster>,
 ): void => {
   switch (inject('purpose')) {
     case 'mutants':
@@ -229,14 +228,14 @@ export const describeModel = <
   describe(name, () => {
     const explored = exploreModel(model);
     const coverage = coverageOf(model.machine, explored);
-    const ways = waysOf(model, explored);
+    const paths = pathsOf(model, explored);
 
     test(`${name} is explored to its end`, ({ task }) => {
       task.meta.coverage = {
         machine: name,
         configurations: explored.configurations.size,
-        stories: ways.told.length,
-        ways: ways.further.length,
+        transcripts: paths.recorded.length,
+        paths: paths.further.length,
         ...coverage,
       };
       expect(explored.truncated, `${explored.configurations.size} configurations`).toBe(false);
@@ -255,7 +254,7 @@ export const describeModel = <
     });
     if (model.invariant !== undefined) {
       test(`${name} keeps its invariants on every step`, () => {
-        // Many ways lead to one configuration by the same acts: one look at it is enough.
+        // Many paths lead to one configuration by the same acts: one look at it is enough.
         const seen = new Set<string>();
         for (const { toKey, step } of explored.edges) {
           const key = `${toKey} ${step.acts.join()}`;
@@ -266,17 +265,17 @@ export const describeModel = <
       });
     }
     describeCrashes(name, model, explored);
-    test(`${name} goes the ways of its recorded stories`, () => {
-      checkStories(name, transcriptOf(model.machine, ways));
+    test(`${name} follows its recorded transcripts`, () => {
+      checkTranscripts(name, transcriptsOf(model.machine, paths));
     });
-    test(`${name} as a live actor follows every drawn way`, async () => {
+    test(`${name} as a live actor follows every generated path`, async () => {
       const rig = {
         machine: model.machine,
         wire: model.wire,
         project: model.project ?? ((context: unknown) => context),
         invariant: model.invariant,
       };
-      for (const path of ways.further) await drive(rig, path);
+      for (const path of paths.further) await drive(rig, path);
     });
   });
 };

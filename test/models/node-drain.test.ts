@@ -13,7 +13,7 @@ import { type KubeAnswer, type KubeCall, NotSent } from '../../src/effects/kube-
 import { Writes } from '../../src/effects/writes.ts';
 import { nodeDrain } from '../../src/machines/node-drain.ts';
 import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-context.ts';
-import { nodeDrainStage } from './cluster/node-drain-stage.ts';
+import { nodeDrainHarness } from './cluster/node-drain-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const KEY = 'cordon.tidegate.dev/reclaim';
@@ -158,7 +158,7 @@ const undecided = (context: NodeDrainContext) => ({
 describeModel('nodeDrain', {
   machine: nodeDrain,
   wire,
-  stage: nodeDrainStage,
+  harness: nodeDrainHarness,
   inputs: [
     inputOf(fresh),
     inputOf(foreign),

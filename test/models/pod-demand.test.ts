@@ -22,7 +22,7 @@ import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
 import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { podDemandStage } from './cluster/pod-demand-stage.ts';
+import { podDemandHarness } from './cluster/pod-demand-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const POD: RequestedPod = {
@@ -135,23 +135,23 @@ const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phas
 describeModel('podDemand', {
   machine: podDemand,
   wire,
-  stage: podDemandStage,
+  harness: podDemandHarness,
   inputs: [inputOf({ standing: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],
     'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
     'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
     'xstate.done.actor.createRequest': [
-      { output: { _tag: 'Written', shown: CREATED } },
+      { output: { _tag: 'Written', current: CREATED } },
       { output: { _tag: 'Fault', why: 'planted' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
     'xstate.done.actor.updateRequest': [
-      { output: { _tag: 'Written', shown: ADOPTED } },
+      { output: { _tag: 'Written', current: ADOPTED } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.stampRequest': [
-      { output: { _tag: 'Written', shown: STAMPED } },
+      { output: { _tag: 'Written', current: STAMPED } },
       { output: { _tag: 'Absent' } },
     ],
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],

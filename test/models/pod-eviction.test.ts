@@ -15,7 +15,7 @@ import {
 import { Writes } from '../../src/effects/writes.ts';
 import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
 import { refusal } from '../support/drains/eviction-refusals.ts';
-import { podEvictionStage } from './cluster/pod-eviction-stage.ts';
+import { podEvictionHarness } from './cluster/pod-eviction-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
@@ -128,7 +128,7 @@ const owed = (world: World): string => {
 describeModel('podEviction', {
   machine: podEviction,
   wire,
-  stage: podEvictionStage,
+  harness: podEvictionHarness,
   inputs: [inputOf(facts()), inputOf(facts({ need: ONE }))],
   events: {
     'pod.observed': [

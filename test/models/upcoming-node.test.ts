@@ -10,11 +10,11 @@ import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import type { HoldingFact } from '../../src/domain/shown-phase.ts';
 import {
+  type MachineReport,
   pendingWrite,
   phaseOf,
   projectUpcomingNode,
-  sight,
-  type Sighting,
+  reportOf,
   standingOf,
   UNBOUND,
   type UpcomingNodeProjection,
@@ -25,7 +25,7 @@ import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
 import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
-import { upcomingNodeStage } from './cluster/upcoming-node-stage.ts';
+import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';
 import { type Acts, describeModel } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
@@ -39,9 +39,9 @@ const frame = (state: MachineState): MachineObservation => ({
   taints: [],
 });
 
-const said = (...states: readonly MachineState[]): Sighting =>
-  states.reduce<Sighting | undefined>(
-    (before, state) => sight(before, frame(state), 0),
+const reported = (...states: readonly MachineState[]): MachineReport =>
+  states.reduce<MachineReport | undefined>(
+    (before, state) => reportOf(before, frame(state), 0),
     undefined,
   ) ??
     UNBOUND;
@@ -50,7 +50,7 @@ const said = (...states: readonly MachineState[]): Sighting =>
 const served = new Map<string, object>();
 
 /** A revision is what the object says, so that equal revisions are equal objects. */
-const shown = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjection => {
+const current = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjection => {
   const raw = {
     metadata: {
       name: 'un-m1',
@@ -83,13 +83,13 @@ const node: NodeLink = {
 /** With the key of a reclaim that ended, and somebody made it schedulable. */
 const releasable: NodeLink = { ...node, held: true, ended: 'Drained', releasable: true };
 const FAILED: HoldingFact = { _tag: 'Failed', lastError: '1 pod remains' };
-const failedOnNode = shown('Failed', '1', 'n1');
+const failedOnNode = current('Failed', '1', 'n1');
 /** After the end of a drain, if there was one: without the Node's key that says no more. */
-const CONFIGURED: Sighting = { ...said('Configured'), servesAgain: true };
+const CONFIGURED: MachineReport = { ...reported('Configured'), servesAgain: true };
 
 /** What outlives the process: the object, the Node, and what the shard would replay. */
 interface World {
-  readonly shown: UpcomingNodeProjection | null;
+  readonly current: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
   /** `Unbound` machines are not replayed; the end of the replay says so. */
   readonly shard: 'Silent' | 'Unbound' | 'Configured';
@@ -97,13 +97,13 @@ interface World {
   readonly drain: HoldingFact | null;
 }
 
-const shardAfter = ({ standing }: Sighting): World['shard'] =>
+const shardAfter = ({ standing }: MachineReport): World['shard'] =>
   standing === null || endsObject(standing) ? 'Unbound' : 'Configured';
 
-const inputOf = (object: UpcomingNodeProjection | null, sighting: Sighting | null = null) => ({
+const inputOf = (object: UpcomingNodeProjection | null, report: MachineReport | null = null) => ({
   machineId: 'm1',
   name: 'un-m1',
-  facts: { said: sighting, shown: object, node: null, drain: null },
+  facts: { reported: report, current: object, node: null, drain: null },
   readyRecorded: '',
   seed: 1,
 });
@@ -147,44 +147,44 @@ const WRITTEN_TWICE = 'two writes of one machine were in flight at a time';
 describeModel('upcomingNode', {
   machine: upcomingNode,
   wire,
-  stage: upcomingNodeStage,
+  harness: upcomingNodeHarness,
   inputs: [inputOf(null)],
   events: {
     'machine.observed': [
-      { said: CONFIGURED },
-      { said: said('Configuring', 'Draining', 'Idle') },
-      { said: said('Idle') },
+      { reported: CONFIGURED },
+      { reported: reported('Configuring', 'Draining', 'Idle') },
+      { reported: reported('Idle') },
     ],
     'object.observed': [
-      { shown: shown('Ready') },
-      { shown: shown('Ready', '2') },
+      { current: current('Ready') },
+      { current: current('Ready', '2') },
     ],
-    'object.vanished': [{ last: shown('Ready') }, { last: { uid: 'another', revision: 'r' } }],
+    'object.vanished': [{ last: current('Ready') }, { last: { uid: 'another', revision: 'r' } }],
     'node.observed': [{ node: releasable }],
     'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
-      { output: { _tag: 'Written', shown: shown('') } },
+      { output: { _tag: 'Written', current: current('') } },
       { output: { _tag: 'Fault', why: 'planted' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
     'xstate.done.actor.patchStatus': [
-      { output: { _tag: 'Written', shown: shown('Ready') } },
-      { output: { _tag: 'Written', shown: shown('Drained') } },
-      { output: { _tag: 'Written', shown: failedOnNode } },
+      { output: { _tag: 'Written', current: current('Ready') } },
+      { output: { _tag: 'Written', current: current('Drained') } },
+      { output: { _tag: 'Written', current: failedOnNode } },
       { output: { _tag: 'Absent' } },
     ],
-    'xstate.done.actor.patchSpec': [{ output: { _tag: 'Written', shown: shown('Ready') } }],
+    'xstate.done.actor.patchSpec': [{ output: { _tag: 'Written', current: current('Ready') } }],
     'xstate.done.actor.deleteObject': [{ output: { _tag: 'Absent' } }],
     'xstate.done.actor.releaseNode': [
-      { output: { _tag: 'Written', shown: node } },
-      { output: { _tag: 'Written', shown: releasable } },
+      { output: { _tag: 'Written', current: node } },
+      { output: { _tag: 'Written', current: releasable } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
   },
   project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
-    said: facts.said && [facts.said.standing, facts.said.state],
-    shown: facts.shown === null ? null : [facts.shown.revision, facts.shown.nodeName],
+    reported: facts.reported && [facts.reported.standing, facts.reported.state],
+    current: facts.current === null ? null : [facts.current.revision, facts.current.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
     newest,
@@ -198,15 +198,15 @@ describeModel('upcomingNode', {
     expect(begun.length, WRITTEN_TWICE).toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
-    if (acts.includes('invoke:createObject')) expect(facts.shown).toBeNull();
+    if (acts.includes('invoke:createObject')) expect(facts.current).toBeNull();
     if (acts.includes('invoke:deleteObject')) {
       expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
     }
     if (acts.includes('invoke:releaseNode')) {
       expect(facts.node, 'only who ended and serves again').toMatchObject({ releasable: true });
-      expect(facts.said?.servesAgain).toBe(true);
+      expect(facts.reported?.servesAgain).toBe(true);
     }
-    const { shown: object, node: link } = facts;
+    const { current: object, node: link } = facts;
     if (link?.held === true && object?.phase === 'Failed') {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
@@ -214,24 +214,29 @@ describeModel('upcomingNode', {
     if (acts.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
-    world: { shown: null, node: null, shard: 'Silent', drain: null } satisfies World as World,
+    world: { current: null, node: null, shard: 'Silent', drain: null } satisfies World as World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
       switch (event.type) {
         case 'machine.observed':
-          return { ...world, shard: facts.said === null ? 'Silent' : shardAfter(facts.said) };
+          return {
+            ...world,
+            shard: facts.reported === null ? 'Silent' : shardAfter(facts.reported),
+          };
         case 'machine.unbound':
           return { ...world, shard: 'Unbound' };
         case 'drain.observed':
           return { ...world, drain: facts.drain };
         default:
-          return before === after ? world : { ...world, shown: facts.shown, node: facts.node };
+          return before === after ? world : { ...world, current: facts.current, node: facts.node };
       }
     },
     restart: (world) => ({
-      input: inputOf(world.shown),
+      input: inputOf(world.current),
       events: [
-        ...(world.shard === 'Configured' ? [{ type: 'machine.observed', said: CONFIGURED }] : []),
+        ...(world.shard === 'Configured'
+          ? [{ type: 'machine.observed', reported: CONFIGURED }]
+          : []),
         ...(world.drain === null ? [] : [{ type: 'drain.observed', drain: world.drain }]),
         ...(world.shard === 'Unbound' ? [{ type: 'machine.unbound' }] : []),
         ...(world.node === null ? [] : [{ type: 'node.observed', node: world.node }]),
@@ -241,12 +246,12 @@ describeModel('upcomingNode', {
       const { facts } = context;
       const standing = standingOf(facts);
       const phase = phaseOf(facts);
-      if (facts.said === null) return facts.shown === null ? 'nothing' : { phase };
+      if (facts.reported === null) return facts.current === null ? 'nothing' : { phase };
       if (standing === null || endsObject(standing)) {
-        return { object: facts.shown === null ? 'absent' : 'to be deleted' };
+        return { object: facts.current === null ? 'absent' : 'to be deleted' };
       }
-      const release = facts.said.servesAgain && facts.node?.releasable === true;
-      return { phase, spec: facts.said.spec, node: facts.node, release };
+      const release = facts.reported.servesAgain && facts.node?.releasable === true;
+      return { phase, spec: facts.reported.spec, node: facts.node, release };
     },
   },
   limit: 40_000,

@@ -65,7 +65,7 @@ export const demandEqualsRequests = ({ site, broken }: Bench): Law => ({
 
 const HELD = ['Draining', 'Drained', 'Failed'];
 
-/** Phases that the object of a machine may show (wire: State → phase; DR-40). */
+/** Phases that the object of a machine may show (UPN-01, DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
   const mark = reclaimMark(node);
   const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];

@@ -13,7 +13,15 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PATCHES = join(ROOT, 'test/simulation/planted');
-const COPIED = ['src', 'test/simulation', 'charts', 'package.json', 'deno.json'];
+const COPIED = [
+  'src',
+  'packages',
+  'test/simulation',
+  'test/support',
+  'charts',
+  'package.json',
+  'deno.json',
+];
 
 /** What became of a planted bug. */
 export interface PlantedReport {

@@ -9,7 +9,7 @@ import { realTime } from '../../src/effects/real-time.ts';
 import { startTestbed } from '../../tools/testbed/testbed.ts';
 import { spawnTidegate } from '../support/processes/tidegate-child.ts';
 import { soakDrains } from './killed-drains.ts';
-import { type Round, roundLine, soakSummary } from './round-report.ts';
+import { type Round, soakSummary } from './round-report.ts';
 
 const ROUNDS = 200;
 const PAGE = fileURLToPath(new URL('../../docs/soak.md', import.meta.url));
@@ -45,10 +45,6 @@ const page = (rounds: readonly Round[], seed: number): string =>
     '## What came of it',
     '',
     ...soakSummary(rounds, seed).map((line) => `- ${line}`),
-    '',
-    '```text',
-    ...rounds.map(roundLine),
-    '```',
     '',
   ].join('\n');
 

@@ -18,8 +18,10 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-02',
-      says: 'What a request says follows the document sentence by sentence; pods of DaemonSets ' +
-        'and mirror pods are no demand; what cannot be said is left out with a Warning.',
+      says:
+        'A request asks for what its pod requires: node selector, first term of required affinity, ' +
+        'co-location, hard spread, priority and penalties; pods of DaemonSets and mirror pods are ' +
+        'no demand; what cannot be said is left out with a Warning.',
       shownBy: [
         'test/unit/domain/pod-demand/pod-request.test.ts',
         'test/integration/pod-demand-cases.test.ts',

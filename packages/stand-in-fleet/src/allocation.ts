@@ -38,7 +38,7 @@ export interface Allocation {
   readonly satisfied: ReadonlySet<string>;
 }
 
-/** Grace of a reclaim that nobody is in a hurry for (source: wire, "Grace"). */
+/** Grace of a reclaim that nobody is in a hurry for (FLT-05). */
 const VOLUNTARY_GRACE_SECONDS = 600;
 
 /** From the widest gap of priorities to the narrowest. */

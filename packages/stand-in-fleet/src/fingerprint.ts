@@ -24,8 +24,8 @@ const spreadText = ({ topologyKey, maxSkew, whenUnsatisfiable }: TopologySpread)
   `${topologyKey}:${maxSkew}:${whenUnsatisfiable};`;
 
 /**
- * One line that is equal for equal profiles, such as
- * `p=0|ipb=1|rpb=0|reqs=zone:1:a,b;|spr=` (source: wire, "Profile fingerprint").
+ * One line that is equal for equal profiles, such as `p=0|ipb=1|rpb=0|reqs=zone:1:a,b;|spr=`
+ * (DEM-09).
  */
 export const profileFingerprint = (profile: Profile): string => {
   const requirements = profile.requirements

@@ -7,7 +7,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { STATUS, type Status } from './session.ts';
 
-/** Both directions allow frames up to this (source: wire). */
+/** Both directions allow frames up to this (MSG-04). */
 export const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 
 const PREFIX_BYTES = 5;

@@ -35,7 +35,7 @@ export interface PodPolicy {
 
 /** The role, and when demand is complete for the first time. */
 export interface CapacityRequestsRole extends Role {
-  /** Resolves when pods that were found without a CapacityRequest have theirs (wire: rule 5). */
+  /** Resolves when pods that were found without a CapacityRequest have theirs (WIRE-05). */
   readonly initialRequests: Promise<void>;
 }
 

@@ -55,7 +55,7 @@ export interface PodDemandRegistry {
 /** What must be known before anything is decided. */
 type Known = 'pods' | 'requests' | 'namespaces' | 'defaults';
 
-/** What is there now; those that are gone are told one by one. */
+/** What is there now; those that are gone come one by one. */
 const presentIn = <T extends Identity>(
   fact: Exclude<Fact<T>, { readonly _tag: 'Absent' }>,
 ): readonly T[] => (fact._tag === 'Listed' ? fact.objects : [fact.object]);

@@ -3,7 +3,7 @@
  * when the shard has acknowledged theirs.
  *
  * Promises: the session may dial only when the demand is complete: every CapacityRequest is listed,
- * and pods that were found without one have theirs (wire: rule 5).
+ * and pods that were found without one have theirs (WIRE-05).
  */
 import { BehaviorSubject } from 'rxjs';
 import { capacityRequestProjector } from '../../domain/demand/request.ts';

@@ -2,9 +2,9 @@
  * Turns CapacityRequests into roll-ups: keeps the demand, offers it to the session on each new
  * stream and every interval after that, and acknowledges requests when the shard has.
  *
- * Promises: the session may dial only when the first list of requests is complete (wire: rule 5);
- * while the API server is away, the demand that was last known is offered on; a request that cannot
- * be read costs nobody else anything and gets one Event that names the field.
+ * Promises: the session may dial only when the first list of requests is complete (WIRE-05); while
+ * the API server is away, the demand that was last known is offered on; a request that cannot be
+ * read costs nobody else anything and gets one Event that names the field.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';

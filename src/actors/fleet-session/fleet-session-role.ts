@@ -2,7 +2,7 @@
  * The role that has the session with the shard.
  *
  * Promises: only the leader has a session; it is closed before writes under way are waited for
- * (drain rules: DR-15).
+ * (DR-15).
  */
 import type { ClusterId } from '../../domain/ids.ts';
 import type { CredentialFiles } from '../../effects/credentials.ts';

@@ -1,31 +1,42 @@
 /**
- * The session with the shard at work: the statechart, its stream, its key pair and its voice.
+ * The session with the shard at work: the statechart, its stream and its key pair.
  *
  * Promises: frames go straight to `news` and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered in the moment it arrives (wire: rule 9); secrets never enter the
- * statechart, whose context may be shown.
+ * bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
+ * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
+ * of leadership, demand and key pair what the crashed one knew.
  */
-import { distinctUntilChanged, Observable } from 'rxjs';
-import type { Actor } from 'xstate';
+import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
+import type { Actor, SnapshotFrom } from 'xstate';
+import type { CredentialsChange } from '../../domain/credentials.ts';
 import type { SessionNews } from '../../domain/frames.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
 import type { fleetSession, FleetSessionEvent } from '../../machines/fleet-session.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import {
+  provideFleetSession,
+  publishStreamEnded,
+  type SessionDependencies,
+  sessionPort,
+  type SessionState,
+  sessionState,
+} from './fleet-session-actor.ts';
 import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
-import { showState } from './session-voice.ts';
-import { sessionParts, sessionPort, type SessionSetting, wiredSession } from './session-wiring.ts';
+import { shownState, stateRecorder } from './session-events.ts';
 import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import { shardStream } from './shard-stream.ts';
-import type { ActorEnvironment } from '../actor-environment.ts';
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
 export interface FleetSession {
-  /** Hot: what the shard says, as it says it. */
+  /** Hot: what the shard sends, as it arrives. */
   readonly news: Observable<SessionNews>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
   /** Whether this process leads, from now on; completes when the session is over. */
   readonly leading: Observable<boolean>;
-  readonly actor: Actor<typeof fleetSession>;
+  /** The running statechart; `undefined` while it waits for its restart after a crash. */
+  readonly actor: Actor<typeof fleetSession> | undefined;
   readonly lead: (leading: boolean) => void;
   /** The list of CapacityRequests is complete: roll-ups may be made from it. */
   readonly demandListed: () => void;
@@ -37,81 +48,155 @@ export interface FleetSession {
   readonly stop: () => Promise<void>;
 }
 
-/** Follows the key files for as long as the session lives. */
-const followCredentials = (
-  { environment, options, parts }: SessionSetting,
-  actor: Actor<typeof fleetSession>,
-): void => {
-  const { credentialFiles: files, clusterId } = options;
-  if (files === undefined) return;
-  const pollMs = options.credentialsPollMs ?? CREDENTIALS_POLL_MS;
-  const changes = watchCredentials(environment, { files, clusterId, pollMs }).subscribe(
-    (change) => {
-      if (change._tag === 'Accepted') {
-        environment.telemetry.log('info', 'Key pair accepted; the next dial uses it');
-        parts.pair = change.pair;
-        actor.send({ type: 'credentials.accepted' });
-      } else if (change._tag === 'Refused') {
-        actor.send({ type: 'credentials.refused', problem: change.problem });
-      } else {
-        environment.telemetry.log(
-          'warn',
-          'Key files not usable; the pair before them stays in use',
-          {
-            problem: change.problem,
-          },
-        );
-      }
-    },
-  );
-  actor.subscribe({ complete: () => changes.unsubscribe() });
-};
+/** What a restarted session must know, by the event that says it. */
+interface SessionFacts {
+  leading: boolean;
+  demandListed: boolean;
+  credentials: FleetSessionEvent | undefined;
+  /** Streams dialled so far. */
+  stream: number;
+}
 
-/** Tells the statechart while it lives; what comes after its end is nobody's business. */
-const teller = (actor: () => Actor<typeof fleetSession>) => (event: FleetSessionEvent): void => {
-  if (actor().getSnapshot().status === 'active') actor().send(event);
-};
+const eventsOf = ({ leading, demandListed, credentials }: SessionFacts): FleetSessionEvent[] => [
+  ...(credentials === undefined ? [] : [credentials]),
+  ...(demandListed ? [{ type: 'demand.listed' } as const] : []),
+  ...(leading ? [{ type: 'leadership.won' } as const] : []),
+];
 
-const leadershipOf = (actor: Actor<typeof fleetSession>): Observable<boolean> =>
-  new Observable<boolean>((receiver) => {
-    receiver.next(actor.getSnapshot().context.leading);
-    return actor.subscribe({
-      next: ({ context }) => receiver.next(context.leading),
-      complete: () => receiver.complete(),
+class ShardSession implements FleetSession {
+  readonly #dependencies: SessionDependencies;
+  readonly #state: SessionState;
+  readonly #facts: SessionFacts = {
+    leading: false,
+    demandListed: false,
+    credentials: undefined,
+    stream: 0,
+  };
+  readonly #leading = new BehaviorSubject(false);
+  readonly #sessions: ActorRegistry<typeof fleetSession, SessionFacts>;
+  readonly #credentials = new Subscription();
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #recordState: (state: string) => void;
+  #stopRequested = false;
+  readonly news: Observable<SessionNews>;
+  readonly acknowledged: Observable<Rollup>;
+  readonly leading = this.#leading.asObservable();
+  readonly reply: (reply: Reply) => boolean;
+
+  constructor(environment: ActorEnvironment<SessionServices>, options: FleetSessionOptions) {
+    this.#state = sessionState(environment);
+    this.#dependencies = { environment, options, state: this.#state };
+    this.news = this.#state.news.asObservable();
+    this.acknowledged = this.#state.acknowledged.asObservable();
+    this.reply = this.#state.reply;
+    this.#recordState = stateRecorder(environment);
+    this.#sessions = this.#registry();
+    this.#sessions.consider(this.#facts);
+    this.#followCredentials();
+  }
+
+  get actor(): Actor<typeof fleetSession> | undefined {
+    return this.#sessions.get(this.#dependencies.options.clusterId);
+  }
+
+  readonly lead = (leading: boolean): void => {
+    this.#facts.leading = leading;
+    this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
+    if (leading !== this.#leading.value) this.#leading.next(leading);
+  };
+
+  readonly demandListed = (): void => {
+    this.#facts.demandListed = true;
+    this.#send({ type: 'demand.listed' });
+  };
+
+  readonly offerRollup = (rollup: Rollup): void => this.#state.rollups.next(rollup);
+
+  readonly stop = (): Promise<void> => {
+    this.#stopRequested = true;
+    // One that crashed has no stream to close.
+    if (this.actor === undefined) this.#end();
+    this.#send({ type: 'stop.requested' });
+    return this.#ended.promise;
+  };
+
+  #registry(): ActorRegistry<typeof fleetSession, SessionFacts> {
+    const { environment, options } = this.#dependencies;
+    const { clusterId, rollupIntervalMs, credentialFiles } = options;
+    const port = sessionPort(this.#dependencies, (event) => this.#send(event));
+    return actorRegistry(environment, {
+      name: 'fleetSession',
+      logic: provideFleetSession(this.#dependencies, shardStream(environment, port)),
+      keyOf: () => clusterId,
+      input: ({ stream }, seed) => ({
+        rollupIntervalMs,
+        secured: credentialFiles !== undefined,
+        stream,
+        seed,
+      }),
+      onStart: (facts, actor) => eventsOf(facts).forEach((event) => actor.send(event)),
+      onSnapshot: (facts, snapshot) => this.#onSnapshot(facts, snapshot),
+      onCrash: () => this.#onCrash(),
+      stateOf: shownState,
     });
-  }).pipe(distinctUntilChanged());
+  }
+
+  #onSnapshot(facts: SessionFacts, snapshot: SnapshotFrom<typeof fleetSession>): void {
+    facts.stream = snapshot.context.stream;
+    this.#recordState(shownState(snapshot));
+    if (snapshot.status === 'done') this.#end();
+  }
+
+  #onCrash(): void {
+    this.#recordState('crashed');
+    publishStreamEnded(this.#state);
+    if (this.#stopRequested) this.#end();
+  }
+
+  /** What comes between a crash and the restart is among the facts, or was of the lost stream. */
+  #send(event: FleetSessionEvent): void {
+    const { actor } = this;
+    if (actor?.getSnapshot().status === 'active') actor.send(event);
+  }
+
+  /** Follows the key files for as long as the session lives. */
+  #followCredentials(): void {
+    const { environment, options } = this.#dependencies;
+    const { credentialFiles: files, clusterId } = options;
+    if (files === undefined) return;
+    const pollMs = options.credentialsPollMs ?? CREDENTIALS_POLL_MS;
+    this.#credentials.add(
+      watchCredentials(environment, { files, clusterId, pollMs })
+        .subscribe((change) => this.#onCredentials(change)),
+    );
+  }
+
+  #onCredentials(change: CredentialsChange): void {
+    const { telemetry } = this.#dependencies.environment;
+    if (change._tag === 'Accepted') {
+      telemetry.log('info', 'Key pair accepted; the next dial uses it');
+      this.#state.pair = change.pair;
+      this.#facts.credentials = { type: 'credentials.accepted' };
+    } else if (change._tag === 'Refused') {
+      this.#facts.credentials = { type: 'credentials.refused', problem: change.problem };
+    } else {
+      return telemetry.log('warn', 'Key files not usable; the pair before them stays in use', {
+        problem: change.problem,
+      });
+    }
+    this.#send(this.#facts.credentials);
+  }
+
+  #end(): void {
+    this.#sessions.close();
+    this.#credentials.unsubscribe();
+    this.#leading.complete();
+    this.#ended.resolve();
+  }
+}
 
 /** Starts the session; it waits for `lead(true)` and `demandListed()`. */
 export const startFleetSession = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionOptions,
-): FleetSession => {
-  const parts = sessionParts(environment);
-  const setting = { environment, options, parts };
-  const tell = teller(() => actor);
-  const stream = shardStream(environment, sessionPort(setting, tell));
-  const actor = environment.actor(wiredSession(setting, stream), 'fleetSession', {
-    rollupIntervalMs: options.rollupIntervalMs,
-    secured: options.credentialFiles !== undefined,
-    seed: environment.seed(),
-  });
-  showState(environment, actor);
-  actor.start();
-  followCredentials(setting, actor);
-  return {
-    news: parts.news.asObservable(),
-    acknowledged: parts.acknowledged.asObservable(),
-    leading: leadershipOf(actor),
-    actor,
-    lead: (leading) => tell({ type: leading ? 'leadership.won' : 'leadership.lost' }),
-    demandListed: () => tell({ type: 'demand.listed' }),
-    offerRollup: (rollup) => parts.rollups.next(rollup),
-    reply: parts.reply,
-    stop: () =>
-      new Promise((resolve) => {
-        if (actor.getSnapshot().status !== 'active') resolve();
-        actor.subscribe({ complete: resolve });
-        tell({ type: 'stop.requested' });
-      }),
-  };
-};
+): FleetSession => new ShardSession(environment, options);

@@ -2,7 +2,7 @@
  * What the session does with each frame, in the moment it comes.
  *
  * Promises: never waits and never throws; a bootstrap pull is answered before the next frame is
- * looked at (wire: rule 9); what cannot be used is said, counted and left behind.
+ * looked at (WIRE-09); what cannot be used is logged, counted and dropped.
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
@@ -10,11 +10,11 @@ import type { BootstrapPull, ReclaimOrder, SessionNews, ShardFrame } from '../..
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
 
-/** Makes the blob of a pull, or says why it cannot. */
+/** Makes the blob of a pull, or tells why it cannot. */
 export type RenderBootstrap = (pull: BootstrapPull) => BootstrapAnswer;
 
-/** Whom frames concern. */
-export interface FrameDesk {
+/** What frames lead to. */
+export interface FrameDependencies {
   readonly clusterId: ClusterId;
   readonly telemetry: Telemetry;
   readonly render: RenderBootstrap;
@@ -23,7 +23,7 @@ export interface FrameDesk {
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
   /** A frame was lost that may have been about any machine. */
-  readonly onHole: () => void;
+  readonly onReplayGap: () => void;
 }
 
 /** How much of an unknown ack a log line repeats. */
@@ -31,7 +31,10 @@ const ECHO_MAX = 80;
 
 const failed = (problem: string): BootstrapAnswer => ({ _tag: 'Failed', problem });
 
-const answerTo = ({ clusterId, render }: FrameDesk, pull: BootstrapPull): BootstrapAnswer => {
+const answerTo = (
+  { clusterId, render }: FrameDependencies,
+  pull: BootstrapPull,
+): BootstrapAnswer => {
   if (pull.clusterId !== clusterId) {
     return failed(`This is cluster "${clusterId}" and not "${pull.clusterId}"`);
   }
@@ -42,19 +45,23 @@ const answerTo = ({ clusterId, render }: FrameDesk, pull: BootstrapPull): Bootst
   }
 };
 
-const answer = (desk: FrameDesk, requestId: string, made: BootstrapAnswer): void => {
-  const taken = desk.reply({ _tag: 'BootstrapAnswered', requestId, answer: made });
+const answer = (
+  dependencies: FrameDependencies,
+  requestId: string,
+  made: BootstrapAnswer,
+): void => {
+  const taken = dependencies.reply({ _tag: 'BootstrapAnswered', requestId, answer: made });
   const outcome = taken ? made._tag.toLowerCase() : 'dropped';
-  desk.telemetry.count('tidegate_bootstrap_pulls_total', 1, { outcome });
+  dependencies.telemetry.count('tidegate_bootstrap_pulls_total', 1, { outcome });
   if (made._tag === 'Failed') {
-    desk.telemetry.log('warn', 'Bootstrap pull answered with an error', {
+    dependencies.telemetry.log('warn', 'Bootstrap pull answered with an error', {
       request: requestId,
       problem: made.problem,
     });
   }
 };
 
-const tellReclaim = ({ telemetry, news }: FrameDesk, order: ReclaimOrder): void => {
+const publishReclaim = ({ telemetry, news }: FrameDependencies, order: ReclaimOrder): void => {
   telemetry.count('tidegate_reclaim_instructions_total', 1);
   telemetry.log('info', 'Reclaim ordered', {
     instruction: order.instructionId,
@@ -65,43 +72,47 @@ const tellReclaim = ({ telemetry, news }: FrameDesk, order: ReclaimOrder): void 
   news.next({ _tag: 'ReclaimOrdered', order });
 };
 
-const hearAck = (
-  { telemetry, onHelloAck, onRollupAck }: FrameDesk,
+const onAck = (
+  { telemetry, onHelloAck, onRollupAck }: FrameDependencies,
   { echo, shardEpoch }: Extract<ShardFrame, { _tag: 'Acknowledged' }>,
 ): void => {
-  telemetry.log('debug', 'Ack heard', { echo: echo.slice(0, ECHO_MAX), shardEpoch });
+  telemetry.log('debug', 'Ack received', { echo: echo.slice(0, ECHO_MAX), shardEpoch });
   if (echo === 'hello') onHelloAck();
   else if (echo === 'rollup') onRollupAck();
   else telemetry.log('warn', 'Unknown ack ignored', { echo: echo.slice(0, ECHO_MAX) });
 };
 
-const tellUnreadable = (
-  { telemetry, news, onHole }: FrameDesk,
+const onUnreadable = (
+  { telemetry, news, onReplayGap }: FrameDependencies,
   frame: Extract<ShardFrame, { _tag: 'Unreadable' }>,
 ): void => {
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
-  if (frame.isHole) onHole();
+  if (frame.leavesGap) onReplayGap();
   if (frame.machineId !== undefined) {
     news.next({ _tag: 'MachineMisread', machineId: frame.machineId });
   }
 };
 
-/** Takes one frame. */
-export const takeFrame = (desk: FrameDesk, frame: ShardFrame): void => {
-  desk.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
+/** Handles one frame. */
+export const onFrame = (dependencies: FrameDependencies, frame: ShardFrame): void => {
+  dependencies.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
   switch (frame._tag) {
     case 'MachineObserved':
     case 'CapacityObserved':
-      return desk.news.next(frame);
+      return dependencies.news.next(frame);
     case 'BootstrapPulled':
-      return answer(desk, frame.pull.requestId, answerTo(desk, frame.pull));
+      return answer(dependencies, frame.pull.requestId, answerTo(dependencies, frame.pull));
     case 'BootstrapMisread':
-      return answer(desk, frame.requestId, failed(`Cannot read the request: ${frame.problem}`));
+      return answer(
+        dependencies,
+        frame.requestId,
+        failed(`Cannot read the request: ${frame.problem}`),
+      );
     case 'ReclaimOrdered':
-      return tellReclaim(desk, frame.order);
+      return publishReclaim(dependencies, frame.order);
     case 'Acknowledged':
-      return hearAck(desk, frame);
+      return onAck(dependencies, frame);
     case 'Unreadable':
-      return tellUnreadable(desk, frame);
+      return onUnreadable(dependencies, frame);
   }
 };

@@ -3,7 +3,7 @@ import type { ClusterId } from '../../domain/ids.ts';
 import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { ShardCalls } from '../../effects/shard-call.ts';
 import type { RenderBootstrap } from './session-frames.ts';
-import type { RecordOnLease } from './session-voice.ts';
+import type { RecordOnLease } from '../role.ts';
 
 /** What the session uses of the environment. */
 export type SessionServices = ShardCalls | Credentials;

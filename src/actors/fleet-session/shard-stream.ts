@@ -1,10 +1,10 @@
 /**
- * The act that the session statechart holds while it is connected: one stream, from the dial to
- * its end, with two lanes out of the cluster and one way in.
+ * What the session statechart invokes while it is connected: one stream, from the dial to its end,
+ * with two lanes out of the cluster and one way in.
  *
  * Promises: each lane has at most one message with the network, so a roll-up waits for no more than
- * one reply and a reply for no more than one roll-up (wire: rule 3); what comes in is handed on in
- * the moment it comes, whatever the lanes are doing.
+ * one reply and a reply for no more than one roll-up (WIRE-03); what comes in is handed on in the
+ * moment it comes, whatever the lanes are doing.
  */
 import { Clock, Effect, type Scope } from 'effect';
 import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';
@@ -19,10 +19,10 @@ import type { RollupFrame } from '../../effects/rollup-frame.ts';
 import { ShardCalls, type ShardStream } from '../../effects/shard-call.ts';
 import type { ReplyOutbox } from '../../streams/reply-outbox.ts';
 import { singleSlot } from '../../streams/single-slot.ts';
-import type { TooLarge } from './session-voice.ts';
+import type { TooLarge } from './session-events.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** What a stream takes from the session and tells it. */
+/** What a stream takes from the session, and what it reports to it. */
 export interface StreamPort {
   readonly address: string;
   readonly clusterId: ClusterId;
@@ -32,7 +32,7 @@ export interface StreamPort {
   /** Roll-ups on offer; only the newest waits. */
   readonly rollups: Observable<Rollup>;
   /** The statechart is ready for the next roll-up. */
-  readonly asks: Observable<void>;
+  readonly requests: Observable<void>;
   readonly encode: (rollup: Rollup) => RollupFrame;
   readonly onConnected: () => void;
   readonly onFrame: (frame: ShardFrame) => void;
@@ -45,7 +45,7 @@ export interface StreamPort {
 export interface StreamHold {
   /** Dials and stays until the stream is over. */
   readonly hold: Effect.Effect<SessionEnding, never, ShardCalls>;
-  /** Says to the shard that nothing more will come. */
+  /** Ends our side of the stream. */
   readonly closeSending: () => void;
 }
 
@@ -62,7 +62,7 @@ export const shardStream = (
   const rollupLane = (stream: ShardStream): Observable<never> => {
     const again = new Subject<void>();
     return port.rollups.pipe(
-      singleSlot(merge(port.asks, again)),
+      singleSlot(merge(port.requests, again)),
       concatMap((rollup) => {
         const frame = port.encode(rollup);
         if (frame._tag === 'TooLarge') {

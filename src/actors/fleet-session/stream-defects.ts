@@ -3,10 +3,10 @@ import { config } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
 
 /**
- * Says defects of subscribers and goes on: the stream is still good, and other subscribers must not
+ * Logs defects of subscribers and goes on: the stream is still good, and other subscribers must not
  * lose it. Without this RxJS throws them into the event loop, which ends the process.
  */
-export const sayStreamDefects = (telemetry: Telemetry): void => {
+export const logStreamDefects = (telemetry: Telemetry): void => {
   config.onUnhandledError = (problem: unknown) => {
     telemetry.count('tidegate_stream_defects_total', 1);
     telemetry.log('error', 'A subscriber of a stream failed by a defect', {

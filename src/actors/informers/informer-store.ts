@@ -2,7 +2,7 @@
  * The objects of one collection as projections, and the facts about them.
  *
  * Promises: a list is shown when it is complete, never half of it; the absences that follow from it
- * come after it; the cache is changed before anybody is told; an object that cannot be read by
+ * come after it; the cache is changed before a fact is published; an object that cannot be read by
  * a defect keeps what was known of it, is counted and logged, and harms no other, but a list of
  * mostly such objects is none; a subscriber's exception harms nobody.
  */
@@ -26,9 +26,9 @@ export interface InformerSink {
   readonly takeLines: (lines: readonly WatchLine[]) => void;
 }
 
-/** A collection, what is said about it, and its intake. */
+/** A collection, the facts about it, and its intake. */
 export interface InformerStore<T extends Identity> extends Collection<T>, InformerSink {
-  /** Hot; one that comes late hears the complete list first. */
+  /** Hot; a late subscriber gets the complete list first. */
   readonly facts: Observable<Fact<T>>;
 }
 
@@ -51,7 +51,7 @@ export const makeInformerStore = <T extends Identity>(
   { resource, project }: Projection<T>,
   telemetry: Telemetry,
 ): InformerStore<T> => {
-  const told = new Subject<Fact<T>>();
+  const published = new Subject<Fact<T>>();
   let objects = new Map<ObjectKey, T>();
   let pages = new Map<ObjectKey, T>();
   let synced = false;
@@ -91,14 +91,14 @@ export const makeInformerStore = <T extends Identity>(
     const known = key === undefined ? undefined : objects.get(key);
     if (key === undefined || known === undefined) return;
     objects.delete(key);
-    told.next({ _tag: 'Absent', key, last: last ?? known });
+    published.next({ _tag: 'Absent', key, last: last ?? known });
   };
   const put = (raw: unknown): void => {
     const object = read(raw);
     if (object === 'broken') return;
     if (object === undefined) return remove(raw, undefined);
     objects.set(object.key, object);
-    told.next({ _tag: 'Present', object });
+    published.next({ _tag: 'Present', object });
   };
   const takeLine = ({ type, object }: WatchLine): void => {
     if (type === 'ADDED' || type === 'MODIFIED') put(object);
@@ -117,7 +117,7 @@ export const makeInformerStore = <T extends Identity>(
     },
     get: (key) => objects.get(key),
     values: () => objects.values(),
-    facts: defer(() => (synced ? concat(of(listed()), told) : told)),
+    facts: defer(() => (synced ? concat(of(listed()), published) : published)),
     takePage: (raws) => {
       listedCount += raws.length;
       for (const raw of raws) {
@@ -147,12 +147,12 @@ export const makeInformerStore = <T extends Identity>(
       synced = true;
       showSize();
       telemetry.count('tidegate_watch_relists_total', 1, { resource });
-      told.next(listed());
+      published.next(listed());
       for (const [key, last] of before) {
         const now = objects.get(key);
         if (now?.uid === last.uid) continue;
-        told.next({ _tag: 'Absent', key, last });
-        if (now !== undefined) told.next({ _tag: 'Present', object: now });
+        published.next({ _tag: 'Absent', key, last });
+        if (now !== undefined) published.next({ _tag: 'Present', object: now });
       }
     },
     takeLines: (lines) => {

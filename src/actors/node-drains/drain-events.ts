@@ -2,7 +2,7 @@
  * Events on the Node and log lines of drains.
  *
  * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has held a drain up for ten seconds, and none for a pod or a retry (drain rules: DR-42).
+ * that has held a drain up for ten seconds, and none for a pod or a retry (DR-42).
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';

@@ -1,7 +1,7 @@
 /**
  * The role that gives nodes back: reclaim instructions, drains and pod evictions.
  *
- * Promises: goes on with what Nodes show as soon as it leads (drain rules: DR-13).
+ * Promises: goes on with what Nodes show as soon as it leads (DR-13).
  */
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
@@ -61,7 +61,7 @@ export const nodeDrainsRole = (
   context: RoleContext,
 ): Role => {
   const read = drainInformers(context, intern);
-  // Named in an Event and decides nothing (drain rules: DR-24), so the role does not wait for it.
+  // Named in an Event and decides nothing (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',

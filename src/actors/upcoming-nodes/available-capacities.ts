@@ -2,20 +2,24 @@
  * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; the number of profiles is bounded, and one beyond it is left out, counted and
- * logged.
+ * profile is kept; of frames that come together the last of each profile counts; the number of
+ * profiles is bounded, and one beyond it is left out, counted and logged.
  */
-import { type Observable, Subscription } from 'rxjs';
+import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
-import { type AvailableCapacityProjection, capacitySaid } from '../../domain/available-capacity.ts';
-import type { CapacitySaid } from '../../domain/available-capacity.ts';
+import {
+  type AvailableCapacityProjection,
+  capacityReport,
+} from '../../domain/available-capacity.ts';
+import type { CapacityReport } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { AvailableCapacities } from '../../effects/available-capacities.ts';
 import type { availableCapacity } from '../../machines/available-capacity.ts';
+import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { WRITES_STOPPED } from '../actor-logic.ts';
 import type { ActorKind } from '../actor-kind.ts';
@@ -34,7 +38,7 @@ type Machine = typeof availableCapacity;
 /** What is known of one profile beside its object. */
 interface ProfileEntry {
   readonly key: ObjectKey;
-  reported: CapacitySaid;
+  reported: CapacityReport;
 }
 
 /** What the profiles are made from. */
@@ -64,6 +68,7 @@ class Profiles implements AvailableCapacityRegistry {
   readonly #registry: ActorRegistry<Machine, ProfileEntry>;
   readonly #slots: ConcurrencyLimit<ProfileEntry>;
   readonly #subscription = new Subscription();
+  readonly #flush = new Subject<void>();
   #listed = false;
 
   constructor(
@@ -80,14 +85,27 @@ class Profiles implements AvailableCapacityRegistry {
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
-    this.#subscription.add(news.subscribe(this.#onNews));
+    const coalesced = news.pipe(
+      filter((item) => item._tag === 'CapacityObserved'),
+      map(({ capacity }) => capacity),
+      coalescePerKey({
+        keyOf: ({ supersedesKey }) => supersedesKey,
+        release: () => merge(from(Promise.resolve()), this.#flush),
+        keysMax: PROFILES_MAX,
+      }),
+    );
+    this.#subscription.add(coalesced.subscribe(this.#onCapacity));
   }
 
   readonly actors = () => this.#registry.actors();
   readonly get = (supersedesKey: string) =>
     this.#registry.get(availableCapacityName(supersedesKey));
   readonly counts = () => this.#registry.counts();
-  readonly idle = () => this.#slots.idle();
+
+  readonly idle = (): Promise<void> => {
+    this.#flush.next();
+    return this.#slots.idle();
+  };
 
   readonly renounce = (): void => {
     const all = [...this.#profiles.values()];
@@ -117,10 +135,11 @@ class Profiles implements AvailableCapacityRegistry {
       keyOf: ({ key }) => key,
       input: ({ key, reported }, seed) => ({
         name: key,
-        facts: { said: reported, shown: this.#object(key) ?? null },
+        facts: { reported: reported, current: this.#object(key) ?? null },
         seed,
       }),
-      observe: ({ reported }, actor) => actor.send({ type: 'capacity.observed', said: reported }),
+      observe: ({ reported }, actor) =>
+        actor.send({ type: 'capacity.observed', reported: reported }),
       onSnapshot: ({ key }, snapshot) => {
         if (snapshot.matches('gone') && this.#object(key) === undefined) this.#remove(key);
       },
@@ -133,7 +152,9 @@ class Profiles implements AvailableCapacityRegistry {
     this.#registry.remove(key);
   }
 
-  #onCapacity(key: ObjectKey, reported: CapacitySaid): void {
+  readonly #onCapacity = (capacity: CapacityObservation): void => {
+    const key = objectKey(availableCapacityName(capacity.supersedesKey));
+    const reported = capacityReport(capacity);
     const known = this.#profiles.get(key);
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
@@ -145,19 +166,10 @@ class Profiles implements AvailableCapacityRegistry {
     entry.reported = reported;
     this.#profiles.set(key, entry);
     if (this.#listed) this.#registry.consider(entry);
-  }
-
-  readonly #onNews = (item: SessionNews): void => {
-    if (item._tag !== 'CapacityObserved') return;
-    const { capacity } = item;
-    this.#onCapacity(
-      objectKey(availableCapacityName(capacity.supersedesKey)),
-      capacitySaid(capacity),
-    );
   };
 
-  readonly #onObject = (shown: AvailableCapacityProjection): void =>
-    this.#registry.get(shown.key)?.send({ type: 'object.observed', shown });
+  readonly #onObject = (current: AvailableCapacityProjection): void =>
+    this.#registry.get(current.key)?.send({ type: 'object.observed', current });
 
   readonly #onObjects = (fact: Fact<AvailableCapacityProjection>): void => {
     if (fact._tag === 'Present') return this.#onObject(fact.object);

@@ -56,7 +56,7 @@ export const availableCapacityEvents = (
           apiVersion: 'bigfleet.lucy.sh/v1alpha1',
           kind: 'AvailableCapacity',
           name,
-          uid: facts.shown?.uid ?? '',
+          uid: facts.current?.uid ?? '',
         },
         reason,
         note: `Cannot write AvailableCapacity "${name}": ${problem}`,

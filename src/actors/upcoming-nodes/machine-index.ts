@@ -16,8 +16,8 @@ import { type NodeMatch, nodeMatching } from '../../domain/node-matching.ts';
 import type { DrainFact, HoldingFact } from '../../domain/shown-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import {
-  sight,
-  type Sighting,
+  type MachineReport,
+  reportOf,
   standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
@@ -33,7 +33,7 @@ const NAME_PREFIX = 'un-';
 export interface MachineEntry {
   readonly machineId: string;
   readonly key: ObjectKey;
-  reported: Sighting | undefined;
+  reported: MachineReport | undefined;
   /** What its drain last reported, while that holds the phase. */
   drain: HoldingFact | undefined;
   /** It began anew while its drain went on: the end of that drain is not its own any more. */
@@ -95,7 +95,7 @@ export interface MachineIndex {
   readonly machineOf: (node: string) => string | undefined;
 }
 
-const isSameReport = (left: Sighting | undefined, right: Sighting): boolean =>
+const isSameReport = (left: MachineReport | undefined, right: MachineReport): boolean =>
   left !== undefined && left.state === right.state && left.standing === right.standing &&
   left.servesAgain === right.servesAgain &&
   left.spec === right.spec && left.providerId === right.providerId &&
@@ -109,7 +109,7 @@ const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 
 /** True when the machine had ended, and this frame begins another life of it. */
-const isReborn = (before: Sighting | undefined, { standing }: Sighting): boolean => {
+const isReborn = (before: MachineReport | undefined, { standing }: MachineReport): boolean => {
   const had = before?.standing ?? null;
   return had !== null && endsObject(had) && standing !== null && !endsObject(standing);
 };
@@ -176,7 +176,7 @@ class Machines implements MachineIndex {
     const entry = this.#join(frame.machineId);
     entry.stream = stream;
     const before = entry.reported;
-    const reported = this.#revived(entry, sight(before, frame, nowMs));
+    const reported = this.#revived(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
     if (isSameReport(before, reported)) return undefined;
     entry.reported = { ...reported, spec: this.#intern(reported.spec) };
@@ -244,15 +244,15 @@ class Machines implements MachineIndex {
   };
 
   readonly facts = (entry: MachineEntry): UpcomingNodeFacts => ({
-    said: entry.reported ?? null,
-    shown: this.#object(entry.key) ?? null,
+    reported: entry.reported ?? null,
+    current: this.#object(entry.key) ?? null,
     node: this.node(entry),
     drain: entry.drain ?? null,
   });
 
   readonly forget = (entry: MachineEntry): boolean => {
     const current = this.#object(entry.key) ?? null;
-    const phase = standingOf({ said: entry.reported ?? null, shown: current });
+    const phase = standingOf({ reported: entry.reported ?? null, current: current });
     const isOver = phase === null || endsObject(phase);
     if (current !== null || !isOver || entry.drain?._tag === 'Draining') return false;
     this.#entries.delete(entry.machineId);
@@ -279,14 +279,14 @@ class Machines implements MachineIndex {
   }
 
   /** A frame that reports CONFIGURED after a drain has ended: the machine serves again (DR-04). */
-  #revived(entry: MachineEntry, reported: Sighting): Sighting {
+  #revived(entry: MachineEntry, reported: MachineReport): MachineReport {
     if (reported.state !== 'Configured' || reported.servesAgain) return reported;
     const link = this.#matching.resolve(this.#traitsOf({ ...entry, reported }))?.node;
     if (link === undefined || nodeLinkOf(link).ended === null) return reported;
     return { ...reported, servesAgain: true };
   }
 
-  #countUnknown(before: Sighting | undefined, frame: MachineObservation): void {
+  #countUnknown(before: MachineReport | undefined, frame: MachineObservation): void {
     if (before === undefined || isKnownTransition(before.state, frame.state)) return;
     const step = { from: before.state, to: frame.state };
     this.#telemetry.count('tidegate_unknown_transitions_total', 1, step);

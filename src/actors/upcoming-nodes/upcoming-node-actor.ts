@@ -76,13 +76,13 @@ export const releaseFrom =
       const node = index.nodeNamed(name);
       if (node === undefined) return { _tag: 'Absent' };
       const body = configuredPatch(node);
-      if (body === undefined) return { _tag: 'Written', shown: nodeLinkOf(node) };
+      if (body === undefined) return { _tag: 'Written', current: nodeLinkOf(node) };
       const outcome = yield* patch({ node: name, purpose: 'release', body });
       switch (outcome._tag) {
         case 'Written': {
           const released = { ...node, ...outcome.node };
           index.putNode(released);
-          return { _tag: 'Written', shown: nodeLinkOf(released) };
+          return { _tag: 'Written', current: nodeLinkOf(released) };
         }
         case 'Gone':
           return { _tag: 'Absent' };
@@ -98,7 +98,7 @@ const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] 
   apiVersion: 'bigfleet.lucy.sh/v1alpha1',
   kind: 'UpcomingNode',
   name,
-  uid: facts.shown?.uid ?? '',
+  uid: facts.current?.uid ?? '',
 });
 
 /** Records the Events of UpcomingNodes. */

@@ -10,7 +10,7 @@ import type { RecordEvent } from '../../api/event-note.ts';
 import { sameNodeLink } from '../../domain/node-link.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import {
-  drainShown,
+  drainIsShown,
   pendingWrite,
   readinessUnrecorded,
   standingOf,
@@ -30,7 +30,7 @@ import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-lim
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
 import { provideUpcomingNode, releaseFrom, upcomingNodeEvents } from './upcoming-node-actor.ts';
 
-/** Machines that write at once (wire: rule 4). */
+/** Machines that write at once (WIRE-04). */
 const MACHINES_AT_ONCE = 32;
 /** Machines beside them whose drain has something to show. */
 const DRAINED_AT_ONCE = 16;
@@ -208,28 +208,28 @@ class MachineActors implements UpcomingNodeActors {
   /** True when the cache shows all that the actor knows. */
   #isCached(entry: MachineEntry, { facts, newest }: UpcomingNodeContext): boolean {
     const cached = this.#object(entry.key);
-    if (cached === undefined) return facts.shown === null;
-    if (facts.shown === null) return false;
+    if (cached === undefined) return facts.current === null;
+    if (facts.current === null) return false;
     return newest === null || !isOlder(cached.revision, newest);
   }
 
   #observe(entry: MachineEntry, actor: UpcomingNodeActor): void {
     const { facts, newest } = actor.getSnapshot().context;
     const { reported } = entry;
-    if (reported !== undefined && reported !== facts.said) {
+    if (reported !== undefined && reported !== facts.reported) {
       actor.send(
         reported === UNBOUND
           ? { type: 'machine.unbound' }
-          : { type: 'machine.observed', said: reported },
+          : { type: 'machine.observed', reported: reported },
       );
     }
     const drain = entry.drain ?? null;
     if (drain !== facts.drain) actor.send({ type: 'drain.observed', drain });
     const node = this.#index.node(entry);
     if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
-    const shown = this.#object(entry.key);
-    if (shown !== undefined && shown.revision !== newest) {
-      actor.send({ type: 'object.observed', shown });
+    const current = this.#object(entry.key);
+    if (current !== undefined && current.revision !== newest) {
+      actor.send({ type: 'object.observed', current });
     }
   }
 
@@ -238,7 +238,7 @@ class MachineActors implements UpcomingNodeActors {
     const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
       this.#index.facts(entry);
     const isKnown = facts.drain === (entry.drain ?? null);
-    if (!isKnown || !drainShown(entry.machineId, facts)) return;
+    if (!isKnown || !drainIsShown(entry.machineId, facts)) return;
     for (const resolve of entry.awaiting.splice(0)) resolve();
   }
 

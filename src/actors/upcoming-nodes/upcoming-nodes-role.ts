@@ -1,7 +1,7 @@
 /**
  * The role that shows what comes: UpcomingNodes of machines and AvailableCapacities of the fleet.
  *
- * Promises: what the shard said in one term of leadership is forgotten with it.
+ * Promises: what the shard reported in one term of leadership is forgotten with it.
  */
 import { projectAvailableCapacity } from '../../domain/available-capacity.ts';
 import { projectNode } from '../../domain/cluster-node.ts';

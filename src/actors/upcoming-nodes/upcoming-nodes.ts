@@ -2,11 +2,12 @@
  * The machines of this cluster and their UpcomingNodes.
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
- * and Nodes are complete, and until then the last of each machine is kept; 32 machines write at
- * once; an object is called stale only by the end of a proven replay. What was reported in one term
- * of leadership is not true in the next: `renounce` at its end.
+ * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
+ * that come together lead to one decision; 32 machines write at once; an object is called stale
+ * only by the end of a proven replay. What was reported in one term of leadership is not true in
+ * the next: `renounce` at its end.
  */
-import { type Observable, Subscription } from 'rxjs';
+import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -23,6 +24,7 @@ import {
   type UpcomingNodeActors,
   upcomingNodeActors,
 } from './upcoming-node-registry.ts';
+import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -50,8 +52,7 @@ export interface UpcomingNodeRegistry {
   readonly machineOf: (node: string) => string | undefined;
   /**
    * What the drain of a machine reports; resolves when the object shows it, or there is none to
-   * show it. Frames do not undo it (drain rules: DR-40). Never resolves when the lease is lost
-   * first.
+   * show it. Frames do not undo it (DR-40). Never resolves when the lease is lost first.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /**
@@ -71,11 +72,17 @@ interface Replay {
   resynced: number | undefined;
 }
 
+/** Machines of one burst of frames; more of them are considered before the burst is over. */
+const BURST_MAX = 10_000;
+
 class Machines implements UpcomingNodeRegistry {
   readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
   readonly #index: MachineIndex;
   readonly #actors: UpcomingNodeActors;
   readonly #subscription = new Subscription();
+  /** Ids of machines whose frames reported something new. */
+  readonly #reports = new Subject<string>();
+  readonly #flush = new Subject<void>();
   readonly #replay: Replay = { stream: 0, resynced: undefined };
   /** The lists that are complete; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
@@ -88,6 +95,13 @@ class Machines implements UpcomingNodeRegistry {
     this.#environment = environment;
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
     this.#actors = upcomingNodeActors(environment, { index: this.#index, object, record });
+    const coalesced = this.#reports.pipe(coalescePerKey({
+      keyOf: (machineId) => machineId,
+      // When the frames that came together have been kept.
+      release: () => merge(from(Promise.resolve()), this.#flush),
+      keysMax: BURST_MAX,
+    }));
+    this.#subscription.add(coalesced.subscribe(this.#onReport));
     this.#subscription.add(nodes.facts.subscribe(this.#onNodes));
     this.#subscription.add(upcomingNodes.facts.subscribe(this.#onObjects));
     this.#subscription.add(news.subscribe(this.#onNews));
@@ -99,7 +113,11 @@ class Machines implements UpcomingNodeRegistry {
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
   readonly renounce = () => this.#actors.onLeadershipLost();
-  readonly idle = () => this.#actors.idle();
+
+  readonly idle = (): Promise<void> => {
+    this.#flush.next();
+    return this.#actors.idle();
+  };
 
   readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
     new Promise((resolve) => {
@@ -135,16 +153,25 @@ class Machines implements UpcomingNodeRegistry {
     this.#unbindAbsent();
   }
 
+  /** The frame is kept at once: what it means depends on the one before it. */
   #onFrame(frame: MachineObservation): void {
-    const { telemetry, time } = this.#environment;
+    const { time } = this.#environment;
     const entry = this.#index.putFrame(frame, this.#replay.stream, time.now());
-    if (entry !== undefined) {
-      entry.pendingSinceMs ??= time.monotonic();
-      this.#consider(entry);
-      if (entry.pendingSinceMs !== undefined) return;
-    }
+    if (entry === undefined) return this.#countNoop();
+    entry.pendingSinceMs ??= time.monotonic();
+    this.#reports.next(entry.machineId);
+  }
+
+  readonly #onReport = (machineId: string): void => {
+    const entry = this.#index.get(machineId);
+    if (entry === undefined) return this.#countNoop();
+    this.#consider(entry);
+    if (entry.pendingSinceMs === undefined) this.#countNoop();
+  };
+
+  #countNoop(): void {
     const nothing = { op: 'status_update', outcome: 'noop' };
-    telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
+    this.#environment.telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
   }
 
   readonly #onNews = (item: SessionNews): void => {

@@ -5,7 +5,7 @@
  * Promises: whatever the order of events, the needs are those of the requests that are there now.
  * Needs come in the order of their keys, and one whose requests did not change is the same object
  * as before. A request that was good and turns bad keeps its last good reading until it is deleted
- * (wire: rule 5); one that never was good is left out.
+ * (WIRE-05); one that never was good is left out.
  */
 import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';

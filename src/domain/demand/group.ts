@@ -3,7 +3,7 @@
  *
  * The identity is readable and stable: namespace, topology key and the canonical selector, with NUL
  * between them. The namespace is part of it, because equal selectors in two namespaces select
- * different pods (wire: co-location group key).
+ * different pods (DEM-04).
  */
 import { canonicalValues, compareText, escapeSeparators } from '../requirements.ts';
 

@@ -2,9 +2,9 @@
  * Reads what a CapacityRequest asks for, or says what is wrong with it.
  *
  * Promises: total. Any JSON gives a reading and nothing throws, because one bad request in a
- * roll-up would cost the cluster the whole of it (wire: rule 2). Trusts no schema: a cluster may
- * have an older CRD, and a pattern lets texts through that are no quantities (`1e1.5`). Every
- * problem names its field and says what would be right.
+ * roll-up would cost the cluster the whole of it (WIRE-02). Trusts no schema: a cluster may have an
+ * older CRD, and a pattern lets texts through that are no quantities (`1e1.5`). Every problem names
+ * its field and says what would be right.
  */
 import { textAt, valueAt } from '../json.ts';
 import { type PenaltyBucket, penaltyBucket, UNSPECIFIED_BUCKET } from '../penalty.ts';

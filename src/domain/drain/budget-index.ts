@@ -66,12 +66,39 @@ const placesFor = ({ namespace, labels }: DrainPod): readonly string[] => [
   ...Object.entries(labels).map(([label, value]) => labelKey(namespace, label, value)),
 ];
 
+/** Which budgets cover which pods, found from both sides. */
+const coverage = () => {
+  const covering = new Map<Uid, ReadonlySet<ObjectKey>>();
+  const covered = groups<ObjectKey, Uid>();
+  const budgetsOf = (uid: Uid): ReadonlySet<ObjectKey> => covering.get(uid) ?? NO_BUDGETS;
+
+  /** True when the budgets of the pod are others than before. */
+  const cover = (uid: Uid, after: ReadonlySet<ObjectKey>): boolean => {
+    const before = budgetsOf(uid);
+    if (equalSets(before, after)) return false;
+    for (const key of before) if (!after.has(key)) covered.remove(key, uid);
+    for (const key of after) covered.add(key, uid);
+    if (after.size === 0) covering.delete(uid);
+    else covering.set(uid, after);
+    return true;
+  };
+
+  /** The budget begins or ceases to cover the pod; true when it did not or did before. */
+  const coverBy = (key: ObjectKey, uid: Uid, covers: boolean): boolean => {
+    const before = budgetsOf(uid);
+    if (before.has(key) === covers) return false;
+    const others = [...before].filter((other) => other !== key);
+    return cover(uid, new Set(covers ? [...others, key] : others));
+  };
+
+  return { budgetsOf, podsOf: covered.get, cover, coverBy };
+};
+
 /** An empty index. */
 export const budgetIndex = (): BudgetIndex => {
   const pods = new Map<Uid, DrainPod>();
   const budgets = new Map<ObjectKey, Budget>();
-  const covering = new Map<Uid, ReadonlySet<ObjectKey>>();
-  const covered = groups<ObjectKey, Uid>();
+  const coverings = coverage();
   const podsIn = groups<string, Uid>();
   const budgetsAt = groups<string, ObjectKey>();
 
@@ -86,25 +113,6 @@ export const budgetIndex = (): BudgetIndex => {
     return found.size === 0 ? NO_BUDGETS : found;
   };
 
-  /** True when the budgets of the pod are others than before. */
-  const cover = (uid: Uid, after: ReadonlySet<ObjectKey>): boolean => {
-    const before = covering.get(uid) ?? NO_BUDGETS;
-    if (equalSets(before, after)) return false;
-    for (const key of before) if (!after.has(key)) covered.remove(key, uid);
-    for (const key of after) covered.add(key, uid);
-    if (after.size === 0) covering.delete(uid);
-    else covering.set(uid, after);
-    return true;
-  };
-
-  /** The budget begins or ceases to cover the pod. */
-  const coverBy = (key: ObjectKey, uid: Uid, covers: boolean): boolean => {
-    const before = covering.get(uid) ?? NO_BUDGETS;
-    if (before.has(key) === covers) return false;
-    const others = [...before].filter((other) => other !== key);
-    return cover(uid, new Set(covers ? [...others, key] : others));
-  };
-
   const place = (budget: Budget, change: 'add' | 'remove'): void => {
     for (const at of placesOf(budget)) budgetsAt[change](at, budget.key);
   };
@@ -115,12 +123,12 @@ export const budgetIndex = (): BudgetIndex => {
       pods.set(pod.uid, pod);
       if (known === undefined) podsIn.add(pod.namespace, pod.uid);
       else if (known.labels === pod.labels) return false;
-      return cover(pod.uid, budgetsFor(pod));
+      return coverings.cover(pod.uid, budgetsFor(pod));
     },
     removePod: (uid) => {
       const known = pods.get(uid);
       if (known === undefined) return;
-      cover(uid, NO_BUDGETS);
+      coverings.cover(uid, NO_BUDGETS);
       pods.delete(uid);
       podsIn.remove(known.namespace, uid);
     },
@@ -132,7 +140,7 @@ export const budgetIndex = (): BudgetIndex => {
       place(budget, 'add');
       return [...podsIn.get(budget.namespace)].filter((uid) => {
         const pod = pods.get(uid);
-        return pod !== undefined && coverBy(budget.key, uid, budgetCovers(budget, pod));
+        return pod !== undefined && coverings.coverBy(budget.key, uid, budgetCovers(budget, pod));
       });
     },
     removeBudget: (key) => {
@@ -140,18 +148,18 @@ export const budgetIndex = (): BudgetIndex => {
       if (known === undefined) return [];
       budgets.delete(key);
       place(known, 'remove');
-      return [...covered.get(key)].filter((uid) => coverBy(key, uid, false));
+      return [...coverings.podsOf(key)].filter((uid) => coverings.coverBy(key, uid, false));
     },
     budgetsOf: (uid) => {
       const found: Budget[] = [];
-      for (const key of covering.get(uid) ?? NO_BUDGETS) {
+      for (const key of coverings.budgetsOf(uid)) {
         const budget = budgets.get(key);
         if (budget !== undefined) found.push(budget);
       }
       return found.length < 2 ? found : found.sort((one, other) => compareText(one.key, other.key));
     },
     podsOf: (key) =>
-      [...covered.get(key)].flatMap((uid) => {
+      [...coverings.podsOf(key)].flatMap((uid) => {
         const pod = pods.get(uid);
         return pod === undefined ? [] : [pod];
       }),

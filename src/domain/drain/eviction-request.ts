@@ -27,7 +27,7 @@ export interface EvictionTerms {
 }
 
 /** How urgent the drains of an owner are. */
-export const drainClassOf = (owner: DrainOwner): DrainClass =>
+const drainClassOf = (owner: DrainOwner): DrainClass =>
   owner === 'reclaim' ? 'reclaim' : 'maintenance';
 
 const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): EvictionTerms => ({

@@ -2,7 +2,7 @@
  * The machines of one reclaim instruction, and how far each has come.
  *
  * Promises: plain data; an entry never goes back; a node is counted once, however many names the
- * instruction has for it (drain rules: DR-10, DR-11).
+ * instruction has for it (DR-10, DR-11).
  */
 
 /** How far a machine has come, in this order. */

@@ -1,5 +1,5 @@
 /**
- * Whether the requests of a pod say what the pod asks for, and which write is owed next.
+ * Whether the requests of a pod say what the pod asks for, and which write is pending.
  *
  * Promises: a pod that is demand ends with exactly one request, the one that has the pod's own name
  * for it before any other; a pod that is none ends with none. The requests of a pod that is gone
@@ -50,17 +50,17 @@ const keptOf = (pod: RequestedPod, requests: readonly OwnedRequest[]): OwnedRequ
   return requests.find((request) => request.key === key) ?? requests[0];
 };
 
-const owed = (write: RequestWrite, request: OwnedRequest | null): PendingRequestWrite => ({
+const pending = (write: RequestWrite, request: OwnedRequest | null): PendingRequestWrite => ({
   write,
   request,
 });
 
 const deletion = (requests: readonly OwnedRequest[]): PendingRequestWrite | undefined => {
   const next = requests.find(({ deleting }) => !deleting);
-  return next === undefined ? undefined : owed('delete', next);
+  return next === undefined ? undefined : pending('delete', next);
 };
 
-/** The next write that is owed; `undefined` when the cluster shows what is to be. */
+/** The write that is pending; `undefined` when the cluster shows what is to be. */
 export const pendingRequestWrite = (
   pod: RequestedPod,
   facts: DemandFacts,
@@ -74,10 +74,10 @@ export const pendingRequestWrite = (
       return deletion(requests);
     case 'Wanted': {
       const kept = keptOf(pod, requests);
-      if (kept === undefined) return owed('create', null);
+      if (kept === undefined) return pending('create', null);
       if (kept.deleting) return undefined;
-      if (podRequestPatch(pod, kept, text) !== undefined) return owed('update', kept);
-      if (kept.phase === '') return owed('stamp', kept);
+      if (podRequestPatch(pod, kept, text) !== undefined) return pending('update', kept);
+      if (kept.phase === '') return pending('stamp', kept);
       return deletion(requests.filter((request) => request !== kept));
     }
   }

@@ -2,9 +2,8 @@
  * What it costs the owner of a pod to be interrupted, and to lose its machine: dollars.
  *
  * Promises: the pod's annotation, else the default of its PriorityClass, else nothing, each of the
- * two penalties for itself and never one from the other or from the priority (seed: operator,
- * section "The unschedulable-pod controller"). A text that is no amount is found and counts as not
- * there.
+ * two penalties for itself and never one from the other or from the priority (POD-02). A text that
+ * is no amount is found and counts as not there.
  */
 import { API_GROUP } from '../api-group.ts';
 import { type Field, find } from '../demand/field.ts';
@@ -92,8 +91,8 @@ const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
 };
 
 /**
- * Reads the content of a defaults file, already parsed: PriorityClass → penalties (wire: names).
- * All of it is good or none of it: half a file would price half of the pods.
+ * Reads the content of a defaults file, already parsed: PriorityClass → penalties (POD-05). All of
+ * it is good or none of it: half a file would price half of the pods.
  */
 export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> => {
   const empty = content === null || content === undefined;

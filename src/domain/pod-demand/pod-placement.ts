@@ -3,7 +3,7 @@
  *
  * Promises: the first required term of the pod affinity becomes the co-location, and spread binds
  * with `DoNotSchedule` alone; what is preferred, and all anti-affinity, says nothing about capacity
- * (seed: operator, section "The unschedulable-pod controller").
+ * (POD-02).
  */
 import {
   anyText,

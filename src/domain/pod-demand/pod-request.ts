@@ -2,8 +2,7 @@
  * The CapacityRequest of a pod: its name, its marks, and its spec.
  *
  * Promises: a pod has one name for its request, whoever asks and whenever, so that a cache that
- * lags behind can never make two; the request is the pod's own, so that it goes with it (seed:
- * operator, section "The unschedulable-pod controller").
+ * lags behind can never make two; the request is the pod's own, so that it goes with it (POD-01).
  */
 import { API_GROUP } from '../api-group.ts';
 import type { TopologySpread } from '../profile.ts';
@@ -35,7 +34,7 @@ export interface PodRequest {
   readonly warnings: readonly PodWarning[];
 }
 
-/** What the name of a request begins with (wire: names). */
+/** What the name of a request begins with (POD-01). */
 export const REQUEST_PREFIX = 'cr-pod-';
 /** With prefix and UID within the 253 characters of an object's name. */
 const POD_NAME_MAX = 200;

@@ -3,8 +3,7 @@
  *
  * Promises: `nodeSelector` and the first required term of the node affinity, in canonical order; a
  * pod that asks for nothing asks for a node with an instance type, so that there is something to
- * match (seed: operator, section "The unschedulable-pod controller"). What cannot be said is left
- * out and found.
+ * match (POD-02). What cannot be said is left out and found.
  */
 import {
   anyText,

@@ -1,12 +1,11 @@
 /**
  * How much of each resource a pod takes on its node: kube-scheduler's own arithmetic.
  *
- * Promises: `max(sum(containers) + sum(sidecars), peak init stage)`, with pod-level requests in
- * the place of those of containers, plus overhead (seed: operator, section "The unschedulable-pod
- * controller", and Kubernetes' `PodRequests`); exact, whatever the units. A pod that is resized in
- * place counts with the most of what it asks for, was given and has, and one whose resize can
- * never be had counts without what it asks for. Nothing is said of resources that come to zero:
- * the scheduler does not look for them either.
+ * Promises: `max(sum(containers) + sum(sidecars), peak init stage)`, with pod-level requests in the
+ * place of those of containers, plus overhead (POD-03, and Kubernetes' `PodRequests`); exact,
+ * whatever the units. A pod that is resized in place counts with the most of what it asks for, was
+ * given and has, and one whose resize can never be had counts without what it asks for. Nothing is
+ * said of resources that come to zero: the scheduler does not look for them either.
  */
 import { listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
 import {

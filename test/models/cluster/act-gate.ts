@@ -1,5 +1,5 @@
 /**
- * A gate in front of the API server: the acts of a way wait here until the way says that they are
+ * A gate in front of the API server: the acts of a path wait here until the path says that they are
  * answered, so that what happens meanwhile can happen.
  *
  * Promises: an act that is given up leaves the gate; nothing is changed of what passes.

@@ -5,7 +5,7 @@
  * Promises: only identities are translated; everything else that the drawing says must be so.
  */
 
-/** The table of one way. */
+/** The table of one path. */
 export interface DrawnNames {
   /** The live text is what the drawing calls `drawn`. */
   readonly note: (live: string, drawn: string) => void;

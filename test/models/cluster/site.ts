@@ -1,4 +1,4 @@
-/** Where ways are played: an API server, who may ask it, and a hand that arranges things there. */
+/** Where paths are executed: an API server, its users, and a hand that arranges things there. */
 import { Agent, request } from 'undici';
 import { asRecord, type JsonRecord, parseJson, textAt } from '../../../src/domain/json.ts';
 

@@ -1,25 +1,25 @@
 /** Answers that statecharts of one write share: what fails on the way, and what is refused. */
 import { textAt } from '../../../src/domain/json.ts';
-import type { Cue, Mover, Place } from './stage.ts';
+import type { PathStep, RunEnvironment, StepSource } from './cluster-harness.ts';
 
-const tagIn = (event: Cue['event']): string | undefined => textAt(event, 'output', '_tag');
+const tagIn = (event: PathStep['event']): string | undefined => textAt(event, 'output', '_tag');
 
-type Way = Pick<Place, 'site' | 'line' | 'number'>;
+type Way = Pick<RunEnvironment, 'site' | 'line' | 'number'>;
 
 const AWAY = { kind: 'refuse', status: 503, message: 'try again' } as const;
 
-/** After an address that nobody listens at, writes pause: not many ways have the time. */
+/** After an address that nobody listens at, writes pause: not many paths have the time. */
 const AWAY_EVERY = 16;
 
 /** Loses the next request, in one of three manners; nothing is done. */
-export const loseRequest = async ({ line, number }: Way): Promise<Mover> => {
+export const loseRequest = async ({ line, number }: Way): Promise<StepSource> => {
   if (number % AWAY_EVERY === 0) await line.leave();
   else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);
   return 'line';
 };
 
 /** Loses the answer to the next request; what it asks for is done. */
-export const loseAnswer = ({ line }: Pick<Place, 'line'>): Mover => {
+export const loseAnswer = ({ line }: Pick<RunEnvironment, 'line'>): StepSource => {
   line.order({ kind: 'cut', done: true });
   return 'line';
 };
@@ -28,14 +28,14 @@ export const loseAnswer = ({ line }: Pick<Place, 'line'>): Mover => {
  * True when a creation fails and the next that is heard of the object is that a creation succeeded:
  * then the first may as well have been done, and only its answer lost.
  */
-export const mayBeDone = ({ event, rest }: Cue): boolean => {
+export const mayBeDone = ({ event, rest }: PathStep): boolean => {
   if (!/^xstate\.done\.actor\.create/.test(event.type)) return false;
   const next = rest.find((step) => /^(object|request)\.|^xstate\.done\./.test(step.event.type));
   return next?.event.type === event.type && tagIn(next.event) === 'Written';
 };
 
 /** Has the next request refused for good: as somebody else's, where the server knows users. */
-export const refuseRequest = ({ site, line }: Way): Mover => {
+export const refuseRequest = ({ site, line }: Way): StepSource => {
   if (site.strangerToken === '') {
     line.order({ kind: 'refuse', status: 403, message: 'User "x" cannot do that' });
     return 'line';

@@ -1,7 +1,7 @@
 /** What stages of statecharts that write one object in turns have in common. */
 import type { WriteOutcome } from '../../../src/domain/object-write.ts';
 import type { Step } from '../harness/interpreter.ts';
-import type { Cue, Mover, Place } from './stage.ts';
+import type { PathStep, RunEnvironment, StepSource } from './cluster-harness.ts';
 import { loseAnswer, loseRequest, mayBeDone, refuseRequest } from './troubles.ts';
 
 /** What the write under way was made from. */
@@ -24,12 +24,12 @@ export const writeUnderWay = <Asked>(
 
 /** Brings about what keeps a write from landing; `undefined` when nothing is to. */
 export const hinderWrite = async (
-  place: Place,
-  cue: Cue,
+  environment: RunEnvironment,
+  pathStep: PathStep,
   outcome: WriteOutcome<unknown> | undefined,
-): Promise<Mover | undefined> => {
+): Promise<StepSource | undefined> => {
   if (outcome?._tag === 'Fault') {
-    return mayBeDone(cue) ? loseAnswer(place) : await loseRequest(place);
+    return mayBeDone(pathStep) ? loseAnswer(environment) : await loseRequest(environment);
   }
-  return outcome?._tag === 'Refused' ? refuseRequest(place) : undefined;
+  return outcome?._tag === 'Refused' ? refuseRequest(environment) : undefined;
 };

@@ -2,12 +2,12 @@
  * The crash-anywhere invariant: an actor that is started from what the cluster shows owes the same
  * as the one that crashed, in every configuration that was reached.
  *
- * Promises: nothing is run; a violation is told with the steps that lead to it.
+ * Promises: nothing is run; a violation names the steps that lead to it.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import type { Configuration, Explored } from './explorer.ts';
-import { snapshotAfter, type Step, type StepEvent, tell } from './interpreter.ts';
+import { eventLabel, snapshotAfter, type Step, type StepEvent } from './interpreter.ts';
 
 /** What the cluster shows, and what a restart makes of it. */
 export interface CrashInvariant<Input, World> {
@@ -29,7 +29,7 @@ export interface Restart<Input> {
 
 /** The steps that lead to a configuration, for people. */
 export const stepsText = <World>({ path }: Configuration<World>): string =>
-  ['start', ...path.map(({ event }) => tell(event))].join('\n  ');
+  ['start', ...path.map(({ event }) => eventLabel(event))].join('\n  ');
 
 /** One violation, for people; `undefined` when both owe the same. */
 export const violationOf = <World>(

@@ -11,7 +11,7 @@ import {
   fromPromise,
 } from 'xstate';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { tell } from './interpreter.ts';
+import { eventLabel } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 /** The acts of a live actor, answered by the path that is driven. */
@@ -93,7 +93,7 @@ export interface Rig {
   readonly invariant: ((snapshot: AnyMachineSnapshot, acts: readonly string[]) => void) | undefined;
 }
 
-/** Drives one path; throws with the story so far when the live actor is elsewhere. */
+/** Drives one path; throws with the transcript so far when the live actor is elsewhere. */
 export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const acts = controlledActs();
   const timers = namedTimers();
@@ -103,11 +103,11 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const defects: unknown[] = [];
   actor.subscribe({ error: (error) => defects.push(error) });
   const { settle } = simulatedTime();
-  const story: string[] = [];
+  const transcript: string[] = [];
   actor.start();
   await settle();
   for (const { event, after, acts: done } of path.steps) {
-    story.push(tell(event));
+    transcript.push(eventLabel(event));
     perform(event);
     await settle();
     compare(after.value, after.context, after.status);
@@ -133,8 +133,8 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
     if (seen === said) return;
     const because = defects.length === 0 ? '' : `\n  defect: ${String(defects[0])}`;
     throw new Error(
-      `The live actor left the drawn way after:\n  ${
-        story.join('\n  ')
+      `The live actor left the drawn path after:\n  ${
+        transcript.join('\n  ')
       }\n  drawn: ${said}\n  live:  ${seen}${because}`,
     );
   }

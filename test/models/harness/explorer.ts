@@ -40,7 +40,7 @@ export interface Exploration<Machine extends AnyStateMachine, World> {
   readonly limit: number;
 }
 
-/** A configuration: the snapshot, and what the world outside shows after the way that led here. */
+/** A configuration: the snapshot, and what the world outside shows after the path that led here. */
 export interface Configuration<World> {
   readonly key: string;
   readonly snapshot: AnyMachineSnapshot;

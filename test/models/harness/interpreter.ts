@@ -35,8 +35,8 @@ export interface Step {
 /** Internal events: the interpreter raises them itself. */
 const RAISED_INSIDE = /^(xstate\.done\.state\.|xstate\.init$|xstate\.snapshot\.|\*$|$)/;
 
-/** The name of a step's event as a story tells it. */
-export const tell = (event: EventObject): string => {
+/** The name of a step's event as a transcript tells it. */
+export const eventLabel = (event: EventObject): string => {
   const { type, ...payload } = event as EventObject & Record<string, unknown>;
   return Object.keys(payload).length === 0 ? type : `${type} ${JSON.stringify(payload)}`;
 };

@@ -1,13 +1,13 @@
 /**
  * Prints what the models took and what their tests are worth: a table of coverage, one of mutants
- * with those that nobody caught, or one of what was played on clusters and what was not.
+ * with those that nobody caught, or one of what was executed on clusters and what was not.
  *
  * Promises: fewer mutants caught than the least share ends with exit code 1.
  */
 import process from 'node:process';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Column, tableText } from '../../../src/view/table.ts';
-import type { PlayResult } from '../cluster/plays.ts';
+import type { ExecutionResult } from '../cluster/executions.ts';
 import type { ModelCoverage } from '../model.ts';
 import type { MutationResult, Tally } from './mutation-run.ts';
 
@@ -28,8 +28,8 @@ const COVERAGE: readonly Column<ModelCoverage>[] = [
     cell: ({ transitions, missingTransitions }) => shareOf(transitions, missingTransitions),
   },
   { heading: 'CONFIGURATIONS', cell: ({ configurations }) => `${configurations}` },
-  { heading: 'STORIES', cell: ({ stories }) => `${stories}` },
-  { heading: 'FURTHER WAYS', cell: ({ ways }) => `${ways}` },
+  { heading: 'TRANSCRIPTS', cell: ({ transcripts }) => `${transcripts}` },
+  { heading: 'FURTHER PATHS', cell: ({ paths }) => `${paths}` },
 ];
 
 const caughtOf = ({ made, caught }: Tally): string => `${caught}/${made}`;
@@ -46,7 +46,7 @@ const MUTATION: readonly Column<MutationResult>[] = [
   { heading: 'GUARDS NEGATED', cell: ({ kinds }) => caughtOf(kinds['guard negated']) },
   { heading: 'TARGETS CHANGED', cell: ({ kinds }) => caughtOf(kinds['target changed']) },
   { heading: 'ACTIONS DROPPED', cell: ({ kinds }) => caughtOf(kinds['action dropped']) },
-  { heading: 'BY STORIES ALONE', cell: ({ byStories }) => `${byStories}` },
+  { heading: 'BY TRANSCRIPTS ALONE', cell: ({ byTranscripts }) => `${byTranscripts}` },
   {
     heading: 'CAUGHT',
     cell: (result) => {
@@ -57,36 +57,36 @@ const MUTATION: readonly Column<MutationResult>[] = [
 ];
 
 /** What a cluster has no part in, as a dash. */
-const ofCalls = (result: PlayResult, text: string): string => result.calls ? text : '-';
+const ofCalls = (result: ExecutionResult, text: string): string => result.calls ? text : '-';
 
-const PLAYS: readonly Column<PlayResult>[] = [
+const EXECUTIONS: readonly Column<ExecutionResult>[] = [
   { heading: 'MACHINE', cell: ({ machine }) => machine },
   { heading: 'CLUSTER', cell: ({ site, calls }) => calls ? site : 'makes no calls' },
-  { heading: 'WAYS', cell: (result) => ofCalls(result, `${result.ways}`) },
+  { heading: 'PATHS', cell: (result) => ofCalls(result, `${result.paths}`) },
   { heading: 'STEPS', cell: (result) => ofCalls(result, `${result.steps}`) },
   {
     heading: 'CALLS ANSWERED',
     cell: (result) => ofCalls(result, `${result.moves.server}`),
   },
   { heading: 'LOST OR REFUSED', cell: (result) => ofCalls(result, `${result.moves.line}`) },
-  { heading: 'NEWS', cell: (result) => ofCalls(result, `${result.moves.watch}`) },
+  { heading: 'OBSERVATIONS', cell: (result) => ofCalls(result, `${result.moves.watch}`) },
   {
     heading: 'TRANSITIONS BY THE CLUSTER',
     cell: (result) => ofCalls(result, `${result.byCluster}/${result.transitions}`),
   },
   {
-    heading: 'PLAYED',
-    cell: (result) => ofCalls(result, `${result.played}/${result.transitions}`),
+    heading: 'EXECUTED',
+    cell: (result) => ofCalls(result, `${result.executed}/${result.transitions}`),
   },
 ];
 
-const playsText = (results: readonly PlayResult[]): string => {
-  const unplayed = results.flatMap((result) =>
-    result.unplayed.map((one) => `  on ${result.site}: ${one}`)
+const executionsText = (results: readonly ExecutionResult[]): string => {
+  const unexecuted = results.flatMap((result) =>
+    result.unexecuted.map((one) => `  on ${result.site}: ${one}`)
   );
   return [
-    tableText(PLAYS, results),
-    ...(unplayed.length === 0 ? [] : ['Not played:', ...unplayed, '']),
+    tableText(EXECUTIONS, results),
+    ...(unexecuted.length === 0 ? [] : ['Not executed:', ...unexecuted, '']),
   ].join('\n');
 };
 
@@ -116,8 +116,8 @@ export const modelsReporter = (): Reporter => ({
     const coverage = byMachine(metas.flatMap((meta) => meta.coverage ?? []));
     const mutation = byMachine(metas.flatMap((meta) => meta.mutation ?? []));
     if (coverage.length > 0) process.stdout.write(`\n${tableText(COVERAGE, coverage)}\n`);
-    const plays = byMachine(metas.flatMap((meta) => meta.play ?? []));
-    if (plays.length > 0) process.stdout.write(`\n${playsText(plays)}\n`);
+    const executions = byMachine(metas.flatMap((meta) => meta.execution ?? []));
+    if (executions.length > 0) process.stdout.write(`\n${executionsText(executions)}\n`);
     if (mutation.length === 0) return;
     process.stdout.write(`\n${mutationText(mutation)}`);
     const { made, caught } = sum(mutation.map(totalOf));

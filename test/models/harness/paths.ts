@@ -1,8 +1,8 @@
 /**
- * Ways through a statechart that are driven and told: shortest ones that together take everything,
- * simple ones that never come back to where they were, and random ones.
+ * Paths through a statechart that are executed and recorded: shortest ones that together take
+ * everything, simple ones that never come back to where they were, and random ones.
  *
- * Promises: the same model gives the same ways, on every machine and runtime; their number and
+ * Promises: the same model gives the same paths, on every machine and runtime; their number and
  * length have limits. `xstate/graph` finds none of these for machines that invoke or wait, so they
  * are walked with the explorer's interpreter.
  */
@@ -14,9 +14,9 @@ import type {
 } from 'xstate';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import type { Edge, Explored } from './explorer.ts';
-import { namedEvents, type Step, stillInterpreter, tell } from './interpreter.ts';
+import { eventLabel, namedEvents, type Step, stillInterpreter } from './interpreter.ts';
 
-/** A way: what the machine is given at its start, and what happens then. */
+/** A path: what the machine is given at its start, and what happens then. */
 export interface Path {
   readonly input: unknown;
   readonly steps: readonly Step[];
@@ -43,9 +43,9 @@ const pathTo = <World>(edge: Edge<World>): Path => ({
 
 /** Two steps are of one kind when the same leads from the same state to the same state. */
 export const kindOf = ({ before, event, after }: Step): string =>
-  JSON.stringify([before.value, tell(event), after.value]);
+  JSON.stringify([before.value, eventLabel(event), after.value]);
 
-/** Shortest ways that together take every kind of edge: source state, event, target state. */
+/** Shortest paths that together take every kind of edge: source state, event, target state. */
 export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): readonly Path[] => {
   const covered = new Set<string>();
   const paths: Path[] = [];
@@ -58,7 +58,7 @@ export const edgeCover = <World>(explored: Pick<Explored<World>, 'edges'>): read
   return paths;
 };
 
-/** Shortest ways that together take every drawn transition: few enough to be read. */
+/** Shortest paths that together take every drawn transition: few enough to be read. */
 export const transitionCover = <World>(
   explored: Pick<Explored<World>, 'edges'>,
 ): readonly Path[] => {

@@ -105,27 +105,27 @@ const problemAt = <Input, World>(
   const { key, input, path, snapshot, world } = configuration;
   const { obligations } = invariant;
   const entry: Entry<unknown> = { key, start: { input, events: path.map(({ event }) => event) } };
-  const told = (problem: string): string => `After\n  ${stepsText(configuration)}\n${problem}`;
+  const after = (problem: string): string => `After\n  ${stepsText(configuration)}\n${problem}`;
   const crashing = (actor: Actor<AnyStateMachine>): string | undefined => {
     const live = actor.getSnapshot();
     const owed = obligations(live);
     if (!isDeepStrictEqual([live.value, owed], [snapshot.value, obligations(snapshot)])) {
-      return told(`the live actor is in ${JSON.stringify(live.value)}`);
+      return after(`the live actor is in ${JSON.stringify(live.value)}`);
     }
     const operations: readonly (AnyActorRef | undefined)[] = Object.values(live.children);
     entry.start = invariant.restart(world);
     actor.send({ type: PLANTED });
-    if (registry.stateOf(key) !== 'crashed') return told('the actor did not crash');
+    if (registry.stateOf(key) !== 'crashed') return after('the actor did not crash');
     if (operations.some((one) => one?.getSnapshot().status === 'active')) {
-      return told('an operation of the crashed actor goes on');
+      return after('an operation of the crashed actor goes on');
     }
     restart();
     const again = registry.get(key);
-    if (again === undefined) return told('the registry did not restart the actor');
+    if (again === undefined) return after('the registry did not restart the actor');
     return violationOf(configuration, owed, obligations(again.getSnapshot()));
   };
   const actor = registry.activate(entry);
-  const problem = actor === undefined ? told('no actor was started') : crashing(actor);
+  const problem = actor === undefined ? after('no actor was started') : crashing(actor);
   registry.remove(key);
   clear();
   return problem;

@@ -1,6 +1,6 @@
 /**
- * The stories of a statechart: the shortest ways that take each of its transitions, told so that a
- * stranger can read them and a review sees what a change does to a lifecycle.
+ * The transcripts of a statechart: the shortest paths that take each of its transitions, written so
+ * that a stranger can read them and a review shows what a change does to a lifecycle.
  *
  * Promises: nothing that changes is left out; what is too long to be read is cut and marked with a
  * digest, so that a difference in it still shows.
@@ -38,18 +38,18 @@ const changed = (before: unknown, after: unknown): readonly string[] => {
 
 const eventText = (event: EventObject): string => {
   const { type, ...payload } = event as EventObject & Record<string, unknown>;
-  const told = Object.entries(payload).map(([name, value]) => ` ${name}=${short(value)}`);
+  const members = Object.entries(payload).map(([name, value]) => ` ${name}=${short(value)}`);
   const cause = type
     .replace(/^xstate\.done\.actor\./, 'done: ')
     .replace(/^xstate\.error\.actor\./, 'failed: ')
     .replace(/^xstate\.after\.([^.]+)\..*$/, 'after $1');
-  return `${cause}${told.join('')}`;
+  return `${cause}${members.join('')}`;
 };
 
 const stateText = ({ value, status }: AnyMachineSnapshot): string =>
   `${statePaths(value).join('  ')}${status === 'active' ? '' : `  (${status})`}`;
 
-/** The states that were passed on the way, in order: what looks alike at its end may not be. */
+/** The states that were passed on the path, in order: what looks alike at its end may not be. */
 const passed = ({ transitions, after }: Step): readonly string[] => {
   const targets = transitions.flatMap(({ target = [] }) =>
     target.map(({ path }) => path.join('.'))
@@ -77,46 +77,46 @@ const lines = (head: string, step: Step, before: unknown): readonly string[] => 
   ];
 };
 
-/** One way, told as `machine` goes it; a machine that cannot go it tells why. */
-export const storyOf = (machine: AnyStateMachine, path: Path): string => {
-  const told: string[] = [];
+/** One path as `machine` takes it; where the machine cannot take it, the reason. */
+export const transcriptOf = (machine: AnyStateMachine, path: Path): string => {
+  const text: string[] = [];
   try {
     const interpreter = stillInterpreter(machine, path.input);
     const begun = interpreter.begin();
-    told.push(...lines(`  starts with ${short(path.input)}`, firstStep(begun), {}));
+    text.push(...lines(`  starts with ${short(path.input)}`, firstStep(begun), {}));
     let { snapshot } = begun;
     for (const { event } of path.steps) {
       const step = interpreter.step(snapshot, event);
-      told.push(...lines(`  ${eventText(event)}`, step, snapshot.context));
+      text.push(...lines(`  ${eventText(event)}`, step, snapshot.context));
       snapshot = step.after;
     }
   } catch (error) {
-    told.push(`  breaks: ${error}`);
+    text.push(`  breaks: ${error}`);
   }
-  return told.join('\n');
+  return text.join('\n');
 };
 
-/** One word for how `machine` goes all of these ways: any difference gives another. */
+/** One word for how `machine` takes all of these paths: any difference gives another. */
 const digestOf = (machine: AnyStateMachine, paths: readonly Path[]): string => {
   const hash = createHash('sha256');
-  for (const path of paths) hash.update(storyOf(machine, path));
+  for (const path of paths) hash.update(transcriptOf(machine, path));
   return hash.digest('hex').slice(0, 16);
 };
 
-/** The ways of a machine: those that are told, and those that only have to stay as they are. */
-export interface Ways {
-  readonly told: readonly Path[];
+/** The paths of a machine: those that are recorded in full, and those by their digest. */
+export interface PathSet {
+  readonly recorded: readonly Path[];
   readonly further: readonly Path[];
 }
 
-/** All stories of a machine. */
-export const transcriptOf = (machine: AnyStateMachine, { told, further }: Ways): string =>
+/** All transcripts of a machine. */
+export const transcriptsOf = (machine: AnyStateMachine, { recorded, further }: PathSet): string =>
   [
-    `${machine.id}: ${told.length} stories that together take each of its transitions, and`,
-    `${further.length} further ways that go as before while this stays ${
+    `${machine.id}: ${recorded.length} transcripts that together take each of its transitions, and`,
+    `${further.length} further paths that go as before while this stays ${
       digestOf(machine, further)
     }.`,
-    'Recorded by "npm run models -- --emit": a changed lifecycle is a changed story.',
+    'Recorded by "npm run models -- --emit": a changed lifecycle is a changed transcript.',
     '',
-    ...told.flatMap((path, at) => [`story ${at + 1}`, storyOf(machine, path), '']),
+    ...recorded.flatMap((path, at) => [`transcript ${at + 1}`, transcriptOf(machine, path), '']),
   ].join('\n');

@@ -19,13 +19,13 @@ export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> 
   );
 
 /** The answer that a write with this outcome had; `bodyAt` gives objects by their revision. */
-export const answerOf = <Shown extends Pick<Identity, 'revision'>>(
-  outcome: WriteOutcome<Shown>,
+export const answerOf = <Current extends Pick<Identity, 'revision'>>(
+  outcome: WriteOutcome<Current>,
   bodyAt: (revision: string) => unknown,
 ): Effect.Effect<KubeAnswer, NotSent> => {
   switch (outcome._tag) {
     case 'Written':
-      return Effect.succeed({ status: 200, body: bodyAt(outcome.shown.revision) });
+      return Effect.succeed({ status: 200, body: bodyAt(outcome.current.revision) });
     case 'Absent':
       return Effect.succeed({ status: 404, body: {} });
     case 'Refused':

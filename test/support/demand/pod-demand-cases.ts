@@ -1,6 +1,6 @@
 /**
- * What the CapacityRequest of a pod says, as a table: one case for each thing that a document says
- * of it, with the sentence that says it.
+ * What the CapacityRequest of a pod says, as a table: one case for each thing that a rule says of
+ * it, with the sentence that says it.
  *
  * The unit test runs all of it against the pure function; the cases that are `served` are also run
  * on a real API server, which takes such pods.
@@ -24,7 +24,7 @@ export interface CasePod {
 export interface PodDemandCase {
   /** Goes on “The request of a pod …”. */
   readonly title: string;
-  /** The sentence that it follows from, and where that stands. */
+  /** The rule of `docs/rules.md`, or the document of Kubernetes, and its sentence. */
   readonly sentence: string;
   readonly pod: CasePod;
   readonly defaults?: Readonly<Record<string, Penalties>>;
@@ -38,16 +38,16 @@ export interface PodDemandCase {
   readonly served: boolean;
 }
 
-const UPC = 'operator, section "The unschedulable-pod controller": ';
-const ISSUE = 'Tidegate: ';
+const RULE = 'POD-02: ';
 
-const FALLBACK = UPC + '"Penalties resolve in a fallback chain: Pod annotation → matching ' +
+const FALLBACK = RULE + '"Penalties resolve in a fallback chain: Pod annotation → matching ' +
   'PriorityClass default → nil"';
-const APART = UPC + '"The two penalties resolve independently"';
-const TERMINAL = UPC + '"on the terminal transition the controller deletes the Pod\'s CRs itself ' +
+const APART = RULE + '"The two penalties resolve independently"';
+const TERMINAL = RULE +
+  '"on the terminal transition the controller deletes the Pod\'s CRs itself ' +
   'and never creates one for an already-terminal Pod"';
-const NO_DEMAND = ISSUE + 'pods that each new node brings along would ask for ever more nodes';
-const UNPARSEABLE = ISSUE + 'a penalty annotation that cannot be read gets a Warning on the pod';
+const NO_DEMAND = RULE + 'pods that each new node brings along would ask for ever more nodes';
+const UNPARSEABLE = RULE + 'a penalty annotation that cannot be read gets a Warning on the pod';
 
 const INTERRUPTION = 'bigfleet.lucy.sh/interruption-penalty';
 const RECLAMATION = 'bigfleet.lucy.sh/reclamation-penalty';
@@ -77,7 +77,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'has no penalty when nobody gives one',
-    sentence: UPC + '"→ nil, which the autoscaler treats as $0"',
+    sentence: RULE + '"→ nil, which the autoscaler treats as $0"',
     pod: {},
     expected: { interruptionPenalty: null, reclamationPenalty: null },
     served: true,
@@ -108,7 +108,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'never derives one penalty from the other',
-    sentence: UPC + '"they are distinct concepts and never derived from each other"',
+    sentence: RULE + '"they are distinct concepts and never derived from each other"',
     pod: { spec: { priorityClassName: 'half' } },
     defaults: { half: { interruptionPenalty: '4' } },
     expected: { interruptionPenalty: '4', reclamationPenalty: null },
@@ -116,7 +116,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'never derives a penalty from the priority',
-    sentence: UPC + '"never derived from each other or from priority"',
+    sentence: RULE + '"never derived from each other or from priority"',
     pod: { spec: { priority: 1000 } },
     expected: { priority: 1000, interruptionPenalty: null, reclamationPenalty: null },
     served: false,
@@ -131,7 +131,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'keeps a penalty of $0, which is not the same as none',
-    sentence: 'wire: "An absent penalty is bucket 0, a different aggregation key from $0"',
+    sentence: 'DEM-02: "An absent penalty is bucket 0, a different aggregation key from $0"',
     pod: { annotations: { [INTERRUPTION]: '0' } },
     expected: { interruptionPenalty: '0' },
     served: true,
@@ -174,14 +174,14 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
 const STANDING_CASES: readonly PodDemandCase[] = [
   {
     title: 'is there although the pod is bound to a node',
-    sentence: UPC + '"One CR per Pod, not per unschedulable Pod"',
+    sentence: RULE + '"One CR per Pod, not per unschedulable Pod"',
     pod: { spec: { nodeName: 'node-1' }, status: { phase: 'Running' } },
     expected: { priority: 0 },
     served: true,
   },
   {
     title: 'is there while the pod waits for a node',
-    sentence: UPC + '"A CR for every Pod is what makes the roll-up authoritative"',
+    sentence: RULE + '"A CR for every Pod is what makes the roll-up authoritative"',
     pod: { status: { phase: 'Pending' } },
     expected: { priority: 0 },
     served: true,
@@ -202,7 +202,7 @@ const STANDING_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'is there for a pod of a phase that nobody knows',
-    sentence: UPC + '"One CR per Pod"',
+    sentence: RULE + '"One CR per Pod"',
     pod: { status: { phase: 'Unknown' } },
     expected: { priority: 0 },
     served: false,
@@ -216,7 +216,7 @@ const STANDING_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'is there for a pod of a ReplicaSet',
-    sentence: UPC + '"One CR per Pod"',
+    sentence: RULE + '"One CR per Pod"',
     pod: { ownerReferences: controlledBy('ReplicaSet') },
     expected: { priority: 0 },
     served: false,

@@ -1,23 +1,23 @@
 /** Rows of the table of pods as demand: requirements, co-location and spread. */
 import type { PodDemandCase } from './pod-demand-cases.ts';
 
-const UPC = 'operator, section "The unschedulable-pod controller": ';
-const ISSUE = 'Tidegate: ';
+const RULE = 'POD-02: ';
 
-const SELECTED = UPC + '"each nodeSelector entry translated to an In [value] requirement, sorted ' +
+const SELECTED = RULE +
+  '"each nodeSelector entry translated to an In [value] requirement, sorted ' +
   'for determinism"';
-const FIRST_TERM = UPC + '"Requirements come from required nodeAffinity (first term\'s ' +
+const FIRST_TERM = RULE + '"Requirements come from required nodeAffinity (first term\'s ' +
   'matchExpressions only)"';
-const ANY = UPC + '"A Pod with no constraints at all gets a synthesized Exists on ' +
+const ANY = RULE + '"A Pod with no constraints at all gets a synthesized Exists on ' +
   'node.kubernetes.io/instance-type"';
-const UNSAYABLE = ISSUE + 'what a CapacityRequest cannot say (Gt, Lt, matchFields) is left out, ' +
+const UNSAYABLE = RULE + 'what a CapacityRequest cannot say (Gt, Lt, matchFields) is left out, ' +
   'with a Warning on the pod';
-const TOGETHER = UPC +
+const TOGETHER = RULE +
   '"Co-location projects the Pod\'s required podAffinity (first term) into a ' +
   'CoLocationTerm"';
-const SOFT = UPC +
+const SOFT = RULE +
   '"Preferred (soft) podAffinity and all podAntiAffinity are deliberately ignored"';
-const SPREAD = UPC + '"Spread drops ScheduleAnyway terms at the edge"';
+const SPREAD = RULE + '"Spread drops ScheduleAnyway terms at the edge"';
 
 const ANY_NODE = [{ key: 'node.kubernetes.io/instance-type', operator: 'Exists' }];
 const AFFINITY = 'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution';
@@ -100,7 +100,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
   })),
   {
     title: 'asks for nodeSelector and node affinity together',
-    sentence: UPC + '"Requirements come from required nodeAffinity and nodeSelector"',
+    sentence: RULE + '"Requirements come from required nodeAffinity and nodeSelector"',
     pod: {
       spec: {
         nodeSelector: { disk: 'ssd' },
@@ -131,7 +131,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'says once what the pod says twice',
-    sentence: UPC + '"sorted for determinism"',
+    sentence: RULE + '"sorted for determinism"',
     pod: {
       spec: {
         nodeSelector: { zone: 'a' },
@@ -143,7 +143,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'asks for the first of several terms alone',
-    sentence: UPC + '"multi-term OR semantics are out of v1 scope"',
+    sentence: RULE + '"multi-term OR semantics are out of v1 scope"',
     pod: {
       spec: terms(
         { matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] },
@@ -165,7 +165,7 @@ const REQUIREMENT_CASES: readonly PodDemandCase[] = [
   },
   {
     title: 'asks for nothing that is only preferred',
-    sentence: UPC + '"Requirements come from required nodeAffinity"',
+    sentence: RULE + '"Requirements come from required nodeAffinity"',
     pod: {
       spec: {
         affinity: {

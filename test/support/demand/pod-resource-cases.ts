@@ -1,13 +1,13 @@
 /** Rows of the table of pods as demand: resources and priority. */
 import type { PodDemandCase } from './pod-demand-cases.ts';
 
-const UPC = 'operator, section "The unschedulable-pod controller": ';
+const RULE = 'POD-03: ';
 
-const FORMULA = UPC + '"max(sum(containers)+sum(sidecars), peak init stage) + overhead"';
-const SERIALLY = UPC + '"init containers run serially before the main containers"';
-const SIDECAR = UPC + '"A sidecar (init container with restartPolicy: Always) joins the running ' +
+const FORMULA = RULE + '"max(sum(containers)+sum(sidecars), peak init stage) + overhead"';
+const SERIALLY = RULE + '"init containers run serially before the main containers"';
+const SIDECAR = RULE + '"A sidecar (init container with restartPolicy: Always) joins the running ' +
   'set for the Pod\'s lifetime"';
-const OVERHEAD = UPC +
+const OVERHEAD = RULE +
   '"pod overhead (RuntimeClass) is part of the scheduler\'s effective request"';
 const POD_LEVEL = "Tidegate: kube-scheduler's own arithmetic, with pod-level resources";
 const RESIZED = 'Tidegate: a request follows its pod when the pod is resized in place';
@@ -239,21 +239,21 @@ const rowOf = ({ title, sentence, spec, status, resources, served }: Sum): PodDe
 const PRIORITY_CASES: readonly PodDemandCase[] = [
   {
     title: 'has the priority of the pod',
-    sentence: 'wire: CapacityRequest "priority int32 (required)"',
+    sentence: 'CRD-03: "priority int32 (required)"',
     pod: { spec: { priority: 1000 } },
     expected: { priority: 1000 },
     served: false,
   },
   {
     title: 'has a negative priority of the pod',
-    sentence: 'wire: CapacityRequest "priority int32 (required)"',
+    sentence: 'CRD-03: "priority int32 (required)"',
     pod: { spec: { priority: -5 } },
     expected: { priority: -5 },
     served: false,
   },
   {
     title: 'has priority 0 when the pod has none',
-    sentence: 'wire: CapacityRequest "priority int32 (required)"',
+    sentence: 'CRD-03: "priority int32 (required)"',
     pod: {},
     expected: { priority: 0 },
     served: true,

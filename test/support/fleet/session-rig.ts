@@ -6,7 +6,7 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-voice.ts';
+import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
@@ -31,7 +31,11 @@ export const rollup = (number: number): Rollup => ({
 });
 
 /** A session before a shard that is played; both end with the test. */
-export const startSession = (options: { readonly readings?: () => CredentialsReading } = {}) => {
+export const startSession = (options: {
+  readonly readings?: () => CredentialsReading;
+  /** Called before an Event is recorded; what it throws crashes the session. */
+  readonly recording?: () => void;
+} = {}) => {
   const time = simulatedTime();
   const shard = fakeShard();
   const counts = new Map<string, number>();
@@ -63,7 +67,10 @@ export const startSession = (options: { readonly readings?: () => CredentialsRea
         ? { _tag: 'Failed', problem: 'line 3: no such field' }
         : { _tag: 'Rendered', userData: `#cloud-config ${requirements.length}` };
     },
-    record: (reason, note) => recorded.push(`${reason}: ${note}`),
+    record: (reason, note) => {
+      options.recording?.();
+      recorded.push(`${reason}: ${note}`);
+    },
     ...(options.readings === undefined
       ? {}
       : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
@@ -73,7 +80,7 @@ export const startSession = (options: { readonly readings?: () => CredentialsRea
   const acknowledged: number[] = [];
   session.acknowledged.subscribe((one) => acknowledged.push(one.number));
   onTestFinished(async () => {
-    session.actor.stop();
+    session.actor?.stop();
     await runtime.dispose();
   });
   return { time, shard, session, news, acknowledged, recorded, counts, logged };
@@ -91,7 +98,9 @@ export const streamingSession = async (options: Parameters<typeof startSession>[
 };
 
 /** The state of the session, as it is shown. */
-export const stateOf = (session: FleetSession): string => shownState(session.actor.getSnapshot());
+export const stateOf = ({ actor }: FleetSession): string =>
+  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+
 /** What was told, by name. */
 export const tags = (news: readonly SessionNews[]): readonly string[] =>
   news.map(({ _tag }) => _tag);

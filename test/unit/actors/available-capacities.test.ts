@@ -17,7 +17,7 @@ import {
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { fakeObjects } from '../../support/api/fake-objects.ts';
 
-/** Golden (wire: *Profile fingerprint*). */
+/** Golden (DEM-09). */
 const KEY = 'available:p=1000000|ipb=0|rpb=0|reqs=node.kubernetes.io/instance-type:1:' +
   'a3-highgpu-8g;|spr=';
 const NAME = 'ac-c1e0f71c92d76ecb4932359515c143ee';

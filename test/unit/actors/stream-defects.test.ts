@@ -1,7 +1,7 @@
 /** Defects of subscribers. */
 import { config, Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { sayStreamDefects } from '../../../src/actors/fleet-session/stream-defects.ts';
+import { logStreamDefects } from '../../../src/actors/fleet-session/stream-defects.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
@@ -11,7 +11,7 @@ afterEach(() => {
 
 test('a subscriber that throws is told, and the stream goes on for everybody', async () => {
   const said: string[] = [];
-  sayStreamDefects({ ...silentTelemetry, log: (_, message) => said.push(message) });
+  logStreamDefects({ ...silentTelemetry, log: (_, message) => said.push(message) });
   const facts = new Subject<number>();
   const heard: number[] = [];
   facts.subscribe(() => {

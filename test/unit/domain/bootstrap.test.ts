@@ -1,4 +1,4 @@
-/** Bootstrap blobs (wire: flags, "Bootstrap template"; seed: operator, section "Bootstrap"). */
+/** Bootstrap blobs (BOOT-01). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText, fuzzedTemplate } from '../../../packages/go-template/test/template-grammar.ts';

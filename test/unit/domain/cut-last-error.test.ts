@@ -26,8 +26,8 @@ const stored = (status: object): object =>
   );
 
 const failedDrain = (lastError: string, status: object): UpcomingNodeFacts => ({
-  said: null,
-  shown: projectUpcomingNode({ metadata: identity, status }) ?? null,
+  reported: null,
+  current: projectUpcomingNode({ metadata: identity, status }) ?? null,
   node: null,
   drain: { _tag: 'Failed', lastError },
 });

@@ -1,4 +1,4 @@
-/** The table of wire.md, *State → phase*, with every ending. */
+/** The phase of every state, with every ending (UPN-01). */
 import { describe, expect, test } from 'vitest';
 import { MACHINE_STATES, type MachineState } from '../../../src/domain/frames.ts';
 import {

@@ -1,4 +1,4 @@
-/** Node ↔ machine, in the order of wire.md and without a scan. */
+/** Node ↔ machine, in the order of UPN-03 and without a scan. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';

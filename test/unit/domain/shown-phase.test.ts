@@ -24,7 +24,7 @@ const facts = (
   more: Partial<PhaseFacts> = {},
 ): PhaseFacts => ({
   standing,
-  shown: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
+  current: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
   node: node(false),
   drain: null,
   ...more,
@@ -35,9 +35,9 @@ const OF_DRAINS = ['Draining', 'Drained', 'Failed'] as const;
 const EARLIER = ['Provisioning', 'Launched', 'Registered', 'Ready', 'Draining'] as const;
 
 describe('phaseToShow', () => {
-  test.each(OF_DRAINS)('DR-40: no frame moves a held machine back from %s', (shown) => {
+  test.each(OF_DRAINS)('DR-40: no frame moves a held machine back from %s', (current) => {
     for (const standing of EARLIER) {
-      expect(phaseToShow(facts(standing, shown, HELD)), standing).toBe(shown);
+      expect(phaseToShow(facts(standing, current, HELD)), standing).toBe(current);
     }
   });
 
@@ -60,23 +60,23 @@ describe('phaseToShow', () => {
 
   test('DR-40: frames decide when no key holds the Node', () => {
     for (const standing of EARLIER) {
-      for (const shown of OF_DRAINS) expect(phaseToShow(facts(standing, shown))).toBe(standing);
+      for (const current of OF_DRAINS) expect(phaseToShow(facts(standing, current))).toBe(standing);
     }
   });
 
   test('DR-40: what the drain says last is shown, whatever was shown before', () => {
-    for (const shown of PHASES) {
+    for (const current of PHASES) {
       for (const drain of [{ _tag: 'Draining' }, { _tag: 'Drained' }] as const) {
-        expect(phaseToShow(facts('Ready', shown, { ...HELD, drain }))).toBe(drain._tag);
-        expect(phaseToShow(facts(null, shown, { ...HELD, drain }))).toBe(drain._tag);
+        expect(phaseToShow(facts('Ready', current, { ...HELD, drain }))).toBe(drain._tag);
+        expect(phaseToShow(facts(null, current, { ...HELD, drain }))).toBe(drain._tag);
       }
     }
   });
 
   test('DR-40: a machine that the fleet calls FAILED is shown so, drained or not', () => {
-    for (const shown of PHASES) {
-      expect(phaseToShow(facts('Failed', shown, HELD))).toBe('Failed');
-      expect(phaseToShow(facts('Failed', shown, { ...HELD, drain: { _tag: 'Draining' } })))
+    for (const current of PHASES) {
+      expect(phaseToShow(facts('Failed', current, HELD))).toBe('Failed');
+      expect(phaseToShow(facts('Failed', current, { ...HELD, drain: { _tag: 'Draining' } })))
         .toBe('Failed');
     }
   });
@@ -97,8 +97,8 @@ describe('phaseToShow', () => {
   });
 
   test('DR-40: a Drained that somebody else wrote where no Node ever was is written over', () => {
-    const shown = { phase: 'Drained', lastError: '', nodeName: '' } as const;
-    expect(phaseToShow(facts('Ready', null, { shown, node: null }))).toBe('Ready');
+    const current = { phase: 'Drained', lastError: '', nodeName: '' } as const;
+    expect(phaseToShow(facts('Ready', null, { current, node: null }))).toBe('Ready');
   });
 });
 

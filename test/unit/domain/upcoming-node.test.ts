@@ -4,10 +4,10 @@ import type { MachineObservation, MachineState } from '../../../src/domain/frame
 import { machineId } from '../../../src/domain/ids.ts';
 import type { NodeLink } from '../../../src/domain/node-link.ts';
 import {
+  type MachineReport,
   pendingWrite,
   projectUpcomingNode,
-  sight,
-  type Sighting,
+  reportOf,
   specPatch,
   statusPatch,
   UNBOUND,
@@ -31,9 +31,9 @@ const frame = (
   ...more,
 });
 
-const said = (...states: readonly MachineState[]): Sighting =>
-  states.reduce<Sighting | undefined>(
-    (before, state) => sight(before, frame(state), T0),
+const reported = (...states: readonly MachineState[]): MachineReport =>
+  states.reduce<MachineReport | undefined>(
+    (before, state) => reportOf(before, frame(state), T0),
     undefined,
   ) ??
     UNBOUND;
@@ -53,12 +53,12 @@ const object = (status: object | undefined, spec: object = {
 });
 
 const facts = (
-  sighting: Sighting | null,
+  report: MachineReport | null,
   raw?: object,
   node?: UpcomingNodeFacts['node'],
 ): UpcomingNodeFacts => ({
-  said: sighting,
-  shown: raw === undefined ? null : projectUpcomingNode(raw) ?? null,
+  reported: report,
+  current: raw === undefined ? null : projectUpcomingNode(raw) ?? null,
   node: node ?? null,
   drain: null,
 });
@@ -80,7 +80,7 @@ const READY = {
 
 describe('upcoming node', () => {
   test('upcomingNodes: owes nothing when the object shows what the shard said', () => {
-    expect(pendingWrite('m-1', facts(said('Configured'), object(READY)))).toBeUndefined();
+    expect(pendingWrite('m-1', facts(reported('Configured'), object(READY)))).toBeUndefined();
   });
 
   test('upcomingNodes: owes nothing while the shard said nothing about the machine', () => {
@@ -89,8 +89,8 @@ describe('upcoming node', () => {
   });
 
   test('upcomingNodes: owes a creation, then the first status with the start time', () => {
-    expect(pendingWrite('m-1', facts(said('Configuring')))).toBe('create');
-    const created = facts(said('Configuring'), object(undefined));
+    expect(pendingWrite('m-1', facts(reported('Configuring')))).toBe('create');
+    const created = facts(reported('Configuring'), object(undefined));
     expect(pendingWrite('m-1', created)).toBe('status_update');
     expect(statusPatch(created)).toEqual({
       status: {
@@ -102,64 +102,64 @@ describe('upcoming node', () => {
   });
 
   test('upcomingNodes: patches only the status fields that changed', () => {
-    expect(statusPatch(facts(said('Configured'), object({ ...READY, phase: 'Registered' }))))
+    expect(statusPatch(facts(reported('Configured'), object({ ...READY, phase: 'Registered' }))))
       .toEqual({ status: { phase: 'Ready' } });
   });
 
   test('upcomingNodes: keeps the start time that stands there, until the machine begins a new life', () => {
-    const later = sight(said('Configuring'), frame('Configured'), T0 + 60_000);
+    const later = reportOf(reported('Configuring'), frame('Configured'), T0 + 60_000);
     expect(later.since).toBe('2026-01-01T00:00:00Z');
     expect(statusPatch(facts(later, object({ ...READY, phase: 'Registered' }))))
       .toEqual({ status: { phase: 'Ready' } });
-    const reborn = sight(said('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
+    const reborn = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
     expect(reborn.since).toBe('2026-01-01T00:01:00Z');
   });
 
   test('upcomingNodes: shows the last error of a failed machine and takes it away deferredSends', () => {
-    const failed = sight(undefined, frame('Failed', { lastError: 'no room' }), T0);
+    const failed = reportOf(undefined, frame('Failed', { lastError: 'no room' }), T0);
     expect(statusPatch(facts(failed, object(READY)))).toEqual({
       status: { phase: 'Failed', lastError: 'no room' },
     });
-    const shown = object({ ...READY, phase: 'Failed', lastError: 'no room' });
-    expect(statusPatch(facts(said('Configuring'), shown))).toEqual({
+    const current = object({ ...READY, phase: 'Failed', lastError: 'no room' });
+    expect(statusPatch(facts(reported('Configuring'), current))).toEqual({
       status: { phase: 'Registered', lastError: null },
     });
   });
 
   test('upcomingNodes: a long last error is cut between characters', () => {
     const lastError = `${'x'.repeat(4095)}\u{1F6A2}`;
-    const cut = sight(undefined, frame('Failed', { lastError }), T0).lastError;
+    const cut = reportOf(undefined, frame('Failed', { lastError }), T0).lastError;
     expect(cut.length).toBe(4095);
     expect(cut.isWellFormed()).toBe(true);
   });
 
   test('upcomingNodes: keeps the last provider id when a frame has none', () => {
-    const sighting = sight(said('Configured'), frame('Draining', { providerId: '' }), T0);
-    expect(sighting.providerId).toBe('host-1');
-    const first = sight(undefined, frame('Configured', { providerId: '' }), T0);
+    const report = reportOf(reported('Configured'), frame('Draining', { providerId: '' }), T0);
+    expect(report.providerId).toBe('host-1');
+    const first = reportOf(undefined, frame('Configured', { providerId: '' }), T0);
     expect(pendingWrite('m-1', facts(first, object(READY)))).toBeUndefined();
   });
 
   test('upcomingNodes: fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
     const node = { ...NODE, ready: true };
-    expect(statusPatch(facts(said('Configured'), object(READY), node))).toEqual({
+    expect(statusPatch(facts(reported('Configured'), object(READY), node))).toEqual({
       status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
     });
     const linked = object({ ...READY, nodeRef: { kind: 'Node', name: 'n1', uid: 'nu1' } });
-    expect(statusPatch(facts(said('Configured'), linked))).toBeUndefined();
-    expect(statusPatch(facts(said('Configured'), linked, { ...node, uid: 'nu2' }))).toEqual({
+    expect(statusPatch(facts(reported('Configured'), linked))).toBeUndefined();
+    expect(statusPatch(facts(reported('Configured'), linked, { ...node, uid: 'nu2' }))).toEqual({
       status: { nodeRef: { uid: 'nu2' } },
     });
   });
 
   test('upcomingNodes: patches only the spec fields that changed, and null takes one away', () => {
-    const shown = object(READY, {
+    const current = object(READY, {
       labels: { arch: 'amd64', old: 'x' },
       resources: { cpu: 2, memory: '4Gi' },
       taints: [{ key: 'k', effect: 'NoSchedule' }],
     });
-    expect(pendingWrite('m-1', facts(said('Configured'), shown))).toBe('spec_update');
-    expect(specPatch('m-1', facts(said('Configured'), shown))).toEqual({
+    expect(pendingWrite('m-1', facts(reported('Configured'), current))).toBe('spec_update');
+    expect(specPatch('m-1', facts(reported('Configured'), current))).toEqual({
       spec: { labels: { zone: 'a', old: null }, taints: null },
     });
   });
@@ -169,13 +169,13 @@ describe('upcoming node', () => {
       ...object(READY),
       metadata: { name: 'un-m-1', uid: 'u', resourceVersion: '1' },
     };
-    expect(specPatch('m-1', facts(said('Configured'), unnamed))).toEqual({
+    expect(specPatch('m-1', facts(reported('Configured'), unnamed))).toEqual({
       metadata: { annotations: { 'bigfleet.lucy.sh/machine-id': 'm-1' } },
     });
   });
 
   test('wire phases: a drained machine is shown as Drained before its object is deleted', () => {
-    const ended = said('Draining', 'Idle');
+    const ended = reported('Draining', 'Idle');
     expect(pendingWrite('m-1', facts(ended, object({ ...READY, phase: 'Draining' }))))
       .toBe('status_update');
     expect(pendingWrite('m-1', facts(ended, object({ ...READY, phase: 'Drained' })))).toBe(
@@ -185,7 +185,7 @@ describe('upcoming node', () => {
   });
 
   test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
-    const idle = said('Idle');
+    const idle = reported('Idle');
     expect(idle.standing).toBeNull();
     const owed = (phase: string) => pendingWrite('m-1', facts(idle, object({ ...READY, phase })));
     expect(owed('Provisioning')).toBe('status_update');

@@ -8,8 +8,8 @@ import { NotLeader } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
 
 const object = { metadata: { name: 'x', uid: 'u', resourceVersion: '7' } };
-const shown = identityOf(object);
-const written = { outcome: { _tag: 'Written', shown }, result: 'success' };
+const current = identityOf(object);
+const written = { outcome: { _tag: 'Written', current }, result: 'success' };
 const fault = (why: string, result = 'error') => ({ outcome: { _tag: 'Fault', why }, result });
 
 /** Answers one call after the other. */

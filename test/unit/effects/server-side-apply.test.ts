@@ -35,7 +35,7 @@ test('server-side apply: the request is an apply patch with manager and force', 
   const { requests, writes } = await connected((_request, response) => json(response, 200, OBJECT));
   const act = writes.apply('x', OBJECT, { fieldManager: 'tidegate/one two', force: true });
   expect(await Effect.runPromise(act)).toEqual({
-    outcome: { _tag: 'Written', shown: identityOf(OBJECT) },
+    outcome: { _tag: 'Written', current: identityOf(OBJECT) },
     result: 'success',
   });
   const [request] = requests;

@@ -101,7 +101,7 @@ describe('readShardFrame', () => {
       problem: 'Cannot use a NodeStateUpdate: the machine state 99 is unknown',
       subject: 'm-9',
       machineId: 'm-9',
-      isHole: false,
+      leavesGap: false,
     });
     expect(read({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } })).toMatchObject({
       problem: 'Cannot use a NodeStateUpdate: the machine id is empty',

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/actors/clocks.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-voice.ts';
+import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { SessionNews } from '../../../src/domain/frames.ts';
@@ -70,7 +70,7 @@ const start = () => {
   session.lead(true);
   started.push(async () => {
     rollups.stop();
-    session.actor.stop();
+    session.actor?.stop();
     fleet.shard.stop();
     await runtime.dispose();
   });
@@ -84,7 +84,8 @@ const start = () => {
     }
     return [...states.values()];
   };
-  const state = (): string => shownState(session.actor.getSnapshot());
+  const state = (): string =>
+    session.actor === undefined ? 'ended' : shownState(session.actor.getSnapshot());
   return { time, fleet, cluster, session, news, patched, events, told, state };
 };
 
@@ -108,7 +109,7 @@ describe('session with the stand-in fleet', () => {
     await time.advance(5000);
     expect(events).toEqual(['RollupNotAcknowledged']);
     expect(patched).toEqual(['a']);
-    expect(session.actor.getSnapshot().context.stream).toBe(2);
+    expect(session.actor?.getSnapshot().context.stream).toBe(2);
   });
 
   test('wire 2: no roll-up is ever superseded, however slow the shard is to ack', async () => {
@@ -147,7 +148,7 @@ describe('session with the stand-in fleet', () => {
     const before = news.length;
     fleet.place('m-odd', { state: 'CONFIGURED', cluster: CLUSTER });
     await time.advance(INTERVAL_MS);
-    expect([state(), session.actor.getSnapshot().context.stream]).toEqual(['streaming', 1]);
+    expect([state(), session.actor?.getSnapshot().context.stream]).toEqual(['streaming', 1]);
     expect(news.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
   });
 

@@ -120,12 +120,12 @@ describe('fleet session', () => {
     expect(Math.max(...waits)).toBeLessThanOrEqual(30_000);
     shard.refuse(undefined);
     await time.advance(30_000);
-    expect(session.actor.getSnapshot().context.attempt).toBeGreaterThan(10);
+    expect(session.actor?.getSnapshot().context.attempt).toBeGreaterThan(10);
     shard.stream().ack('hello');
-    expect(session.actor.getSnapshot().context.attempt).toBeGreaterThan(10);
+    expect(session.actor?.getSnapshot().context.attempt).toBeGreaterThan(10);
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
-    expect(session.actor.getSnapshot().context.attempt).toBe(0);
+    expect(session.actor?.getSnapshot().context.attempt).toBe(0);
   });
 
   test('a dial or a Hello that nobody answers is given up', async () => {
@@ -139,7 +139,7 @@ describe('fleet session', () => {
     await time.advance(1000);
     expect(stateOf(session)).toBe('greeting');
     await time.advance(30_000);
-    expect([shard.streams[0]?.state(), session.actor.getSnapshot().context.ending?.why])
+    expect([shard.streams[0]?.state(), session.actor?.getSnapshot().context.ending?.why])
       .toEqual(['left', 'HelloOverdue']);
   });
 
@@ -151,7 +151,7 @@ describe('fleet session', () => {
     session.demandListed();
     await time.advance(95_000);
     expect(stateOf(session)).toBe('refused');
-    expect(session.actor.getSnapshot().context.stream).toBe(4);
+    expect(session.actor?.getSnapshot().context.stream).toBe(4);
     expect(recorded).toEqual(['SessionRefused: PERMISSION_DENIED: not yours']);
   });
 
@@ -378,6 +378,6 @@ describe('fleet session with a key pair', () => {
     session.demandListed();
     await time.advance(0);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
-    expect(session.actor.getSnapshot().context.ending?.why).toBe('CredentialsRefused');
+    expect(session.actor?.getSnapshot().context.ending?.why).toBe('CredentialsRefused');
   });
 });

@@ -2,7 +2,7 @@
 import { ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { expect, onTestFinished, test } from 'vitest';
-import { tellTooLarge } from '../../../src/actors/fleet-session/session-voice.ts';
+import { recordTooLarge } from '../../../src/actors/fleet-session/session-events.ts';
 import { shardStream } from '../../../src/actors/fleet-session/shard-stream.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -37,7 +37,7 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
   const runtime = ManagedRuntime.make(shard.layer);
   onTestFinished(() => runtime.dispose());
   const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
-  const [rollups, asks] = [new Subject<Rollup>(), new Subject<void>()];
+  const [rollups, requests] = [new Subject<Rollup>(), new Subject<void>()];
   const sent: number[] = [];
   const recorded: string[] = [];
   const { hold } = shardStream(world, {
@@ -46,19 +46,19 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
     pair: () => undefined,
     outbox: replyOutbox(1),
     rollups,
-    asks,
+    requests,
     encode: rollupFrames(clusterId('prod-1'), 2 * 1024 * 1024),
     onConnected: () => {},
     onFrame: () => {},
     onRollup: ({ number }) => sent.push(number),
     onTooLarge: (large) =>
-      tellTooLarge(world, (reason, note) => recorded.push(`${reason}: ${note}`), large),
+      recordTooLarge(world, (reason, note) => recorded.push(`${reason}: ${note}`), large),
   });
   const holding = new AbortController();
   onTestFinished(() => holding.abort());
   runtime.runPromise(hold, { signal: holding.signal }).catch(() => {});
   await time.settle();
-  asks.next();
+  requests.next();
   rollups.next(rollup(1, 'g'.repeat(3 * 1024 * 1024)));
   rollups.next(rollup(2, 'small'));
   rollups.next(rollup(3, 'small'));

@@ -109,7 +109,7 @@ describe('latestPerKey', () => {
     expect(results).toEqual(['a1', 'b2']);
   });
 
-  test('wire 4: any burst ends with the last value of each key, one writer a key, 32 at once', () => {
+  test('latestPerKey: any burst ends with the last value of each key, one work a key, 32 at once', () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('came' as const), fc.nat({ max: 60 })) },
       { weight: 2, arbitrary: fc.tuple(fc.constant('ended' as const), fc.nat({ max: 60 })) },

@@ -3,7 +3,7 @@
  *
  * Source: `apiserver/pkg/registry/rest/create.go`, `generic/registry/store.go` (Create).
  */
-import { type JsonRecord, recordAt, textAt } from '../values/json.ts';
+import { type JsonRecord, textAt } from '../values/json.ts';
 import { rfc3339Seconds } from '../values/time.ts';
 import {
   type ApiServerState,
@@ -109,6 +109,3 @@ export const create = (
   if (dryRun) return withMetadata(object, { resourceVersion: undefined });
   return servedBy(kind, server.store.put(kind.resource, at, storedBy(kind, object)));
 };
-
-/** Whether there is anything in `metadata` at all; objects without are refused early. */
-const hasMetadata = (object: JsonRecord): boolean => recordAt(object, 'metadata') !== undefined;

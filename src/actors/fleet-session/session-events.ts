@@ -1,0 +1,123 @@
+/** Logs, metrics and Events of the session: its state, its endings, roll-ups it cannot send. */
+import type { SnapshotFrom } from 'xstate';
+import type { Telemetry } from '../../api/telemetry.ts';
+import type { Rollup, SessionEnding } from '../../domain/session.ts';
+import type { RollupFrame } from '../../effects/rollup-frame.ts';
+import type { fleetSession } from '../../machines/fleet-session.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { RecordOnLease } from '../role.ts';
+
+/** The states as the metric names them. */
+const SHOWN_STATES = [
+  'standby',
+  'waitingForDemand',
+  'waitingForCredentials',
+  'dialling',
+  'greeting',
+  'streaming',
+  'stopping',
+  'overdue',
+  'backingOff',
+  'refused',
+  'stopped',
+  'crashed',
+] as const;
+
+/** The state that a person would call it by. */
+export const shownState = ({ value }: SnapshotFrom<typeof fleetSession>): string => {
+  if (typeof value === 'string') return value;
+  const { connected } = value;
+  if (typeof connected !== 'object') return connected ?? 'stopped';
+  return 'greeting' in connected ? 'greeting' : 'streaming';
+};
+
+/** Of one warning, so many are logged in full … */
+const WARNINGS_IN_FULL = 20;
+/** … and after that one in so many; the metrics count all. */
+const WARNINGS_ONE_IN = 1000;
+
+/** The same telemetry, where a flood of one warning is not a flood of log lines. */
+export const sampledLogger = (telemetry: Telemetry): Telemetry => {
+  const seen = new Map<string, number>();
+  return {
+    ...telemetry,
+    log: (level, message, fields) => {
+      if (level !== 'warn') return telemetry.log(level, message, fields);
+      const times = (seen.get(message) ?? 0) + 1;
+      seen.set(message, times);
+      if (times <= WARNINGS_IN_FULL || times % WARNINGS_ONE_IN === 0) {
+        telemetry.log(level, message, { ...fields, times });
+      }
+    },
+  };
+};
+
+/** Keeps the state's metric current and logs each change. */
+export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>) => {
+  let current: string | undefined;
+  return (state: string): void => {
+    if (state === current) return;
+    for (const other of SHOWN_STATES) {
+      telemetry.gauge('tidegate_session_state', other === state ? 1 : 0, { state: other });
+    }
+    if (current !== undefined) {
+      telemetry.log('info', 'Session moved', { from: current, to: state });
+    }
+    current = state;
+  };
+};
+
+/** Logs and counts endings; a refusal becomes an Event when it differs from the last. */
+export const endingRecorder = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+  record: RecordOnLease,
+): (ending: SessionEnding, attempt: number) => void => {
+  let lastRefusal = '';
+  return (ending, attempt) => {
+    const { why, detail } = ending;
+    const refused = why === 'CredentialsRefused' || why === 'RefusedByShard';
+    telemetry.count('tidegate_session_endings_total', 1, { cause: why });
+    telemetry.log(refused ? 'error' : 'warn', refused ? 'Session refused' : 'Session ended', {
+      cause: why,
+      detail,
+      attempt,
+    });
+    if (refused && detail !== lastRefusal) {
+      lastRefusal = detail;
+      record('SessionRefused', detail);
+    }
+  };
+};
+
+const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+
+/** A roll-up that no frame can hold. */
+export interface TooLarge {
+  readonly rollup: Rollup;
+  readonly frame: Extract<RollupFrame, { readonly _tag: 'TooLarge' }>;
+}
+
+/** Logs, counts and records a roll-up that no frame can hold. */
+export const recordTooLarge = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+  record: RecordOnLease,
+  { rollup, frame }: TooLarge,
+): void => {
+  const largest = frame.largest
+    .map(({ need, bytes, requests }) => `${mebibytes(bytes)} for ${requests} requests of ${need}`)
+    .join('; ');
+  telemetry.count('tidegate_rollups_total', 1, { outcome: 'too_large' });
+  telemetry.gauge('tidegate_rollup_bytes', frame.bytes);
+  telemetry.log('error', 'Roll-up too large to send', {
+    rollup: rollup.number,
+    bytes: frame.bytes,
+    limit: frame.limit,
+    needs: rollup.needs.length,
+    largest,
+  });
+  record(
+    'RollupTooLarge',
+    `Cannot send roll-up: ${mebibytes(frame.bytes)} in ${rollup.needs.length} needs, ` +
+      `${mebibytes(frame.limit)} are allowed. Largest: ${largest}`,
+  );
+};

@@ -1,0 +1,99 @@
+/**
+ * One named object of a collection that the operator watches, and somebody who changes it.
+ *
+ * Promises: what was changed is seen by the operator's own watch and projection when a promise
+ * resolves.
+ */
+import type { Identity } from '../../../src/domain/facts.ts';
+import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
+import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
+import type { ObservedCollection } from './observed-collection.ts';
+import type { Hand } from './site.ts';
+
+/** What an object is to say. */
+export interface Wanted {
+  readonly metadata?: object;
+  readonly spec?: object;
+  readonly status?: object;
+}
+
+/** The object of one path. */
+export interface ObjectFixture<T extends Identity> {
+  readonly name: string;
+  /** The object as the operator sees it. */
+  readonly now: () => T | undefined;
+  /** Makes it say this, also when it was not there; `anew` writes it also when it says so. */
+  readonly put: (wanted: Wanted, how?: { readonly anew: boolean }) => Promise<T>;
+  /** Deletes it; gives it as it was when it went. */
+  readonly remove: () => Promise<T | undefined>;
+  /** Changes it without a word about anything that matters. */
+  readonly touch: () => Promise<void>;
+}
+
+/** Where the object is, and what it is called. */
+export interface Address {
+  readonly path: string;
+  readonly name: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+const MISSING = 404;
+
+const revisionOf = (raw: unknown): string => textAt(raw, 'metadata', 'resourceVersion') ?? '';
+
+/** True when a patch would change nothing. */
+const isLike = (shown: unknown, wanted: object): boolean =>
+  JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
+
+/** The object at an address. */
+export const objectFixture = <T extends Identity>(
+  hand: Hand,
+  collection: ObservedCollection<T>,
+  { path, name, ...type }: Address,
+): ObjectFixture<T> => {
+  const at = `${path}/${name}`;
+  let touches = 0;
+  const now = (): T | undefined => [...collection.values()].find(({ key }) => key.endsWith(name));
+  const until = (revision: string): Promise<T> =>
+    collection.until(() => {
+      const seen = now();
+      return seen?.revision === revision ? seen : undefined;
+    });
+  /** The object as it is, whatever the watch has shown of it. */
+  const look = async (): Promise<JsonRecord | undefined> => {
+    const { status, body } = await hand.call('GET', at);
+    return status === MISSING ? undefined : body;
+  };
+  const touch = async (): Promise<void> => {
+    touches += 1;
+    const annotations = { 'tidegate.dev/touched': `${touches}` };
+    const made = await hand.must('PATCH', at, { metadata: { annotations } });
+    await until(revisionOf(made));
+  };
+  return {
+    name,
+    now,
+    put: async ({ metadata = {}, spec, status }, how) => {
+      const body = { metadata, ...(spec === undefined ? {} : { spec }) };
+      const known = await look();
+      if (known === undefined) {
+        await hand.must('POST', path, { ...type, ...body, metadata: { name } });
+      } else if (how?.anew === true) await touch();
+      const shown = await look();
+      let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
+      if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
+      return await until(revisionOf(made));
+    },
+    remove: async () => {
+      const shown = await look();
+      if (shown === undefined) return undefined;
+      // The watch may be behind what an act of the path has just written.
+      const { key } = await until(revisionOf(shown));
+      const absence = collection.absence(key);
+      await hand.remove(at);
+      return await absence;
+    },
+    touch,
+  };
+};

@@ -1,0 +1,166 @@
+/**
+ * Executes one path on a cluster: the live actor over its real effects, on a clock that is cranked
+ * by hand, with everything else as the path says.
+ *
+ * Promises: an act is answered when the path says so and not before, by a real server or on the
+ * wire to it; after each step the state, the data and the invariants are those of the drawing;
+ * waits only for conditions, and names the one that it waited for in vain.
+ */
+import { type AnyMachineSnapshot, type AnyTransitionDefinition, createActor } from 'xstate';
+import { simulatedTime } from '../../support/time/simulated-time.ts';
+import { realTime } from '../../../src/effects/real-time.ts';
+import { namedTimers, type Rig } from '../harness/driver.ts';
+import { eventLabel, type Step } from '../harness/interpreter.ts';
+import type { Path } from '../harness/paths.ts';
+import type { ActGate } from './act-gate.ts';
+import type { DrawnNames } from './drawn-names.ts';
+import type { FaultLine } from './fault-line.ts';
+import type { PathRun, PathStep, StepSource } from './cluster-harness.ts';
+
+/** What one path showed. */
+export interface PathResult {
+  readonly steps: number;
+  /** Who made the actor move, step by step, and which transitions it took. */
+  readonly moves: readonly {
+    readonly by: StepSource;
+    readonly transitions: readonly AnyTransitionDefinition[];
+  }[];
+}
+
+/** All that is needed to execute a path. */
+export interface PathExecution<World> {
+  readonly path: Path;
+  /** What is so before each step. */
+  readonly worlds: readonly World[];
+  readonly project: Rig['project'];
+  readonly invariant: Rig['invariant'];
+  readonly run: PathRun<World>;
+  readonly gate: ActGate;
+  readonly line: FaultLine;
+  readonly names: DrawnNames;
+}
+
+const PATIENCE_MS = 20_000;
+
+const inTime = async <Result>(what: string, wanted: Promise<Result>): Promise<Result> => {
+  let cancel = (): void => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    cancel = realTime.schedule(
+      PATIENCE_MS,
+      () => reject(new Error(`Waited ${PATIENCE_MS} ms for ${what}`)),
+    );
+  });
+  return await Promise.race([wanted, tooLate]).finally(cancel);
+};
+
+const ANSWER = /^xstate\.done\.actor\.(.+)$/;
+
+/** The live actor of a path, with an ear for what it is sent. */
+const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
+  const timers = namedTimers();
+  const listeners = new Map<string, (event: unknown) => void>();
+  const defects: unknown[] = [];
+  const actor = createActor(run.machine, {
+    input: run.input ?? path.input,
+    clock: timers.clock,
+    inspect: (inspected) => {
+      if (inspected.type !== '@xstate.event' || inspected.actorRef !== actor) return;
+      const heard = listeners.get(inspected.event.type);
+      listeners.delete(inspected.event.type);
+      heard?.(inspected.event);
+    },
+  });
+  timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
+  actor.subscribe({ error: (error) => defects.push(error) });
+  return {
+    actor,
+    timers,
+    defects,
+    /** The next event of this type that reaches the actor; the next act finds the gate closed. */
+    hears: (type: string) =>
+      new Promise<PathStep['event']>((resolve) => {
+        listeners.set(type, (event) => {
+          gate.close();
+          resolve(event as PathStep['event']);
+        });
+      }),
+  };
+};
+
+/** Executes the path to its end; rejects with its steps so far when the live actor is elsewhere. */
+export const executePath = async <World>(
+  execution: PathExecution<World>,
+): Promise<PathResult> => {
+  const { path, worlds, project, invariant, run, gate, line, names } = execution;
+  const { actor, timers, defects, hears } = liveActor(execution);
+  const { settle } = simulatedTime();
+  const steps: string[] = [];
+  const moves: PathResult['moves'][number][] = [];
+
+  const answer = async (act: string, pathStep: PathStep<World>): Promise<StepSource> => {
+    const answered = hears(pathStep.event.type);
+    const by = await inTime(`"${act}" to be arranged`, run.arrange(pathStep));
+    if (by !== 'word') {
+      if (run.underWay?.(pathStep) !== true) {
+        await inTime(`"${act}" to ask the API server`, gate.arrival());
+        gate.open();
+      }
+      await inTime(`"${act}" to be under way`, run.deferredSends?.(pathStep) ?? Promise.resolve());
+    }
+    const { output } = await inTime(`the answer to "${act}"`, answered);
+    await line.comeBack();
+    if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
+    names.match(output, pathStep.event['output']);
+    const difference = names.difference(output, pathStep.event['output']);
+    if (difference !== undefined) {
+      throw new Error(`"${act}" was answered otherwise: ${difference} (${JSON.stringify(output)})`);
+    }
+    return by;
+  };
+  const take = async (pathStep: PathStep<World>): Promise<StepSource> => {
+    const { type } = pathStep.event;
+    const act = ANSWER.exec(type)?.[1];
+    if (act !== undefined) return await answer(act, pathStep);
+    if (type.startsWith('xstate.after.')) {
+      timers.fire(type);
+      return 'clock';
+    }
+    const { event, by } = await inTime(`"${type}" in the cluster`, run.observe(pathStep));
+    actor.send(event);
+    return by;
+  };
+  const told = (value: unknown, status: string, context: unknown): string =>
+    JSON.stringify([status, value, context]);
+  const compare = ({ after }: Step, now: AnyMachineSnapshot): void => {
+    const seen = told(now.value, now.status, project(names.translate(now.context) as never));
+    const said = told(after.value, after.status, project(after.context as never));
+    if (seen !== said) throw new Error(`drawn: ${said}\n  live:  ${seen}`);
+  };
+
+  actor.start();
+  try {
+    for (const [at, step] of path.steps.entries()) {
+      steps.push(eventLabel(step.event));
+      const { before, event } = step;
+      const world = worlds[at];
+      if (world === undefined) throw new Error('There are more steps than worlds');
+      const by = await take({ before, event, world, rest: path.steps.slice(at + 1) });
+      await settle();
+      compare(step, actor.getSnapshot());
+      invariant?.(actor.getSnapshot(), step.acts);
+      moves.push({ by, transitions: step.transitions });
+    }
+  } catch (cause) {
+    const because = [...defects, cause].map((one) => one instanceof Error ? one.message : one);
+    throw new Error(
+      `The live actor left the drawn path after:\n  ${steps.join('\n  ')}\n  ${
+        because.join('\n  ')
+      }`,
+      { cause },
+    );
+  } finally {
+    actor.stop();
+    gate.open();
+  }
+  return { steps: path.steps.length, moves };
+};

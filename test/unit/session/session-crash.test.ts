@@ -1,0 +1,112 @@
+/** A session whose statechart crashes: its stream ends, and it is restarted with what it knew. */
+import { describe, expect, test } from 'vitest';
+import {
+  INTERVAL_MS,
+  numbers,
+  rollup,
+  startSession,
+  stateOf,
+  streamingSession,
+  tags,
+} from '../../support/fleet/session-rig.ts';
+
+/** A session whose Events crash it while `broken` is true: a roll-up without an ack makes one. */
+const fragile = async () => {
+  const planted = { broken: false };
+  const recording = (): void => {
+    if (planted.broken) throw new Error('planted');
+  };
+  return { ...await streamingSession({ recording }), planted };
+};
+
+/** The same, right after its crash. */
+const crashed = async () => {
+  const rig = await fragile();
+  rig.session.offerRollup(rollup(1));
+  await rig.time.settle();
+  rig.planted.broken = true;
+  await rig.time.advance(3 * INTERVAL_MS);
+  rig.planted.broken = false;
+  return rig;
+};
+
+describe('a session that crashes', () => {
+  test('is counted and logged, and its stream is left', async () => {
+    const { shard, session, counts, logged } = await crashed();
+    expect([session.actor, shard.stream().state()]).toEqual([undefined, 'left']);
+    expect(counts.get('tidegate_actor_defects_total fleetSession')).toBe(1);
+    expect(logged).toContain('Actor crashed');
+  });
+
+  test('publishes the end of its stream once', async () => {
+    const { news } = await crashed();
+    expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
+  });
+
+  test('dials again by itself, and numbers its streams on', async () => {
+    const { time, shard, session, news, acknowledged } = await crashed();
+    await time.advance(1000);
+    shard.stream().ack('hello');
+    session.offerRollup(rollup(2));
+    await time.settle();
+    shard.stream().ack('rollup');
+    expect([stateOf(session), shard.streams.length]).toEqual(['streaming', 2]);
+    expect(news.slice(2)).toEqual([
+      { _tag: 'StreamOpened', stream: 2 },
+      { _tag: 'Resynced', stream: 2 },
+    ]);
+    expect([acknowledged, numbers(shard)]).toEqual([[2], [2]]);
+  });
+
+  test('dials no more when the lease was lost meanwhile', async () => {
+    const { time, shard, session } = await crashed();
+    session.lead(false);
+    await time.advance(60_000);
+    expect([stateOf(session), shard.streams.length]).toEqual(['standby', 1]);
+  });
+
+  test('is over at once when it is stopped before its restart', async () => {
+    const { time, session } = await crashed();
+    await session.stop();
+    await time.advance(60_000);
+    expect(session.actor).toBeUndefined();
+  });
+});
+
+describe('a replay gap', () => {
+  const malformed = Uint8Array.from([0xff, 0x00, 0x13]);
+
+  test('is a state of the session until the stream ends', async () => {
+    const { shard, session } = await streamingSession();
+    shard.stream().sayBytes(malformed);
+    const resync = (state: 'replayGap' | 'unproven') =>
+      session.actor?.getSnapshot().matches({ connected: { streaming: { resync: state } } });
+    expect(resync('replayGap')).toBe(true);
+    session.offerRollup(rollup(1));
+    shard.stream().ack('rollup');
+    expect(resync('unproven')).toBe(true);
+  });
+
+  test('before the ack of the Hello counts as well', async () => {
+    const { time, shard, session, news, logged } = startSession();
+    session.lead(true);
+    session.demandListed();
+    await time.settle();
+    shard.stream().sayBytes(malformed);
+    expect(stateOf(session)).toBe('greeting');
+    shard.stream().ack('hello');
+    session.offerRollup(rollup(1));
+    await time.settle();
+    shard.stream().ack('rollup');
+    expect(tags(news)).toEqual(['StreamOpened']);
+    expect(logged).toContain('Resync not proven: a frame of the replay was unreadable');
+  });
+
+  test('after the replay takes nothing back', async () => {
+    const { shard, session, news } = await streamingSession();
+    session.offerRollup(rollup(1));
+    shard.stream().ack('rollup');
+    shard.stream().sayBytes(malformed);
+    expect(tags(news)).toEqual(['StreamOpened', 'Resynced']);
+  });
+});

@@ -1,0 +1,83 @@
+/** Of a burst of frames the last one of each machine counts, and none is lost. */
+import fc from 'fast-check';
+import { Subject } from 'rxjs';
+import { describe, expect, test } from 'vitest';
+import { coalescePerKey } from '../../../src/streams/coalesce-per-key.ts';
+
+interface Frame {
+  readonly machine: string;
+  readonly state: number;
+}
+
+const frame = (machine: string, state: number): Frame => ({ machine, state });
+
+/** Bursts that end when they are told to. */
+const rig = (keysMax = 100) => {
+  const frames = new Subject<Frame>();
+  const release = new Subject<void>();
+  const released: Frame[] = [];
+  let completed = false;
+  const subscription = frames.pipe(coalescePerKey({
+    keyOf: ({ machine }) => machine,
+    release: () => release,
+    keysMax,
+  })).subscribe({ next: (value) => released.push(value), complete: () => (completed = true) });
+  return { frames, release, released, subscription, completed: () => completed };
+};
+
+describe('coalescePerKey', () => {
+  test('wire 4: of a burst the last value of each key leaves, in the order of first arrival', () => {
+    const { frames, release, released } = rig();
+    for (const value of [frame('b', 1), frame('a', 1), frame('b', 2), frame('a', 2)]) {
+      frames.next(value);
+    }
+    expect(released).toEqual([]);
+    release.next();
+    expect(released).toEqual([frame('b', 2), frame('a', 2)]);
+    release.next();
+    frames.next(frame('b', 3));
+    expect(released).toHaveLength(2);
+  });
+
+  test('coalescePerKey: more keys than there is room for leave at once', () => {
+    const { frames, release, released } = rig(2);
+    for (const machine of ['a', 'b', 'c', 'd']) frames.next(frame(machine, 1));
+    expect(released.map(({ machine }) => machine)).toEqual(['a', 'b', 'c']);
+    release.next();
+    expect(released.map(({ machine }) => machine)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('coalescePerKey: what is held leaves when the source completes', () => {
+    const { frames, release, released, completed } = rig();
+    frames.next(frame('a', 1));
+    frames.complete();
+    expect([released, completed()]).toEqual([[frame('a', 1)], true]);
+    expect(release.observed).toBe(false);
+  });
+
+  test('coalescePerKey: lets go of both sources when it is unsubscribed', () => {
+    const { frames, release, subscription } = rig();
+    frames.next(frame('a', 1));
+    subscription.unsubscribe();
+    expect([frames.observed, release.observed]).toEqual([false, false]);
+  });
+
+  test('wire 4: any burst ends with the last value of each key', () => {
+    const values = fc.record({ machine: fc.constantFrom('a', 'b', 'c'), state: fc.nat() });
+    const steps = fc.array(fc.oneof(values, fc.constant('release' as const)));
+    fc.assert(fc.property(steps, fc.integer({ min: 1, max: 3 }), (taken, keysMax) => {
+      const { frames, release, released } = rig(keysMax);
+      const last = new Map<string, number>();
+      for (const step of taken) {
+        if (step === 'release') release.next();
+        else {
+          frames.next(step);
+          last.set(step.machine, step.state);
+        }
+      }
+      frames.complete();
+      const shown = new Map(released.map(({ machine, state }) => [machine, state]));
+      expect(shown).toEqual(last);
+    }));
+  });
+});
