@@ -3,7 +3,7 @@
  * the caches and the session.
  *
  * Promises: does nothing until it leads; without the lease it stops all drains and sends nothing;
- * `stop` sends nothing new and waits for what was sent (drain rules: DR-15).
+ * `stop` sends nothing new and waits for what was sent (DR-15).
  */
 import type { Observable } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';

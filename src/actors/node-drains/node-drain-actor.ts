@@ -2,7 +2,7 @@
  * The actor of one drain: the `nodeDrain` statechart with its patches of the Node and what it asks
  * of evictions, of the UpcomingNode and of the Events.
  *
- * Promises: the UpcomingNode is informed and never written from here (drain rules: DR-40); only a
+ * Promises: the UpcomingNode is informed and never written from here (DR-40); only a
  * reclaim shows on it; no pod is evicted for a drain that has ended.
  */
 import { Effect, type ManagedRuntime } from 'effect';

@@ -1,6 +1,6 @@
 /**
  * Recovers reclaims that were lost with a process: the `reclaimRecovery` statechart, fed by the
- * session, and the machines that the replay showed as DRAINING (drain rules: DR-14).
+ * session, and the machines that the replay showed as DRAINING (DR-14).
  *
  * Promises: only a machine of the replay counts, and only while no later frame shows it in another
  * state.

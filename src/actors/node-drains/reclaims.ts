@@ -2,9 +2,9 @@
  * Reclaim instructions: from the shard's order, or from the annotations that Nodes show, until the
  * ack was sent and every drain has ended.
  *
- * Promises: an instruction never starts twice, and is acked again when it is repeated (drain rules:
- * DR-03); what Nodes show goes on before anything new, and is acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
+ * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03); what
+ * Nodes show goes on before anything new, and is acked once more by each process (DR-12, DR-13); a
+ * machine without a Node is recorded and not counted (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
