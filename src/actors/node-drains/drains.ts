@@ -3,9 +3,9 @@
  * orders, and forgotten when the end stands on the Node.
  *
  * Promises: one drain for each node and owner; every annotation without an end has a drain while
- * this process leads, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
- * order that finds a drain at its end begins another one after it; a drain that crashes begins
- * again from what the Node shows.
+ * this process leads, whichever process wrote it (DR-13); 32 Nodes are cordoned at
+ * once (DR-11); an order that finds a drain at its end begins another one after it; a drain that
+ * crashes begins again from what the Node shows.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';

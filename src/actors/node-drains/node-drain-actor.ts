@@ -2,8 +2,8 @@
  * The actor of one drain: the `nodeDrain` statechart with its patches of the Node and what it asks
  * of evictions, of the UpcomingNode and of the Events.
  *
- * Promises: the UpcomingNode is informed and never written from here (DR-40); only a reclaim shows
- * on it; no pod is evicted for a drain that has ended.
+ * Promises: the UpcomingNode is informed and never written from here (DR-40); only a
+ * reclaim shows on it; no pod is evicted for a drain that has ended.
  */
 import { Effect, type ManagedRuntime } from 'effect';
 import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';

@@ -155,6 +155,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
   const shown = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
+  const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
   let showing = (): Promise<void> => Promise.resolve();
   let decide: Intercept = () => Effect.succeed(undefined);
 
@@ -199,7 +200,13 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   };
   const start = (leads: boolean) => {
     const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
-    const record = (note: EventNote): void => void notes.push(note);
+    const record = (note: EventNote): void => {
+      if (note.reason === crash.onReason) {
+        crash.onReason = undefined;
+        throw new Error(`planted at ${note.reason}`);
+      }
+      notes.push(note);
+    };
     const events = drainEvents(silentTelemetry, record);
     const machineOf = ({ name }: { readonly name: string }) => name;
     const drains = new DrainRegistry(world, {
@@ -258,6 +265,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     pods,
     news,
     notes,
+    /** The actor that records this reason next crashes once. */
+    crashOn: (reason: EventNote['reason']) => {
+      crash.onReason = reason;
+    },
     replies,
     told,
     shown,

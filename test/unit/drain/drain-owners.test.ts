@@ -127,6 +127,35 @@ describe('drains of several owners', () => {
   });
 });
 
+describe('actors that crash', () => {
+  test('DR-13: a drain that crashes goes on from its Node, and its instruction ends', async () => {
+    const { node, pods, order, annotation, time, crashOn, replies, reclaims, phases } = rig();
+    node('n1');
+    pods.add({ node: 'n1', goesAfterMs: 5000 });
+    crashOn('DrainStarted');
+    order('i1', ['n1']);
+    await time.advance(60_000);
+    expect(annotation('reclaim')).toMatchObject({ ids: ['i1'], ended: 'Drained' });
+    expect(phases('n1').at(-1)).toBe('Drained');
+    expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
+    expect([...reclaims().actors()]).toEqual([]);
+  });
+
+  test('DR-10: an instruction that crashes goes on from its order', async () => {
+    const { node, pods, order, annotation, time, crashOn, replies, reclaims } = rig();
+    node('n1');
+    pods.add({ node: 'n1' });
+    crashOn('MachineWithoutNode');
+    order('i1', ['n1', 'n2']);
+    await time.advance(5000);
+    node('n2');
+    await time.advance(60_000);
+    expect(annotation('reclaim')?.ended).toBe('Drained');
+    expect(replies.map(({ id }) => id)).toContain('i1');
+    expect([...reclaims().actors()]).toEqual([]);
+  });
+});
+
 describe('evictions of several owners', () => {
   const want = (
     made: ReturnType<typeof evictionRig>,
