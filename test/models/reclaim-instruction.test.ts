@@ -2,7 +2,7 @@
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { expect } from 'vitest';
-import { provideReclaim } from '../../src/actors/node-drains/reclaim-actor.ts';
+import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
 import {
   type EntryStage,
   nodesStarted,

@@ -98,6 +98,36 @@ const CALLS: readonly Ban[] = [
     planted: { path: 'src/streams/planted.ts', text: '/** x */\nsource.pipe(retry(3));\n' },
   },
   {
+    what: 'an actor of its own',
+    pattern: /\bcreateActor\b|\b(?:environment|#environment)\.actor\(/g,
+    remedy: 'Make it a kind of the actor registry, which restarts, counts, passivates and stops it',
+    allowed: {
+      'src/actors/actor-environment.ts': 'makes every actor',
+      'src/actors/actor-registry.ts': 'keeps every actor',
+      'src/actors/operator.ts': 'the root actor; the process ends when it crashes',
+    },
+    scope: /^src\/actors\//,
+    planted: {
+      path: 'src/actors/planted.ts',
+      text: "/** x */\nconst actor = environment.actor(nodeDrain, 'nodeDrain/a', {});\n",
+    },
+  },
+  {
+    what: 'a timer or a count of crashes beside the actor registry',
+    pattern: /\btime\.schedule\(|\btidegate_actor_defects_total\b|\bRESTART_MS\b/g,
+    remedy: 'Wait in a state with a named delay; the actor registry restarts and counts crashes',
+    allowed: {
+      'src/actors/clocks.ts': "XState's, RxJS's and Effect's clocks",
+      'src/actors/actor-registry.ts': 'counts every crash',
+      'src/actors/warning-aggregator.ts': 'gathers log lines for a second',
+    },
+    scope: /^src\/actors\//,
+    planted: {
+      path: 'src/actors/planted.ts',
+      text: '/** x */\nenvironment.time.schedule(30_000, restart);\n',
+    },
+  },
+  {
     what: 'something of Deno alone',
     pattern: /\bDeno\.(?!env\b)[a-z]/g,
     remedy: "Use Node's modules: they run on both runtimes",

@@ -3,18 +3,26 @@
  * lines.
  */
 import { Effect, type ManagedRuntime } from 'effect';
+import type { Actor } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { problemsInWords } from '../../domain/demand/reading.ts';
-import type { Uid } from '../../domain/ids.ts';
-import type { RequestedPod } from '../../domain/pod-demand/owned-request.ts';
+import type { ObjectKey, Uid } from '../../domain/ids.ts';
+import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
+import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
+import { isOlder } from '../../domain/revisions.ts';
 import type { Time } from '../../domain/time.ts';
 import { PodRequests } from '../../effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-terms.ts';
 import { podDemand } from '../../machines/pod-demand.ts';
-import { fromEffect, type WriteInFlight } from '../actor-logic.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { ActorKind } from '../actor-kind.ts';
+import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../warning-aggregator.ts';
+import type { ObservedFacts, PodEntry, PodIndex } from './pod-index.ts';
 
 /** The actions of the statechart. */
 export interface PodDemandActions {
@@ -90,3 +98,187 @@ export const podDemandEvents = (
     },
   };
 };
+
+/** Pods whose requests are written at once; the write budget paces them. */
+export const PODS_AT_ONCE = 32;
+/** Settled actors that stay active, so that people can look at them. */
+export const ACTIVE_SETTLED_MAX = 1000;
+
+type Machine = typeof podDemand;
+export type PodActor = Actor<Machine>;
+
+/** True when the pod is gone and its requests are still there. */
+const isLeaving = ({ standing, requests }: ObservedFacts): boolean =>
+  standing === 'Gone' && requests.length > 0;
+
+/** What the actors read, and where they record. */
+export interface PodDemandActorsOptions {
+  readonly index: PodIndex;
+  readonly request: (key: ObjectKey) => OwnedRequest | undefined;
+  readonly events: Pick<PodDemandEvents, 'recordRefused' | 'recordFailing'>;
+  /** True while this process leads and its lists are complete; nothing is written before. */
+  readonly isActive: () => boolean;
+}
+
+/** The actors of all pods' requests. */
+export interface PodDemandActors {
+  readonly actors: () => Iterable<PodActor>;
+  readonly get: (uid: Uid) => PodActor | undefined;
+  /** Feeds an active actor; activates a passive one when a write is pending. */
+  readonly consider: (pod: PodEntry) => void;
+  /** A request of the pod is gone. */
+  readonly onVanished: (pod: PodEntry, uid: Uid) => void;
+  /** Passivates actors that wait for no answer and know nothing that the caches do not show. */
+  readonly onLeadershipLost: () => void;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly idle: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+class PodActors implements PodDemandActors {
+  readonly #environment: ActorEnvironment<PodRequests>;
+  readonly #options: PodDemandActorsOptions;
+  readonly #registry: ActorRegistry<Machine, PodEntry>;
+  readonly #slots: ConcurrencyLimit<PodEntry>;
+
+  constructor(environment: ActorEnvironment<PodRequests>, options: PodDemandActorsOptions) {
+    this.#environment = environment;
+    this.#options = options;
+    this.#registry = actorRegistry(environment, this.#kind());
+    this.#slots = startConcurrencyLimit<PodEntry>({
+      atOnce: PODS_AT_ONCE,
+      keyOf: ({ uid }) => uid,
+      activate: (pod) => this.#activate(pod),
+      onInUse: (count) => environment.telemetry.gauge('tidegate_pod_demands_writing', count),
+    });
+  }
+
+  readonly actors = () => this.#registry.actors();
+  readonly get = (uid: Uid) => this.#registry.get(uid);
+  readonly counts = () => this.#registry.counts();
+  readonly idle = () => this.#slots.idle();
+
+  readonly consider = (pod: PodEntry): void => {
+    if (this.get(pod.uid) !== undefined || this.#options.isActive()) {
+      this.#registry.consider(pod);
+    } else if (this.#registry.has(pod.uid)) this.#registry.passivate(pod);
+    else this.#options.index.forget(pod);
+  };
+
+  readonly onVanished = (pod: PodEntry, uid: Uid): void => {
+    this.get(pod.uid)?.send({ type: 'request.vanished', uid });
+    this.consider(pod);
+  };
+
+  readonly onLeadershipLost = (): void => {
+    for (const pod of [...this.#options.index.entries()]) {
+      const actor = this.get(pod.uid);
+      if (actor === undefined) this.#registry.passivate(pod);
+      // The answer to a write in flight is still to come, and the next term must know it.
+      else if (!actor.getSnapshot().hasTag('acting')) this.#registry.passivateIfSafe(pod);
+    }
+  };
+
+  readonly stop = (): Promise<void> => {
+    this.#registry.close();
+    this.#slots.stop();
+    return this.#registry.stop();
+  };
+
+  #kind(): ActorKind<Machine, PodEntry> {
+    const { index, isActive } = this.#options;
+    const { telemetry } = this.#environment;
+    return {
+      name: 'podDemand',
+      logic: this.#provided(),
+      keyOf: ({ uid }) => uid,
+      input: (pod, seed) => {
+        const facts = index.facts(pod);
+        const isNeeded = this.#isWritePending(pod, facts) || isLeaving(facts);
+        return isNeeded ? { pod: index.podOf(pod), facts, seed } : undefined;
+      },
+      observe: (pod, actor) => this.#observe(pod, actor),
+      onCount: (state, count) => telemetry.gauge('tidegate_pod_demands', count, { state }),
+      logFields: ({ uid, pod }) => ({ pod: pod?.key ?? uid }),
+      passivation: {
+        activeMax: ACTIVE_SETTLED_MAX,
+        isPending: (pod) => {
+          if (!isActive()) return false;
+          const facts = index.facts(pod);
+          return this.#isWritePending(pod, facts) || isLeaving(facts);
+        },
+        isSafe: (pod, { context }) => this.#isCached(pod, context),
+        isOver: (snapshot) => snapshot.matches('absent'),
+        onPending: (pod) => this.#onPending(pod),
+        isForgotten: (pod) => index.forget(pod),
+      },
+    };
+  }
+
+  #provided(): Machine {
+    const { index, events, isActive } = this.#options;
+    return providePodDemand(
+      this.#environment.runtime,
+      {
+        recordRefused: events.recordRefused,
+        recordFailing: (context) => {
+          // Between two terms of leadership nothing can be written; no pod is to blame.
+          if (isActive()) events.recordFailing(context);
+        },
+        requestSlot: ({ pod: { uid } }) => {
+          const pod = index.get(uid);
+          if (pod !== undefined) this.#slots.request(pod);
+        },
+      },
+      (write) => this.#registry.inFlight(write, WRITES_STOPPED),
+    );
+  }
+
+  #isWritePending(pod: PodEntry, facts: ObservedFacts): boolean {
+    return pendingRequestWrite(this.#options.index.podOf(pod), facts) !== undefined;
+  }
+
+  /** A pod that is gone has nothing to write yet: it waits for the garbage collector. */
+  #onPending(pod: PodEntry): void {
+    if (isLeaving(this.#options.index.facts(pod))) this.#registry.activate(pod);
+    else this.#slots.request(pod);
+  }
+
+  /** The pod may have been forgotten, and come back, since it requested its slot. */
+  #activate({ uid }: PodEntry): PodActor | undefined {
+    const pod = this.#options.index.get(uid);
+    return pod && this.#options.isActive() ? this.#registry.activate(pod) : undefined;
+  }
+
+  /** True when the caches show all that the actor knows. */
+  #isCached(pod: PodEntry, { facts, gone }: PodDemandContext): boolean {
+    const { request, index } = this.#options;
+    return facts.requests.every(({ key, uid, revision }) => {
+      const cached = request(key);
+      return cached?.uid === uid && !isOlder(cached.revision, revision);
+    }) && index.facts(pod).requests.every(({ uid }) => !gone.includes(uid));
+  }
+
+  #observe(pod: PodEntry, actor: PodActor): void {
+    const known = actor.getSnapshot().context.facts;
+    const { standing, text, requests } = this.#options.index.facts(pod);
+    const isKnown = standing === (known.standing === 'Overdue' ? 'Gone' : known.standing);
+    if (!isKnown || text !== known.text) {
+      actor.send({ type: 'pod.observed', standing, text });
+    }
+    for (const request of requests) {
+      const before = known.requests.find(({ uid }) => uid === request.uid);
+      if (before?.revision !== request.revision) {
+        actor.send({ type: 'request.observed', request });
+      }
+    }
+    // A slot that was free between two terms of leadership was given to nobody.
+    if (this.#registry.stateOf(pod.uid) === 'waiting') this.#slots.request(pod);
+  }
+}
+
+/** The actors of an index of pods; none is active at first. */
+export const podDemandActors = (
+  environment: ActorEnvironment<PodRequests>,
+  options: PodDemandActorsOptions,
+): PodDemandActors => new PodActors(environment, options);

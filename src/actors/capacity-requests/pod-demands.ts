@@ -17,8 +17,13 @@ import { requestTexts } from '../../domain/pod-demand/pod-request.ts';
 import type { SelectedNamespace } from '../../domain/pod-demand/selected-namespace.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import { type InitialRequests, startInitialRequests } from './initial-requests.ts';
-import { type PodDemandEvents, podDemandEvents } from './pod-demand-actor.ts';
-import { type PodActor, type PodDemandActors, podDemandActors } from './pod-demand-registry.ts';
+import {
+  type PodActor,
+  type PodDemandActors,
+  podDemandActors,
+  type PodDemandEvents,
+  podDemandEvents,
+} from './pod-demand-actor.ts';
 import { type PodEntry, type PodIndex, podIndex } from './pod-index.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';

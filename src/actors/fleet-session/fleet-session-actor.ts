@@ -14,7 +14,7 @@ import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { fromEffect } from '../actor-logic.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
-import { type FrameDependencies, onFrame } from './session-frames.ts';
+import { type FrameDependencies, frameHandler } from './session-frames.ts';
 import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
@@ -170,7 +170,7 @@ export const sessionPort = (
     requests: state.requests,
     encode: rollupFrames(clusterId),
     onConnected: () => send({ type: 'stream.connected' }),
-    onFrame: (frame) => onFrame(frames, frame),
+    onFrame: frameHandler(frames),
     onRollup: (rollup, bytes) => {
       state.outstanding = { rollup, sentAtMs: time.monotonic() };
       telemetry.count('tidegate_rollups_total', 1, { outcome: 'sent' });

@@ -93,8 +93,8 @@ const onUnreadable = (
   }
 };
 
-/** Handles one frame. */
-export const onFrame = (dependencies: FrameDependencies, frame: ShardFrame): void => {
+/** Handles the frames of a session, one at a time. */
+export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFrame): void => {
   dependencies.telemetry.count('tidegate_session_frames_total', 1, { frame: frame._tag });
   switch (frame._tag) {
     case 'MachineObserved':

@@ -4,16 +4,17 @@
  * Promises: nothing is called synced before a complete list, however long that takes; a crash of
  * its list-watch leads to a new list while what is known stays shown.
  */
-import { type Observable, Subject } from 'rxjs';
+import { concat, defer, type Observable, of, Subject } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
-import { type Revision, revision } from '../../domain/ids.ts';
+import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
+import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
 import type { Selection } from '../../effects/watches.ts';
 import type { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { makeInformerStore, type Projection } from './informer-store.ts';
 import { type ListWatches, listWatches, type ListWatchSink } from './list-watches.ts';
 
 /** A collection that follows the API server. */
@@ -125,3 +126,176 @@ export const startInformer = <T extends Identity>(
   informer.start(options);
   return informer;
 };
+
+/** Where lists and watches put what they read. */
+export interface InformerSink {
+  /** Collects a page of raw objects; nothing is shown. */
+  readonly takePage: (objects: readonly unknown[]) => void;
+  /** Forgets the collected pages. */
+  readonly dropPages: () => void;
+  /** Shows the collected pages as the collection. */
+  readonly adoptPages: () => void;
+  /** Applies the events of one chunk. */
+  readonly takeLines: (lines: readonly WatchLine[]) => void;
+}
+
+/** A collection, the facts about it, and its intake. */
+export interface InformerStore<T extends Identity> extends Collection<T>, InformerSink {
+  /** Hot; a late subscriber gets the complete list first. */
+  readonly facts: Observable<Fact<T>>;
+}
+
+/** What a cache is called, and what it keeps of each object. */
+export interface Projection<T extends Identity> {
+  /** A metric label and a log field. */
+  readonly resource: string;
+  /** The fields that are read; `undefined` leaves the object out. */
+  readonly project: (raw: unknown) => T | undefined;
+}
+
+/**
+ * A list of which more than this could not be read shows a defect of ours and not the cluster;
+ * shown, it would say that the rest is gone.
+ */
+const BROKEN_SHARE_MAX = 0.5;
+
+class KeptObjects<T extends Identity> implements InformerStore<T> {
+  readonly #projection: Projection<T>;
+  readonly #telemetry: Telemetry;
+  readonly #published = new Subject<Fact<T>>();
+  #objects = new Map<ObjectKey, T>();
+  #pages = new Map<ObjectKey, T>();
+  #synced = false;
+  #listedCount = 0;
+  #brokenCount = 0;
+  readonly facts: Observable<Fact<T>>;
+
+  constructor(projection: Projection<T>, telemetry: Telemetry) {
+    this.#projection = projection;
+    this.#telemetry = telemetry;
+    this.facts = defer(() =>
+      this.#synced ? concat(of(this.#listed()), this.#published) : this.#published
+    );
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  readonly get = (key: ObjectKey): T | undefined => this.#objects.get(key);
+  readonly values = (): Iterable<T> => this.#objects.values();
+
+  readonly takePage = (raws: readonly unknown[]): void => {
+    this.#listedCount += raws.length;
+    for (const raw of raws) {
+      const seen = this.#read(raw);
+      if (seen === 'broken') this.#brokenCount += 1;
+      const object = seen === 'broken' ? this.#knownOf(raw) : seen;
+      if (object === undefined) continue;
+      const known = this.#objects.get(object.key);
+      const same = known?.revision === object.revision && known.uid === object.uid;
+      this.#pages.set(object.key, same ? known : object);
+    }
+  };
+
+  readonly dropPages = (): void => {
+    this.#pages = new Map();
+    this.#listedCount = 0;
+    this.#brokenCount = 0;
+  };
+
+  readonly adoptPages = (): void => {
+    const { resource } = this.#projection;
+    if (this.#brokenCount > this.#listedCount * BROKEN_SHARE_MAX) {
+      throw new Error(
+        `${this.#brokenCount} of ${this.#listedCount} ${resource} could not be read: ` +
+          'no list is shown',
+      );
+    }
+    const before = this.#objects;
+    this.#objects = this.#pages;
+    this.#pages = new Map();
+    this.#synced = true;
+    this.#showSize();
+    this.#telemetry.count('tidegate_watch_relists_total', 1, { resource });
+    this.#published.next(this.#listed());
+    for (const [key, last] of before) {
+      const now = this.#objects.get(key);
+      if (now?.uid === last.uid) continue;
+      this.#published.next({ _tag: 'Absent', key, last });
+      if (now !== undefined) this.#published.next({ _tag: 'Present', object: now });
+    }
+  };
+
+  readonly takeLines = (lines: readonly WatchLine[]): void => {
+    for (const line of lines) this.#takeLine(line);
+    this.#showSize();
+  };
+
+  #takeLine({ type, object }: WatchLine): void {
+    if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
+    else if (type === 'DELETED') {
+      const last = this.#read(object);
+      this.#remove(object, last === 'broken' ? undefined : last);
+    }
+  }
+
+  #put(raw: unknown): void {
+    const object = this.#read(raw);
+    if (object === 'broken') return;
+    if (object === undefined) return this.#remove(raw, undefined);
+    this.#objects.set(object.key, object);
+    this.#published.next({ _tag: 'Present', object });
+  }
+
+  #remove(raw: unknown, last: T | undefined): void {
+    const key = identityOf(raw)?.key;
+    const known = key === undefined ? undefined : this.#objects.get(key);
+    if (key === undefined || known === undefined) return;
+    this.#objects.delete(key);
+    this.#published.next({ _tag: 'Absent', key, last: last ?? known });
+  }
+
+  #read(raw: unknown): T | 'broken' | undefined {
+    const { resource, project } = this.#projection;
+    try {
+      const object = project(raw);
+      if (object !== undefined || identityOf(raw) !== undefined) return object;
+      this.#telemetry.log('warn', 'An object without identity is left out', { resource });
+      this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return undefined;
+    } catch (cause) {
+      const object = textAt(raw, 'metadata', 'name');
+      const fields = { resource, object, problem: String(cause) };
+      this.#telemetry.log('error', 'An object could not be read by a defect', fields);
+      this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
+      return 'broken';
+    }
+  }
+
+  /** What was known of an object before it could not be read: better than its absence. */
+  #knownOf(raw: unknown): T | undefined {
+    const identity = identityOf(raw);
+    const known = identity && this.#objects.get(identity.key);
+    return known?.uid === identity?.uid ? known : undefined;
+  }
+
+  #listed(): Fact<T> {
+    return { _tag: 'Listed', objects: [...this.#objects.values()] };
+  }
+
+  #showSize(): void {
+    const { resource } = this.#projection;
+    this.#telemetry.gauge('tidegate_watch_objects', this.#objects.size, { resource });
+  }
+}
+
+/** An empty cache. */
+export const makeInformerStore = <T extends Identity>(
+  projection: Projection<T>,
+  telemetry: Telemetry,
+): InformerStore<T> => new KeptObjects(projection, telemetry);

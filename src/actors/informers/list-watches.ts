@@ -12,7 +12,7 @@ import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { InformerSink } from './informer-store.ts';
+import type { InformerSink } from './informer.ts';
 
 /** Where the acts of `listWatch` put what they learn. */
 export interface ListWatchSink extends InformerSink {

@@ -6,6 +6,7 @@
  * Nodes show goes on before anything new, and is acked once more by each process (DR-12, DR-13); a
  * machine without a Node is recorded and not counted (DR-10).
  */
+import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -16,17 +17,18 @@ import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
-import type {
-  ReclaimAck,
+import {
+  type ReclaimAck,
   reclaimInstruction,
-  ReclaimInstructionContext,
+  type ReclaimInstructionContext,
 } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { fromEffect } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
-import { type ReclaimActors, reclaimActors } from './reclaim-actor.ts';
 import {
   type InstructionEntry,
   machinesNow,
@@ -305,3 +307,64 @@ export const startReclaims = (
   environment: ActorEnvironment<never>,
   options: ReclaimsOptions,
 ): ReclaimRegistry => new ReclaimRegistry(environment, options);
+
+/** What the statechart of an instruction does outside of itself. */
+export interface ReclaimActions {
+  /** True when the outbox took it. */
+  readonly queueAck: (ack: ReclaimAck) => Promise<boolean>;
+  readonly releaseEvictions: (context: ReclaimInstructionContext) => void;
+  readonly recordUnseen: (context: ReclaimInstructionContext) => void;
+  readonly recordNeverSeen: (context: ReclaimInstructionContext) => void;
+}
+
+/** The statechart with its implementations. */
+export const provideReclaim = <Services>(
+  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
+  actions: ReclaimActions,
+): typeof reclaimInstruction =>
+  reclaimInstruction.provide({
+    actors: {
+      queueAck: fromEffect(runtime, (ack) => Effect.promise(() => actions.queueAck(ack))),
+    },
+    actions: {
+      releaseEvictions: ({ context }) => actions.releaseEvictions(context),
+      recordUnseen: ({ context }) => actions.recordUnseen(context),
+      recordNeverSeen: ({ context }) => actions.recordNeverSeen(context),
+    },
+  });
+
+export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, InstructionEntry>;
+
+/** What the actors of instructions work with. */
+export interface ReclaimActorOptions extends ReclaimActions {
+  /** The machines of the instruction with what their Nodes show. */
+  readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
+  readonly onStart: (entry: InstructionEntry) => void;
+}
+
+/** The actors of all instructions. */
+export const reclaimActors = <Services>(
+  environment: ActorEnvironment<Services>,
+  options: ReclaimActorOptions,
+): ReclaimActors => {
+  const registry: ReclaimActors = actorRegistry(environment, {
+    name: 'reclaimInstruction',
+    logic: provideReclaim(environment.runtime, options),
+    keyOf: ({ id }: InstructionEntry) => id,
+    input: (entry) => ({
+      id: entry.id,
+      entries: options.machinesNow(entry),
+      ackPending: entry.ackPending,
+      leftMs: entry.terms.deadlineMs - environment.time.now(),
+    }),
+    onStart: options.onStart,
+    onSnapshot: (entry, { context, value }) => {
+      entry.machines = context.entries;
+      entry.ackPending = context.ackPending;
+      if (innermostState(value) === 'settled') registry.remove(entry.id);
+    },
+    onCount: (state, count) => environment.telemetry.gauge('tidegate_reclaims', count, { state }),
+    logFields: ({ id }) => ({ instruction: id }),
+  });
+  return registry;
+};

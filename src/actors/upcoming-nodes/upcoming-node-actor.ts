@@ -5,19 +5,34 @@
  * each and one log line together.
  */
 import { Effect, type ManagedRuntime } from 'effect';
+import type { Actor, SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
-import { type NodeLink, nodeLinkOf } from '../../domain/node-link.ts';
+import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
+import { isOlder } from '../../domain/revisions.ts';
 import type { Time } from '../../domain/time.ts';
+import {
+  drainIsShown,
+  pendingWrite,
+  readinessUnrecorded,
+  standingOf,
+  UNBOUND,
+  type UpcomingNodeFacts,
+  type UpcomingNodeProjection,
+} from '../../domain/upcoming-node.ts';
 import { Cordons } from '../../effects/cordons.ts';
 import { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
 import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts';
 import { upcomingNode } from '../../machines/upcoming-node.ts';
-import { fromEffect, type WriteInFlight } from '../actor-logic.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import type { ActorKind } from '../actor-kind.ts';
+import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
+import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../warning-aggregator.ts';
-import type { MachineIndex } from './machine-index.ts';
+import type { MachineEntry, MachineIndex } from './machine-index.ts';
 
 /** The actions of the statechart. */
 export interface UpcomingNodeActions {
@@ -124,3 +139,231 @@ export const upcomingNodeEvents = (
     recordFailing: recordProblem('WriteFailing'),
   };
 };
+
+/** Machines that write at once (WIRE-04). */
+const MACHINES_AT_ONCE = 32;
+/** Machines beside them whose drain has something to show. */
+const DRAINED_AT_ONCE = 16;
+/** Settled actors that stay active, so that people can look at them. */
+const ACTIVE_SETTLED_MAX = 2000;
+
+type Machine = typeof upcomingNode;
+export type UpcomingNodeActor = Actor<Machine>;
+type Snapshot = SnapshotFrom<Machine>;
+
+/** What the actors read, and where they record. */
+export interface UpcomingNodeActorsOptions {
+  readonly index: MachineIndex;
+  readonly object: (key: MachineEntry['key']) => UpcomingNodeProjection | undefined;
+  readonly record: RecordEvent;
+}
+
+/** The actors of all machines. */
+export interface UpcomingNodeActors {
+  readonly actors: () => Iterable<UpcomingNodeActor>;
+  readonly get: (machineId: string) => UpcomingNodeActor | undefined;
+  /** Feeds an active actor; activates a passive one when a write is pending. */
+  readonly consider: (entry: MachineEntry) => void;
+  /** The object is gone; a machine that ended for good is forgotten. */
+  readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
+  /** Forgets what was reported of every machine; nothing is pending until it is reported again. */
+  readonly onLeadershipLost: () => void;
+  readonly counts: () => Readonly<Record<string, number>>;
+  readonly idle: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+class MachineActors implements UpcomingNodeActors {
+  readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
+  readonly #index: MachineIndex;
+  readonly #object: UpcomingNodeActorsOptions['object'];
+  readonly #registry: ActorRegistry<Machine, MachineEntry>;
+  readonly #frameSlots: ConcurrencyLimit<MachineEntry>;
+  readonly #drainSlots: ConcurrencyLimit<MachineEntry>;
+
+  constructor(
+    environment: ActorEnvironment<UpcomingNodes | Cordons>,
+    { index, object, record }: UpcomingNodeActorsOptions,
+  ) {
+    this.#environment = environment;
+    this.#index = index;
+    this.#object = object;
+    this.#registry = actorRegistry(environment, this.#kind(record));
+    const inUse = { frames: 0, drains: 0 };
+    const limit = (purpose: keyof typeof inUse, atOnce: number) =>
+      startConcurrencyLimit<MachineEntry>({
+        atOnce,
+        keyOf: ({ machineId }) => machineId,
+        activate: (entry) => this.#activate(entry),
+        onInUse: (count) => {
+          inUse[purpose] = count;
+          const all = inUse.frames + inUse.drains;
+          environment.telemetry.gauge('bigfleet_operator_dispatch_inflight', all);
+        },
+      });
+    this.#frameSlots = limit('frames', MACHINES_AT_ONCE);
+    this.#drainSlots = limit('drains', DRAINED_AT_ONCE);
+  }
+
+  readonly actors = () => this.#registry.actors();
+  readonly get = (machineId: string) => this.#registry.get(machineId);
+  readonly counts = () => this.#registry.counts();
+
+  readonly consider = (entry: MachineEntry): void => {
+    this.#index.settleDrain(entry);
+    this.#registry.consider(entry);
+    this.#answerDrain(entry);
+    // One that waits for a slot because of a frame has requested that slot only.
+    const isWaiting = this.#registry.stateOf(entry.machineId) === 'waiting';
+    if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.request(entry);
+  };
+
+  readonly onVanished = (entry: MachineEntry, last: UpcomingNodeProjection): void => {
+    const actor = this.get(entry.machineId);
+    actor?.send({ type: 'object.vanished', last });
+    if (actor?.getSnapshot().matches('gone') === true) this.#registry.passivate(entry);
+    else this.consider(entry);
+  };
+
+  readonly onLeadershipLost = (): void =>
+    this.#registry.suspend(this.#index.entries(), (entry) => {
+      entry.reported = undefined;
+      entry.drain = undefined;
+      entry.outlivedDrain = false;
+      // Their callers have lost leadership, too.
+      entry.awaiting = [];
+    });
+
+  readonly idle = async (): Promise<void> => {
+    await this.#frameSlots.idle();
+    await this.#drainSlots.idle();
+  };
+
+  readonly stop = (): Promise<void> => {
+    this.#registry.close();
+    this.#frameSlots.stop();
+    this.#drainSlots.stop();
+    return this.#registry.stop();
+  };
+
+  #kind(record: RecordEvent): ActorKind<Machine, MachineEntry> {
+    const { telemetry } = this.#environment;
+    return {
+      name: 'upcomingNode',
+      logic: this.#provided(record),
+      keyOf: ({ machineId }) => machineId,
+      input: (entry, seed) => ({
+        machineId: entry.machineId,
+        name: entry.key,
+        facts: this.#index.facts(entry),
+        readyRecorded: entry.readyRecorded,
+        seed,
+      }),
+      observe: (entry, actor) => this.#observe(entry, actor),
+      onSnapshot: (entry, snapshot) => {
+        this.#answerDrain(entry);
+        if (snapshot.hasTag('settled')) this.#measure(entry, snapshot.context.facts);
+      },
+      onCount: (state, count) => telemetry.gauge('tidegate_machines', count, { state }),
+      passivation: {
+        activeMax: ACTIVE_SETTLED_MAX,
+        isPending: (entry) => this.#isPending(entry),
+        isSafe: (entry, { context }) => this.#isCached(entry, context),
+        isOver: (snapshot: Snapshot) => snapshot.matches('gone'),
+        onPending: (entry) => this.#requestSlot(entry),
+        onPassive: (entry) => {
+          entry.pendingSinceMs = undefined;
+          this.#answerDrain(entry);
+        },
+        isForgotten: (entry) => this.#index.forget(entry),
+      },
+    };
+  }
+
+  #provided(record: RecordEvent): Machine {
+    const events = upcomingNodeEvents(this.#environment, record);
+    return provideUpcomingNode(this.#environment.runtime, {
+      ...events,
+      requestSlot: ({ machineId }) => {
+        const entry = this.#index.get(machineId);
+        if (entry !== undefined) this.#requestSlot(entry);
+      },
+      recordNodeReady: (context) => {
+        const entry = this.#index.get(context.machineId);
+        if (entry !== undefined) entry.readyRecorded = context.facts.node?.uid ?? '';
+        events.recordNodeReady(context);
+      },
+    }, {
+      inFlight: (write) => this.#registry.inFlight(write, WRITES_STOPPED),
+      releaseNode: releaseFrom(this.#index),
+    });
+  }
+
+  #requestSlot(entry: MachineEntry): void {
+    (entry.awaiting.length > 0 ? this.#drainSlots : this.#frameSlots).request(entry);
+  }
+
+  /** The machine may have been forgotten, and come back, since it requested its slot. */
+  #activate({ machineId }: MachineEntry): UpcomingNodeActor | undefined {
+    const entry = this.#index.get(machineId);
+    return entry && this.#registry.activate(entry);
+  }
+
+  #isPending(entry: MachineEntry): boolean {
+    const facts = this.#index.facts(entry);
+    return pendingWrite(entry.machineId, facts) !== undefined ||
+      readinessUnrecorded(facts, entry.readyRecorded);
+  }
+
+  /** True when the cache shows all that the actor knows. */
+  #isCached(entry: MachineEntry, { facts, newest }: UpcomingNodeContext): boolean {
+    const cached = this.#object(entry.key);
+    if (cached === undefined) return facts.current === null;
+    if (facts.current === null) return false;
+    return newest === null || !isOlder(cached.revision, newest);
+  }
+
+  #observe(entry: MachineEntry, actor: UpcomingNodeActor): void {
+    const { facts, newest } = actor.getSnapshot().context;
+    const { reported } = entry;
+    if (reported !== undefined && reported !== facts.reported) {
+      actor.send(
+        reported === UNBOUND
+          ? { type: 'machine.unbound' }
+          : { type: 'machine.observed', reported: reported },
+      );
+    }
+    const drain = entry.drain ?? null;
+    if (drain !== facts.drain) actor.send({ type: 'drain.observed', drain });
+    const node = this.#index.node(entry);
+    if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
+    const current = this.#object(entry.key);
+    if (current !== undefined && current.revision !== newest) {
+      actor.send({ type: 'object.observed', current });
+    }
+  }
+
+  #answerDrain(entry: MachineEntry): void {
+    if (entry.awaiting.length === 0) return;
+    const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
+      this.#index.facts(entry);
+    const isKnown = facts.drain === (entry.drain ?? null);
+    if (!isKnown || !drainIsShown(entry.machineId, facts)) return;
+    for (const resolve of entry.awaiting.splice(0)) resolve();
+  }
+
+  #measure(entry: MachineEntry, facts: UpcomingNodeFacts): void {
+    if (entry.pendingSinceMs === undefined) return;
+    const { telemetry, time } = this.#environment;
+    const seconds = (time.monotonic() - entry.pendingSinceMs) / 1000;
+    const phase = standingOf(facts) ?? 'Gone';
+    entry.pendingSinceMs = undefined;
+    telemetry.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
+  }
+}
+
+/** The actors of an index of machines; none is active at first. */
+export const upcomingNodeActors = (
+  environment: ActorEnvironment<UpcomingNodes | Cordons>,
+  options: UpcomingNodeActorsOptions,
+): UpcomingNodeActors => new MachineActors(environment, options);

@@ -23,7 +23,7 @@ import {
   type UpcomingNodeActor,
   type UpcomingNodeActors,
   upcomingNodeActors,
-} from './upcoming-node-registry.ts';
+} from './upcoming-node-actor.ts';
 import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';

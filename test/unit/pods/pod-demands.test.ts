@@ -2,7 +2,7 @@
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { GC_GRACE_MS } from '../../../src/machines/pod-demand.ts';
-import { ACTIVE_SETTLED_MAX } from '../../../src/actors/capacity-requests/pod-demand-registry.ts';
+import { ACTIVE_SETTLED_MAX } from '../../../src/actors/capacity-requests/pod-demand-actor.ts';
 import { listOrEmptyAt, textAt } from '../../../src/domain/json.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { podRig, podUid } from '../../support/demand/pod-rig.ts';
