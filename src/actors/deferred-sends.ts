@@ -1,26 +1,26 @@
 /**
- * What statecharts say to one another: an action may not move another statechart while its own is
- * moving, so it is done deferredSends.
+ * Events from one actor to another: an action may not send to another actor while its own actor is
+ * in a transition, so the send is deferred to the end of the current microtask.
  *
- * Promises: in the order in which it was said, before anything else that waits; what throws harms
- * nothing that comes after it.
+ * Promises: deferred sends keep their order and come before any other task; a handler that throws
+ * is counted and logged, and stops no send after it.
  */
 import { defectText, type Telemetry } from '../api/telemetry.ts';
 
-/** Does something when the statecharts that are moving have come to rest. */
+/** Runs `run` when the current transitions are complete. */
 export type Defer = (run: () => void) => void;
 
-/** An order of its own. */
+/** A queue of its own. */
 export const deferredSends = (telemetry: Telemetry): Defer => {
   let waiting: (() => void)[] = [];
   const drain = (): void => {
-    // Also visits what is added while it runs.
+    // The loop also visits sends that are added while it runs.
     for (const run of waiting) {
       try {
         run();
       } catch (cause) {
         telemetry.count('tidegate_stream_defects_total', 1);
-        telemetry.log('error', 'A word between statecharts was lost by a defect', {
+        telemetry.log('error', 'Deferred send dropped: handler threw', {
           problem: defectText(cause),
         });
       }

@@ -13,7 +13,7 @@ export const POD_DEMAND_REASONS = {
   PenaltyUnreadable: {
     type: 'Warning',
     action: 'ReadPod',
-    sentence: 'A penalty annotation of the pod is no amount of dollars, so it does not count',
+    sentence: 'A penalty annotation of the pod is not a valid dollar amount and is ignored',
     canAct: 'application',
     runbook: 'penalty-unreadable',
   },

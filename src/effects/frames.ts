@@ -94,7 +94,7 @@ const capacityOf = (update: AvailableCapacityUpdate, bytes: number): CapacityObs
     throw new Misread(`the count ${update.availableCount} is negative`);
   }
   if (!Number.isFinite(update.costPerHour) || update.costPerHour < 0) {
-    throw new Misread(`the cost ${update.costPerHour} is no amount of dollars`);
+    throw new Misread(`the cost ${update.costPerHour} is not a valid dollar amount`);
   }
   assertSmall(bytes);
   return {

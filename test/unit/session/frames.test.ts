@@ -129,8 +129,8 @@ describe('readShardFrame', () => {
     expect(problem({})).toBe('CapacityObserved');
     expect(problem({ supersedesKey: '' })).toContain('the supersedes key is empty');
     expect(problem({ availableCount: -1 })).toContain('the count -1 is negative');
-    expect(problem({ cost: NaN })).toContain('no amount of dollars');
-    expect(problem({ cost: -Infinity })).toContain('no amount of dollars');
+    expect(problem({ cost: NaN })).toContain('is not a valid dollar amount');
+    expect(problem({ cost: -Infinity })).toContain('is not a valid dollar amount');
   });
 
   test('turns a pull with an unknown operator into an answerable problem', () => {
