@@ -54,7 +54,7 @@ const FOLLOWED: Readonly<Record<string, Followed>> = {
     end: 'gone',
   },
   outage: {
-    address: '#/fleetSession?actor',
+    address: '#/fleetSession/demo',
     passes: 'backingOff',
     end: 'connected.streaming.resync.resynced',
   },
