@@ -1,7 +1,10 @@
 /** Timers fire in their order, however they were armed and cancelled. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Timer, timerHeap } from '../../support/time/timer-heap.ts';
+import {
+  type Timer,
+  timerHeap,
+} from '../../../packages/embedded-kubernetes/src/values/timer-heap.ts';
 
 const comesBefore = (one: Timer, other: Timer): number =>
   one.dueMs - other.dueMs || one.order - other.order;
