@@ -13,11 +13,8 @@ import { instrumented, TRACE_NAME } from './instrumented-source.ts';
 const ROOT = new URL('../..', import.meta.url).href;
 
 const OPERATOR = /^src\/(?:domain|api|machines|streams|effects|actors|observability)\//;
-/** Simulated time stands in for the real one: it is no part of the operator. */
-const SIMULATED = /^src\/domain\/(?:simulated-time|timer-heap)\.ts$/;
 
-const reports = (path: string): boolean =>
-  isCrossing(path) || (OPERATOR.test(path) && !SIMULATED.test(path));
+const reports = (path: string): boolean => isCrossing(path) || OPERATOR.test(path);
 
 const textOf = (source: unknown): string =>
   source instanceof Uint8Array ? new TextDecoder().decode(source) : String(source);
