@@ -82,7 +82,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect(await operator.metric('tidegate_capacity_requests_unreadable')).toBe(bad.length);
 
     const why = await explained(bed(), 'capacityrequest', 'default/bad-operator');
-    expect(why).toContain('It cannot be read, so the fleet is not asked for it');
+    expect(why).toContain('It is invalid, so the fleet is not asked for it');
     expect(why).toContain('spec.requirements[0].operator');
 
     // One that was good and turns bad counts as it did.

@@ -87,7 +87,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
       kind: 'UpcomingNode',
       name: 'un-m-1',
       state: 'Ready',
-      why: 'Its Node "node-1" has joined and is not ready: KubeletNotReady: no cni',
+      why: 'Its Node "node-1" joined but is not ready: KubeletNotReady: no cni',
       events: [{ reason: 'SomethingHappened', note: 'Something happened to this machine' }],
     });
   });

@@ -17,7 +17,7 @@ const WhyItWaits = ({ reason }: { readonly reason: string }) => {
       </p>
       <p>
         {why.action === ''
-          ? `${why.who} ${why.who.startsWith('Nobody') ? 'do anything' : 'can act'}.`
+          ? `${why.who}${why.who.startsWith('No action') ? '' : ' can act'}.`
           : `${why.who} can act. ${why.action}.`}
       </p>
     </div>

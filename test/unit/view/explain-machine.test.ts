@@ -26,10 +26,10 @@ const explain = (object: unknown, itsNode?: unknown) =>
 
 describe('explainMachine', () => {
   test.each([
-    ['Provisioning', 'provider', 'The provider to deliver it'],
+    ['Provisioning', 'provider', 'The provider to deliver the machine'],
     ['Launched', 'nobody', 'The fleet to configure it for this cluster'],
-    ['Registered', 'platform', 'Its kubelet to join, and the fleet to see that it is configured'],
-    ['Draining', 'application', 'The pods on its Node to end'],
+    ['Registered', 'platform', 'Its kubelet to join, and the fleet to report it as configured'],
+    ['Draining', 'application', 'The pods on its Node to terminate'],
     ['Drained', 'nobody', 'The operator to delete this object'],
   ])('phase %s: %s can act, waits for: %s', (phase, canAct, waitsFor) => {
     expect(explain(upcomingNode({ phase }))).toMatchObject({ state: phase, canAct, waitsFor });
@@ -59,7 +59,7 @@ describe('explainMachine', () => {
       }),
     );
     expect(explained.why).toBe(
-      'Its Node "node-1" has joined and is not ready: KubeletNotReady: cni plugin not initialized',
+      'Its Node "node-1" joined but is not ready: KubeletNotReady: cni plugin not initialized',
     );
     expect(explained.details).toContainEqual({ name: 'Node is', value: 'not ready, for 3m5s' });
   });

@@ -36,7 +36,7 @@ describe('explainNode', () => {
 
   test('a drain that nothing holds up waits for its pods alone', () => {
     expect(explainNode(sceneOfNode({ pods: [podOf()] }))).toMatchObject({
-      waitsFor: 'The pods to leave; nothing holds them up',
+      waitsFor: 'The pods to leave; nothing blocks them',
       canAct: 'nobody',
     });
   });

@@ -42,7 +42,7 @@ describe('explainPod', () => {
     expect(explained.details).toEqual([
       { name: 'Node', value: 'node-1' },
       { name: 'Request', value: `cr-pod-web-${UID}` },
-      { name: 'Request is', value: 'Acknowledged' },
+      { name: 'Request state', value: 'Acknowledged' },
       { name: 'Acknowledged', value: '2026-03-01T11:59:55Z (5s ago)' },
       { name: 'Asks for', value: 'cpu 2' },
       { name: 'Priority', value: '0' },
@@ -52,7 +52,7 @@ describe('explainPod', () => {
 
   test('a pod whose request is new waits for the next roll-up', () => {
     const explained = explain(pod(), request('Pending'));
-    expect(explained.waitsFor).toBe('The next roll-up, and its acknowledgement by the fleet');
+    expect(explained.waitsFor).toBe('The fleet to acknowledge the next roll-up');
   });
 
   test('a pod without a request says who would make one, and what it would ask for', () => {
