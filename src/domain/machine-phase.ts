@@ -1,13 +1,12 @@
 /**
- * From the shard's frames to the phase of an UpcomingNode: facts in, verdict out.
+ * Computes the phase of an UpcomingNode from the shard's frames.
  *
- * Promises: every sequence of states ends where UPN-01 says, also when frames were superseded by
- * newer ones; what a verdict needs to know of the past is the machine's last standing, and a
- * standing that was written can be read back from the object's phase.
+ * Promises: every sequence of states ends where UPN-01 requires, also when newer frames superseded
+ * some; the only memory is the machine's last phase, which can be read back from the object.
  */
 import type { MachineState } from './frames.ts';
 
-/** Phases of an UpcomingNode, in the order of a machine's life. */
+/** Phases of an UpcomingNode, in lifecycle order. */
 export const PHASES = [
   'Provisioning',
   'Launched',
@@ -20,12 +19,12 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 
 /**
- * Where a machine stands after its last frame: a phase, or `Gone` when it is no longer ours.
- * `Drained` is both: it is shown, and then the object goes.
+ * The status of a machine after its last frame: a phase, or `Gone` when it is no longer bound.
+ * `Drained` is both: it is written, and then the object is deleted.
  */
 export type Standing = Phase | 'Gone';
 
-/** The text as a phase; `undefined` when it is none. */
+/** The text as a phase; `undefined` when unknown. */
 export const phaseNamed = (text: string | undefined): Phase | undefined =>
   PHASES.find((phase) => phase === text);
 
@@ -39,7 +38,7 @@ const PHASE_OF = {
   Failed: 'Failed',
 } as const satisfies Record<Exclude<MachineState, 'Idle' | 'Deleting'>, Phase>;
 
-/** What IDLE makes of a machine: launched, when it was being created; else no longer ours. */
+/** The effect of IDLE: launched while it was being created, else no longer bound. */
 const afterIdle = (standing: Standing): Standing => {
   switch (standing) {
     case 'Provisioning':
@@ -57,9 +56,9 @@ const afterIdle = (standing: Standing): Standing => {
 };
 
 /**
- * The standing after one more frame. `standing` is what the machine's last frame led to or, when
- * this process has seen none, the phase that its object shows; `undefined` for a machine of which
- * nothing is known, and IDLE or DELETING of such a machine leave it unknown.
+ * The status after one more frame. `standing` results from the machine's previous frame or, when
+ * this process has seen none, from the phase of its object; `undefined` for an unknown machine, for
+ * which IDLE and DELETING change nothing.
  */
 export const follow = (
   standing: Standing | undefined,
@@ -70,11 +69,11 @@ export const follow = (
   return PHASE_OF[state];
 };
 
-/** True when a machine with this standing is to have no object, once it was shown as Drained. */
+/** True when a machine with this status must have no object, after it was written as Drained. */
 export const endsObject = (standing: Standing): standing is 'Gone' | 'Drained' =>
   standing === 'Gone' || standing === 'Drained';
 
-/** The walk of a machine, and the steps that one superseded frame in between makes of it. */
+/** The transitions of a machine, including those with one superseded frame in between. */
 const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
   Unspecified: [],
   Speculative: ['Creating', 'Idle', 'Configuring', 'Deleting', 'Failed'],
@@ -88,7 +87,7 @@ const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
 };
 
 /**
- * True when a machine may go from one state to the other; unknown steps are followed all the same.
+ * True when the transition is expected; unexpected ones are applied as well.
  */
 export const isKnownTransition = (from: MachineState, to: MachineState): boolean =>
   from === to || NEXT[from].includes(to);

@@ -1,14 +1,14 @@
-/** An index from text to ids that is lean when almost every text has one id, as provider ids do. */
+/** An index from text to ids, compact when almost every text has one id, as provider ids do. */
 
 /** Text → ids. */
 export interface MultiIndex {
   readonly add: (text: string, id: string) => void;
   readonly remove: (text: string, id: string) => void;
-  /** All ids under the text, none twice. */
+  /** All ids of the text, unique. */
   readonly all: (text: string) => readonly string[];
-  /** Whether there is any id under the text. */
+  /** Whether the text has any id. */
   readonly has: (text: string) => boolean;
-  /** The id under the text when it is the only one. */
+  /** The id of the text when it is the only one. */
   readonly only: (text: string) => string | undefined;
   readonly size: () => number;
 }

@@ -16,8 +16,8 @@ const collect = (value: unknown, above: string, paths: string[]): void => {
 };
 
 /**
- * The innermost states that a snapshot's value says, by their paths in the chart:
- * `{ clock: 'ample', work: { underway: 'holding' } }` → `clock.ample`, `work.underway.holding`.
+ * The innermost states of a snapshot's value, by path in the chart: `{ clock: 'ample', work: {
+ * underway: 'holding' } }` → `clock.ample`, `work.underway.holding`.
  */
 export const statePaths = (value: unknown): readonly string[] => {
   const paths: string[] = [];
@@ -25,7 +25,7 @@ export const statePaths = (value: unknown): readonly string[] => {
   return paths;
 };
 
-/** The innermost states in one text, with a blank between those of parallel regions. */
+/** The innermost states as one text, separated by spaces. */
 export const stateText = (value: unknown): string =>
   // Most machines are in one state at a time.
   typeof value === 'string' ? value : statePaths(value).join(' ');

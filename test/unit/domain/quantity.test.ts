@@ -88,12 +88,12 @@ describe('parseQuantity', () => {
     expect(problem('3ei')).toBe('has the unknown suffix "ei"');
     expect(problem('1e')).toBe('has the unknown suffix "e"');
     expect(problem('1e-')).toBe('has the unknown suffix "e-"');
-    expect(problem('1e1.5')).toBe('is no number with a suffix');
-    expect(problem('1.1.1')).toBe('is no number with a suffix');
+    expect(problem('1e1.5')).toBe('is not a number with a suffix');
+    expect(problem('1.1.1')).toBe('is not a number with a suffix');
     expect(problem('--1')).toBe('has no digits');
-    expect(problem(' 1')).toBe('is no number with a suffix');
-    expect(problem('1 Gi')).toBe('is no number with a suffix');
-    expect(problem('NaN')).toBe('is no number with a suffix');
+    expect(problem(' 1')).toBe('is not a number with a suffix');
+    expect(problem('1 Gi')).toBe('is not a number with a suffix');
+    expect(problem('NaN')).toBe('is not a number with a suffix');
     expect(problem('.')).toBe('has no digits');
     expect(problem('k')).toBe('has no digits');
     expect(problem('-')).toBe('has no digits');

@@ -60,7 +60,7 @@ describe('settings of the pods role', () => {
 
   test('a selector that cannot be read is a problem that says where', () => {
     expect(problem({ 'pod-selector': 'app web' })).toBe(
-      'Cannot use --pod-selector "app web": it has "app web", which is no condition; ' +
+      'Cannot use --pod-selector "app web": it has "app web", which is not a condition; ' +
         'write conditions on labels such as "app=web,tier!=test"',
     );
   });

@@ -72,9 +72,9 @@ describe('the cordon key', () => {
     ['{"v":2,"ids":[]}', 'its version is 2'],
     ['{"ids":[]}', 'its version is undefined'],
     ['cordoned by bob', 'it is not a JSON object'],
-    ['{"v":1,"deadline":"soon"}', 'its deadline is no time'],
-    ['{"v":1,"since":"once"}', 'its beginning is no time'],
-    ['{"v":1,"ended":"Lost"}', 'its end is none that is known'],
+    ['{"v":1,"deadline":"soon"}', 'its deadline is not a valid time'],
+    ['{"v":1,"since":"once"}', 'its start is not a valid time'],
+    ['{"v":1,"ended":"Lost"}', 'its end is unknown'],
   ])('DR-01: %s is left alone and reported: %s', (raw, why) => {
     const facts = node(true, { reclaim: raw });
     expect(foreignCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
