@@ -1,10 +1,11 @@
 /**
- * Who leads: this process as one of those that want the Lease (DR-15).
+ * Leader election: this process as a candidate for the Lease (DR-15).
  *
- * Promises: a foreign lease is taken only when it was released or when our own clock has seen it
- * unchanged for its whole time, never by comparing clocks; leading ends at the renew deadline,
- * counted from when the last good renewal was sent; losing the lease makes a candidate again; a
- * lease is released before the end. The gate of all writes is open exactly while it leads.
+ * Promises: a Lease of another process is taken only when it was released or when the local clock
+ * has seen it unchanged for its whole duration, never by comparing clocks; leading ends at the
+ * renew deadline, counted from when the last successful renewal was sent; a lost lease makes this
+ * process a candidate again; the lease is released on shutdown. The gate of all writes is open
+ * exactly while leading.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -19,9 +20,9 @@ import {
 import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import { required } from './required.ts';
 
-/** Retries are spread by up to a fifth, as client-go spreads them. */
+/** Retries are jittered by up to a fifth, as in client-go. */
 const RETRY_JITTER = 0.2;
-/** SIGTERM leaves little time: then the lease may as well run out. */
+/** SIGTERM leaves little time: then the lease may simply expire. */
 const RELEASE_DEADLINE_MS = 5000;
 const RELEASE_RETRY_MS = 500;
 
@@ -31,21 +32,21 @@ export interface LeadershipInput extends LeaseTimes {
 }
 
 export interface LeadershipContext extends LeadershipInput {
-  /** The lease as it was last seen. */
+  /** The lease as last observed. */
   readonly lease: LeaseRecord | null;
-  /** The revision that stood unchanged for its whole time. */
+  /** The resourceVersion that stayed unchanged for the whole lease duration. */
   readonly expiredRevision: string | null;
-  /** Something was observed while the lease was being asked for: the answer may be older. */
+  /** A change was observed while the lease was being requested: the answer may be older. */
   readonly observedMeanwhile: boolean;
-  /** Monotonic time at which leading ends unless it is renewed. */
+  /** Monotonic time at which leading ends without a renewal. */
   readonly deadlineMs: number;
-  /** How long that was when the last renewal was answered. */
+  /** The time left until then when the last renewal was answered. */
   readonly remainingMs: number;
   readonly problem: string;
 }
 
 export type LeadershipEvent =
-  /** What the watch shows; null when there is no Lease. */
+  /** The watched Lease; null when there is none. */
   | { readonly type: 'lease.observed'; readonly lease: LeaseRecord | null }
   | { readonly type: 'release.requested' };
 
@@ -76,7 +77,7 @@ export const leadership = setup({
     releaseLease: required<ReleaseOutcome, undefined>('releaseLease'),
   },
   actions: {
-    /** Lets writes leave until `deadlineMs`. */
+    /** Lets writes pass until `deadlineMs`. */
     openGate: () => {},
     closeGate: () => {},
     noteHeld: assign(({ context }, outcome: Ending) =>
@@ -120,7 +121,7 @@ export const leadership = setup({
   },
 }).createMachine({
   id: 'leadership',
-  description: 'This process as one of those that want the Lease.',
+  description: 'This process as a candidate for the Lease.',
   context: ({ input }) => ({
     ...input,
     lease: null,
@@ -133,7 +134,7 @@ export const leadership = setup({
   initial: 'acquiring',
   states: {
     acquiring: {
-      description: 'Looks at the lease and takes it if it may be taken.',
+      description: 'Reading the lease and acquiring it if it is free.',
       tags: 'acting',
       entry: assign({ observedMeanwhile: false }),
       on: {
@@ -169,7 +170,7 @@ export const leadership = setup({
       },
     },
     standingBy: {
-      description: 'Another process leads; waits for its release, or for its silence.',
+      description: 'Another process leads; waiting for its lease to be released or to expire.',
       tags: 'settled',
       on: {
         'lease.observed': [
@@ -189,14 +190,14 @@ export const leadership = setup({
       after: { foreignExpiry: { target: 'acquiring', actions: 'noteExpired' } },
     },
     retrying: {
-      description: 'The lease could not be had or kept; waits before it asks again.',
+      description: 'The lease was not acquired or was lost; waiting before a retry.',
       meta: { reason: 'LeaseNotHeld' },
       tags: 'waiting',
       on: { 'release.requested': 'releasing' },
       after: { retryPeriod: 'acquiring' },
     },
     leading: {
-      description: 'Holds the lease: writes may leave until the renew deadline.',
+      description: 'Holds the lease: writes are allowed until the renew deadline.',
       tags: 'settled',
       entry: 'openGate',
       exit: 'closeGate',
@@ -210,11 +211,12 @@ export const leadership = setup({
       initial: 'holding',
       states: {
         holding: {
-          description: 'The last renewal was good.',
+          description: 'The last renewal succeeded.',
           after: { renewPeriod: 'renewing' },
         },
         renewing: {
-          description: 'Writes the lease anew; the deadline of the last good renewal runs on.',
+          description:
+            'Renewing the lease; the deadline of the last successful renewal still applies.',
           tags: 'acting',
           invoke: {
             id: 'renewLease',
@@ -240,7 +242,7 @@ export const leadership = setup({
           },
         },
         faltering: {
-          description: 'The last renewal failed; tries again while the deadline runs.',
+          description: 'The last renewal failed; retries until the deadline.',
           meta: { reason: 'LeaseNotRenewed' },
           tags: 'waiting',
           after: { renewPeriod: 'renewing' },
@@ -248,12 +250,12 @@ export const leadership = setup({
       },
     },
     releasing: {
-      description: 'Lets go of the lease, so that a standby starts at once.',
+      description: 'Releasing the lease, so that a standby takes over at once.',
       after: { releaseDeadline: 'released' },
       initial: 'asking',
       states: {
         asking: {
-          description: 'Empties the holder, if it is still this process.',
+          description: 'Clearing the holder, if it is still this process.',
           tags: 'acting',
           invoke: {
             id: 'releaseLease',
@@ -269,7 +271,7 @@ export const leadership = setup({
           },
         },
         pausing: {
-          description: 'The release failed; waits a moment before it is tried again.',
+          description: 'The release failed; waiting briefly before a retry.',
           meta: { reason: 'LeaseNotReleased' },
           tags: 'waiting',
           after: { releaseRetry: 'asking' },
@@ -277,7 +279,7 @@ export const leadership = setup({
       },
     },
     released: {
-      description: 'Wants the lease no more: it was let go, or runs out by itself.',
+      description: 'No longer a candidate: the lease was released or will expire.',
       type: 'final',
     },
   },

@@ -152,7 +152,7 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       await picture(page, 'page-drain');
       await page.locator('.links li', { hasText: 'BlockedByBudget' }).first().locator('a').click();
       await soon(() => page.locator('.panel .why').innerText())
-        .toContain('A disruption budget allows no eviction for now');
+        .toContain('A disruption budget currently allows 0 disruptions');
       const blocked = page.url();
       await picture(page, 'page-actor');
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();

@@ -80,7 +80,7 @@ test('a replay says where the machine of now does otherwise, and what it cannot 
   expect(replay.play({ ...line, event: init, state: 'dancing' }))
     .toMatchObject({ _tag: 'Disagreed', recorded: 'dancing' });
   expect(replay.play({ ...line, id: 'podEviction/ns/p2', event: { type: 'a.b' }, state: '' }))
-    .toMatchObject({ _tag: 'Unplayable', why: 'its beginning is not in the recording' });
+    .toMatchObject({ _tag: 'Unplayable', why: 'its start is not in the recording' });
   expect(replay.play({ ...line, id: 'ferry/1', event: init, state: '' }))
     .toMatchObject({ _tag: 'Unplayable', why: 'there is no machine "ferry"' });
 });
@@ -141,7 +141,7 @@ test('an error in an event that was written by hand comes back as an error', () 
 });
 
 test.each([
-  ['nonsense', 'it is no JSON object'],
+  ['nonsense', 'it is not a JSON object'],
   [
     '{"recording":"tidegate","format":9}',
     'the recording has a format that this version does not know',
