@@ -1,9 +1,8 @@
 /**
- * Where Effect and RxJS become actors.
+ * Adapts Effect and RxJS to XState actor logic.
  *
- * `fromEffect` takes only effects that cannot fail: failures are folded into the outcome first, so
- * that the compiler makes each statechart say what it does about each of them. Leaving the state
- * interrupts the fiber.
+ * `fromEffect` takes only effects that cannot fail: failures must be part of the outcome, so that
+ * the compiler makes each statechart handle all of them. Leaving the state interrupts the fiber.
  */
 import type { Effect, ManagedRuntime } from 'effect';
 import type { Observable } from 'rxjs';
@@ -15,7 +14,7 @@ import {
   type PromiseActorLogic,
 } from 'xstate';
 
-/** An act on the environment as an invoked actor; its output is the outcome. */
+/** Runs an effect as an invoked actor; its output is the outcome. */
 export const fromEffect = <Output, Input, Services>(
   runtime: ManagedRuntime.ManagedRuntime<Services, never>,
   act: (input: Input) => Effect.Effect<Output, never, Services>,
@@ -27,10 +26,10 @@ export const fromStream = <Event extends EventObject>(
   stream: () => Observable<Event>,
 ): ObservableActorLogic<Event, Record<string, unknown>> => fromEventObservable(() => stream());
 
-/** What a write comes to once its registry starts nothing new. */
-export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process stops writing' } as const;
+/** The outcome of a write after its registry closed. */
+export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process is stopping' } as const;
 
-/** The write, counted while it is in flight; `WRITES_STOPPED` when it would start too late. */
+/** The write, counted while it is in flight; `WRITES_STOPPED` after the registry closed. */
 export type WriteInFlight = <Outcome, Services = never>(
   write: Effect.Effect<Outcome, never, Services>,
 ) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;

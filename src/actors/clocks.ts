@@ -1,13 +1,13 @@
-/** One `Time`, three clocks: XState's, RxJS's and Effect's. */
+/** Adapts one `Time` to three clocks: XState's, RxJS's and Effect's. */
 import { Clock, Duration, Effect, Layer } from 'effect';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import type { ActorOptions, AnyActorLogic } from 'xstate';
 import type { Time } from '../domain/time.ts';
 
-/** What XState asks of a clock. */
+/** The clock interface of XState. */
 type StatechartClock = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
-/** The clock that `createActor(machine, { clock })` takes. */
+/** The clock for `createActor(machine, { clock })`. */
 export const statechartClock = (time: Time): StatechartClock => ({
   setTimeout: (run: () => void, delayMs: number) => time.schedule(delayMs, run),
   clearTimeout: (cancel: unknown) => {
@@ -35,7 +35,7 @@ class TimedAction<T> extends Subscription implements SchedulerAction<T> {
   }
 }
 
-/** The scheduler that RxJS operators take as their last argument. */
+/** The scheduler argument of RxJS operators. */
 export const streamScheduler = (time: Time): SchedulerLike => ({
   now: () => time.monotonic(),
   schedule: <T>(

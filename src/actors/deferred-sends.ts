@@ -1,16 +1,16 @@
 /**
- * Events from one actor to another: an action may not send to another actor while its own actor is
- * in a transition, so the send is deferred to the end of the current microtask.
+ * Events from one actor to another: an action may not send to another actor during its own actor's
+ * transition, so the send is deferred to the end of the current microtask.
  *
- * Promises: deferred sends keep their order and come before any other task; a handler that throws
- * is counted and logged, and stops no send after it.
+ * Promises: deferred sends keep their order and precede any other task; a handler that throws is
+ * counted and logged, and later sends still run.
  */
 import { defectText, type Telemetry } from '../api/telemetry.ts';
 
 /** Runs `run` when the current transitions are complete. */
 export type Defer = (run: () => void) => void;
 
-/** A queue of its own. */
+/** Creates a queue. */
 export const deferredSends = (telemetry: Telemetry): Defer => {
   let waiting: (() => void)[] = [];
   const drain = (): void => {

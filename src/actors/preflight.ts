@@ -1,9 +1,9 @@
-/** Whether the API server is one that a role can work with. */
+/** Checks whether a role can work with the API server. */
 import { Effect } from 'effect';
 import { serverVersion } from '../effects/server-version.ts';
 import type { PreflightResult } from '../machines/operator.ts';
 
-/** Asks it who it is. Never fails. */
+/** Requests the server's version. Never fails. */
 export const preflight = serverVersion.pipe(
   Effect.match({
     onSuccess: (seen): PreflightResult => {

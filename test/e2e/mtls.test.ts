@@ -273,7 +273,7 @@ so once',
       const fleet = await securedFleet(fleets, operators);
       const keys = await writeKeyFiles(clusterPair(operators, 'test'), [fleets]);
       const operator = await securedOperator({ bed: bed(), address: fleet.address, keys });
-      const kept = 'Key files not usable; the pair before them stays in use';
+      const kept = 'Key files rejected; the previous pair stays in use';
       const untilKept = (times: number) =>
         eventually(() => entries(operator, kept).length === times, {
           what: `${times} bad rotations`,

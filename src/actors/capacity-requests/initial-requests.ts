@@ -1,8 +1,8 @@
 /**
- * Counts the pods that have no CapacityRequest when a process begins to lead, for the
+ * Counts the pods without a CapacityRequest when a process becomes leader, for the
  * `initialRequests` statechart.
  *
- * Promises: `made` resolves when the statechart comes to its end; never before `expect`.
+ * Promises: `made` resolves when the statechart ends; never before `expect`.
  */
 import { map, type Observable, Subject } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
@@ -15,9 +15,9 @@ import { deferredSends } from '../deferred-sends.ts';
 
 /** The pods that demand waits for. */
 export interface InitialRequests {
-  /** These are without a request; only the first call counts. */
+  /** Sets the pods without a request; only the first call counts. */
   readonly expect: (pods: Iterable<Uid>) => void;
-  /** The pod has its request now, or needs none, or cannot be given one. */
+  /** The pod has its request now, or needs none, or cannot get one. */
   readonly settle: (pod: Uid) => void;
   readonly made: Promise<void>;
   readonly stop: () => Promise<void>;
@@ -32,11 +32,11 @@ export const provideInitialRequests = (
     actors: { observeRequests: fromStream(() => counts) },
     actions: {
       recordLate: ({ context: { missing } }) =>
-        log('warn', 'Pods are still without a CapacityRequest; the others count', { missing }),
+        log('warn', 'Pods still lack CapacityRequests; demand is sent without them', { missing }),
     },
   });
 
-/** No pod is known to be without a request at first. */
+/** Starts without any missing request. */
 export const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
   const { promise: made, resolve } = Promise.withResolvers<void>();
   const missing = new Set<Uid>();

@@ -1,15 +1,15 @@
 /**
- * The penalties by PriorityClass in use: read at start, and again when their file changes.
+ * The penalties by PriorityClass: read at start, and again when their file changes.
  *
- * Promises: a bad file at start is refused with its problem; a bad one later keeps the last good
- * one, and is reported once in log, metric and Event.
+ * Promises: an invalid file at start is refused with its problem; later the last valid file stays
+ * in use, and the problem is reported once in log, metric and Event.
  */
 import { NO_DEFAULTS, type PenaltyDefaults } from '../../domain/pod-demand/penalties.ts';
 import { readPenaltyDefaults } from '../../effects/penalty-defaults-text.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type FollowedFile, followedFile } from '../followed-file.ts';
 
-/** Which file, and what is called with a reading that cannot be used. */
+/** The file, and a callback for invalid readings. */
 export interface PenaltyDefaultsOptions {
   /** Undefined: no PriorityClass has penalties. */
   readonly file: string | undefined;
@@ -35,7 +35,7 @@ export const penaltyDefaults = (
       }
       const { problem } = change;
       telemetry.count('tidegate_penalty_defaults_refused_total', 1);
-      telemetry.log('warn', 'Penalty defaults not usable, the last good ones stay', {
+      telemetry.log('warn', 'Penalty defaults rejected; the last valid ones stay in use', {
         file: path,
         problem,
       });

@@ -1,9 +1,8 @@
 /**
- * What is known of every pod that is demand or has a request.
+ * Index of every pod that counts as demand or has a request.
  *
- * Promises: whose request it is follows from the request alone, so that pods and requests may be
- * observed in any order; what is kept of a pod is little more than what the caches keep; nothing
- * here waits, writes, or costs a scan for one fact.
+ * Promises: ownership follows from the request alone, so that pods and requests may be observed in
+ * any order; little is kept beyond the caches; nothing here waits, writes, or scans for one fact.
  */
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { uid } from '../../domain/ids.ts';
@@ -17,10 +16,10 @@ import type { PodAsk } from '../../domain/pod-demand/pod-ask.ts';
 import { type PodDemand, podName } from '../../domain/pod-demand/pod-demand.ts';
 import type { RequestText } from '../../domain/pod-demand/request-text.ts';
 
-/** What is to become of the requests of a pod, as far as that can be observed. */
+/** The wanted state of a pod's requests, as far as observed. */
 type ObservedStanding = Exclude<DemandFacts['standing'], 'Overdue'>;
 
-/** What is observed of the requests of a pod. */
+/** The observed requests of a pod. */
 export interface ObservedFacts extends DemandFacts {
   readonly standing: ObservedStanding;
 }
@@ -28,24 +27,24 @@ export interface ObservedFacts extends DemandFacts {
 /** One pod. */
 export interface PodEntry {
   readonly uid: Uid;
-  /** Undefined when it is gone, or was never seen. */
+  /** Undefined when it is gone, or was never observed. */
   pod: PodDemand | undefined;
-  /** Keys of requests that were seen to be its. */
+  /** Keys of its observed requests. */
   keys: readonly ObjectKey[];
-  /** What people were last warned about. */
+  /** The last recorded warning. */
   warnedOf: PodAsk | undefined;
 }
 
-/** What the index needs to know. */
+/** The dependencies of the index. */
 export interface PodIndexOptions {
   readonly request: (key: ObjectKey) => OwnedRequest | undefined;
-  /** What a pod asks for, under the defaults that are in use. */
+  /** The demand of a pod under the current defaults. */
   readonly textOf: (ask: PodAsk) => RequestText;
   /** Whether pods of the namespace count. */
   readonly counts: (namespace: string) => boolean;
 }
 
-/** All pods that matter. */
+/** All relevant pods. */
 export interface PodIndex {
   readonly entries: () => Iterable<PodEntry>;
   readonly size: () => number;
@@ -53,12 +52,12 @@ export interface PodIndex {
   /** Keeps a pod; `undefined` when nothing changed, or it is no demand. */
   readonly putPod: (pod: PodDemand) => PodEntry | undefined;
   readonly removePod: (pod: Pick<PodDemand, 'uid'>) => PodEntry | undefined;
-  /** Keeps a request. Gives the pods that it concerns. */
+  /** Keeps a request. Returns the affected pods. */
   readonly putRequest: (request: OwnedRequest) => readonly PodEntry[];
   readonly removeRequest: (last: OwnedRequest) => PodEntry | undefined;
   readonly facts: (entry: PodEntry) => ObservedFacts;
   readonly podOf: (entry: PodEntry) => RequestedPod;
-  /** Forgets one that asks for nothing and has no request; false when there is more to know. */
+  /** Removes a pod without demand and requests; false when more is known of it. */
   readonly forget: (entry: PodEntry) => boolean;
 }
 
@@ -67,12 +66,12 @@ const NO_KEYS: readonly ObjectKey[] = [];
 const namespaceIn = (key: ObjectKey): string => key.slice(0, Math.max(0, key.indexOf('/')));
 const nameIn = (key: ObjectKey): string => key.slice(key.indexOf('/') + 1);
 
-/** An empty index. */
+/** Creates an empty index. */
 export const podIndex = (
   { request, textOf, counts }: PodIndexOptions,
 ): PodIndex => {
   const entries = new Map<Uid, PodEntry>();
-  /** Pods that are no demand and have no request that is known of; one may still turn up. */
+  /** Pods that are no demand and have no known request; one may still appear. */
   const bystanders = new Map<Uid, PodDemand>();
   const join = (id: Uid): PodEntry => {
     const known = entries.get(id);
@@ -118,7 +117,7 @@ export const podIndex = (
       return entry;
     },
     putRequest: (seen) => {
-      // A label that was changed by hand concerns the one who had it before, too.
+      // A label that was changed manually affects its previous owner, too.
       const named = entries.get(uid(podInName(nameIn(seen.key))));
       if (seen.pod === '') return named === undefined ? [] : [named];
       const entry = join(uid(seen.pod));
@@ -149,7 +148,7 @@ export const podIndex = (
     forget: (entry) => {
       const remains = entry.keys.some((key) => request(key)?.pod === entry.uid);
       if (remains || standingOf(entry) === 'Wanted') return false;
-      // One that only its namespace leaves out is kept: the namespace may come to count.
+      // A pod excluded only by its namespace is kept: the namespace may be selected later.
       if (entry.pod?.standing === 'Wanted') return true;
       entries.delete(entry.uid);
       if (entry.pod !== undefined) bystanders.set(entry.uid, entry.pod);

@@ -1,10 +1,10 @@
 /**
- * Turns CapacityRequests into roll-ups: keeps the demand, offers it to the session on each new
- * stream and every interval after that, and acknowledges requests when the shard has.
+ * Turns CapacityRequests into roll-ups: maintains the demand, offers it to the session on each new
+ * stream and every interval after that, and acknowledges requests after the shard did.
  *
  * Promises: the session may dial only when the first list of requests is complete (WIRE-05); while
- * the API server is away, the demand that was last known is offered on; a request that cannot be
- * read costs nobody else anything and gets one Event that names the field.
+ * the API server is away, the last known demand is still offered; an invalid request affects no
+ * other and gets one Event that names the field.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
@@ -34,7 +34,7 @@ export interface RollupsOptions {
 }
 
 export interface Rollups {
-  /** The demand as of now. */
+  /** The current demand. */
   readonly demand: Demand;
   readonly stop: () => void;
 }
@@ -54,7 +54,7 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
   };
 };
 
-/** Requests that cannot be read and of which nobody was told; told once this process leads. */
+/** Invalid requests without an Event yet; recorded once this process leads. */
 const complaints = (environment: ActorEnvironment<never>, options: RollupsOptions) => {
   const untold = new Map<ObjectKey, CapacityRequestProjection>();
   let leading = false;
@@ -62,7 +62,7 @@ const complaints = (environment: ActorEnvironment<never>, options: RollupsOption
     if (!leading) return;
     for (const request of untold.values()) {
       const event = eventAbout(request);
-      environment.telemetry.log('warn', 'CapacityRequest cannot be read', {
+      environment.telemetry.log('warn', 'Invalid CapacityRequest', {
         request: request.key,
         problem: event.note,
       });
@@ -75,7 +75,7 @@ const complaints = (environment: ActorEnvironment<never>, options: RollupsOption
       if (observed._tag === 'Counted') untold.delete(request.key);
       else if (observed.isNews) untold.set(request.key, request);
     },
-    /** Of the others there is nothing to complain any more. */
+    /** The other requests are valid. */
     retain: (unreadable: readonly CapacityRequestProjection[]): void => {
       const still = new Set(unreadable.map(({ key }) => key));
       for (const key of [...untold.keys()]) if (!still.has(key)) untold.delete(key);
@@ -92,7 +92,7 @@ const complaints = (environment: ActorEnvironment<never>, options: RollupsOption
   };
 };
 
-/** Builds roll-ups of `demand` and measures how long that takes. */
+/** Builds roll-ups of `demand` and measures the time. */
 const rollupBuilder = ({ telemetry, time }: ActorEnvironment<never>, demand: Demand) => {
   let built = 0;
   return (offer: (rollup: Rollup) => void): void => {

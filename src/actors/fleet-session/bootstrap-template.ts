@@ -1,8 +1,8 @@
 /**
- * The bootstrap template in use: read at start, and again when its file changes.
+ * The bootstrap template: read at start, and again when its file changes.
  *
- * Promises: a bad template at start is refused with its line and column; a bad one later keeps the
- * last good one, and is reported once in log and metric.
+ * Promises: an invalid template at start is refused with its line and column; later the last valid
+ * one stays in use, and the problem is reported once in log and metric.
  */
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
 import type { Judged } from '../../domain/text-file.ts';
@@ -17,10 +17,10 @@ const judgeTemplate = (text: string): Judged<RenderBootstrap> => {
   return { _tag: 'Bad', problem: `line ${line}, column ${column}: ${message}` };
 };
 
-/** Until the file has been read no pull can be answered. */
+/** No pull can be answered before the file was read. */
 const UNREAD: RenderBootstrap = () => ({
   _tag: 'Failed',
-  problem: 'The bootstrap template has not been read yet',
+  problem: 'The bootstrap template is not read yet',
 });
 
 /** Without a file. */
@@ -31,7 +31,7 @@ const stub = (): RenderBootstrap => {
 
 /** The template in use. */
 export interface BootstrapTemplate extends Pick<FollowedFile<RenderBootstrap>, 'start' | 'stop'> {
-  /** Renders with the template that is in use now. */
+  /** Renders with the current template. */
   readonly render: RenderBootstrap;
 }
 
@@ -52,7 +52,7 @@ export const bootstrapTemplate = (
         return telemetry.log('info', 'Bootstrap template in use', { file: path });
       }
       telemetry.count('tidegate_bootstrap_template_refused_total', 1);
-      telemetry.log('warn', 'Bootstrap template not usable, the last good one stays', {
+      telemetry.log('warn', 'Bootstrap template rejected; the last valid one stays in use', {
         file: path,
         problem: change.problem,
       });

@@ -1,7 +1,7 @@
 /**
- * The role that has the session with the shard.
+ * The role that runs the session with the shard.
  *
- * Promises: only the leader has a session; it is closed before writes under way are waited for
+ * Promises: only the leader has a session; it is closed before shutdown waits for writes in flight
  * (DR-15).
  */
 import type { ClusterId } from '../../domain/ids.ts';
@@ -12,7 +12,7 @@ import { bootstrapTemplate } from './bootstrap-template.ts';
 import { type FleetSession, startFleetSession } from './fleet-session.ts';
 import type { SessionServices } from './session-options.ts';
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface FleetSessionRoleOptions {
   readonly clusterId: ClusterId;
   /** `--shard-addr`. */
@@ -30,7 +30,7 @@ export interface FleetSessionRole extends Role {
   readonly session: FleetSession;
 }
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const fleetSessionRole = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionRoleOptions,

@@ -1,4 +1,4 @@
-/** Looks at the key files again and again and tells what changed. */
+/** Polls the key files and publishes changes. */
 import { Effect } from 'effect';
 import { exhaustMap, type Observable, timer } from 'rxjs';
 import type { CredentialsChange } from '../../domain/credentials.ts';
@@ -8,19 +8,19 @@ import { credentialChanges } from '../../streams/credential-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
 /**
- * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
- * symbolic links under the names, which file watches miss.
+ * The default poll interval. Polling, because a mounted Secret swaps symbolic links under the
+ * names, which file watches miss.
  */
 export const CREDENTIALS_POLL_MS = 10_000;
 
-/** Which files, for whom, and how often they are read. */
+/** The files, their server name and the poll interval. */
 export interface KeyFiles {
   readonly files: CredentialFiles;
   readonly clusterId: ClusterId;
   readonly pollMs: number;
 }
 
-/** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
+/** Changes of the key pair, from the first reading on, while subscribed. */
 export const watchCredentials = (
   environment: ActorEnvironment<Credentials>,
   { files, clusterId, pollMs }: KeyFiles,

@@ -1,11 +1,11 @@
-/** What a session is started with, and what it uses of the environment. */
+/** The options and dependencies of a session. */
 import type { ClusterId } from '../../domain/ids.ts';
 import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { ShardCalls } from '../../effects/shard-call.ts';
 import type { RenderBootstrap } from './session-frames.ts';
 import type { RecordOnLease } from '../role.ts';
 
-/** What the session uses of the environment. */
+/** The session's dependencies on the environment. */
 export type SessionServices = ShardCalls | Credentials;
 
 export interface FleetSessionOptions {

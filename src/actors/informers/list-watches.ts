@@ -1,7 +1,7 @@
 /**
- * The list-watches of a process by resource: the `listWatch` statechart over the API server.
+ * The list-watches of a process by resource: the `listWatch` statechart on the API server.
  *
- * Promises: one that crashes is restarted with a new list, while its collection keeps what it has.
+ * Promises: a crashed one restarts with a new list, while its collection keeps its content.
  */
 import { Effect, type ManagedRuntime } from 'effect';
 import type { SnapshotFrom } from 'xstate';
@@ -14,12 +14,12 @@ import { fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import type { InformerSink } from './informer.ts';
 
-/** Where the acts of `listWatch` put what they learn. */
+/** Receives the results of `listWatch`. */
 export interface ListWatchSink extends InformerSink {
   readonly watchEnded: (ending: WatchEnding) => void;
 }
 
-/** What one list-watch follows, and where it puts it. */
+/** The target of one list-watch and its sink. */
 export interface ListWatchTarget {
   readonly selection: Selection;
   readonly sink: ListWatchSink;
@@ -35,7 +35,7 @@ export interface ListWatchEntry extends ListWatchTarget {
 /** All list-watches of a process. */
 export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
 
-/** The statechart with its acts on the API server, for every resource that `targetOf` knows. */
+/** The statechart with its operations on the API server, for every resource that `targetOf` has. */
 export const provideListWatch = (
   runtime: ManagedRuntime.ManagedRuntime<KubeApi, never>,
   targetOf: (resource: string) => ListWatchTarget,

@@ -1,9 +1,9 @@
 /**
- * The pods of one drain: who is to leave, who moved since the last look, and why the others are
- * still there.
+ * The pods of one drain: which must leave, which progressed since the last review, and why the
+ * others remain.
  *
- * Promises: a look changes nothing but what is remembered of the look before; pods are asked to
- * leave once, until they are released. Nothing here waits or acts on the cluster.
+ * Promises: a review changes only the memory of the previous review; eviction is requested once per
+ * pod, until it is released. Nothing here waits or acts on the cluster.
  */
 import {
   type Blocker,
@@ -26,7 +26,7 @@ import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 
-/** What looks at pods needs of the rest. */
+/** The dependencies of a review. */
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
   readonly statusOf: PodEvictions['statusOf'];
@@ -35,7 +35,7 @@ export interface DrainPodsOptions {
   readonly now: () => number;
 }
 
-/** Pods that one reason and subject hold up. */
+/** Pods blocked by one reason and subject. */
 export interface BlockedPods {
   readonly blocker: Blocker;
   readonly pods: readonly string[];
@@ -43,21 +43,21 @@ export interface BlockedPods {
 
 /** The pods of one drain. */
 export interface DrainPods {
-  /** Looks again; `startedTo` is the tier up to which pods were asked to leave. */
+  /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
   readonly look: (startedTo: TierKey | null) => PodsObserved;
-  /** Pods of started tiers that nobody has asked yet. */
+  /** Pods of started tiers without an eviction request yet. */
   readonly unasked: (startedTo: TierKey | null) => readonly DrainPod[];
   readonly setAsked: (pod: DrainPod) => void;
   readonly setReleased: () => void;
-  /** How many must still leave. */
+  /** The number of pods that must still leave. */
   readonly left: () => number;
   readonly progress: () => DrainProgress;
   readonly blocked: (node: DrainedNode) => readonly BlockedPods[];
   /** Until the next termination becomes overdue; null when none will. */
   readonly nextOverdueMs: () => number | null;
-  /** How many remain, the first five by name, and why each (DR-41). */
+  /** The number of remaining pods, the first five by name, and why each (DR-41). */
   readonly remaining: (node: DrainedNode) => string;
-  /** Controllers whose pods would come back for ever (DR-20). */
+  /** Controllers whose pods would be recreated here forever (DR-20). */
   readonly stubborn: () => readonly DrainPod[];
 }
 
@@ -74,14 +74,14 @@ const tallyOf = ({ tiers }: DrainPlan): PodCounts => ({
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
 });
 
-/** Nothing was looked at yet. */
+/** Before the first review. */
 export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptions): DrainPods => {
   const evictedOwners = new Set<Uid>();
   const asked = new Set<Uid>();
   let plan = NO_PLAN;
   let seen = new Map<Uid, Seen>();
 
-  /** Somebody would bring it back, past the cordon. */
+  /** Its controller would recreate it here, past the cordon. */
   const setEvicted = ({ toleratesCordon, controller, uid }: DrainPod): void => {
     if (toleratesCordon && controller !== null && asked.has(uid)) {
       evictedOwners.add(controller.uid);

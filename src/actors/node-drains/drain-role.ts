@@ -1,8 +1,7 @@
 /**
- * Everything that gives nodes back, put together: evictions, drains and reclaim instructions over
- * the caches and the session.
+ * Composes evictions, drains and reclaim instructions over the caches and the session.
  *
- * Promises: does nothing until it leads; without the lease it stops all drains and sends nothing;
+ * Promises: inactive until it leads; without the lease it stops all drains and sends nothing;
  * `stop` sends nothing new and waits for what was sent (DR-15).
  */
 import type { Observable } from 'rxjs';
@@ -27,7 +26,7 @@ import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** How drains behave, as settings say. */
+/** The settings of drains. */
 export interface DrainPolicy {
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -59,13 +58,13 @@ export interface DrainRole {
   readonly evictions: PodEvictionRegistry;
   readonly drains: DrainRegistry;
   readonly reclaims: ReclaimRegistry;
-  /** Before the session is opened, and when the lease is lost. */
+  /** Before the session opens, and when the lease is lost. */
   readonly lead: (leading: boolean) => void;
   /** Resolves when everything that was sent has its answer. */
   readonly stop: () => Promise<void>;
 }
 
-/** The machine of a Node: as they are matched, by what its UpcomingNode shows, by label or name. */
+/** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
   { machines, upcomingNodes, nodes }: Pick<
     DrainRoleOptions,
@@ -132,7 +131,7 @@ export const startDrainRole = (
     reclaims,
     lead: (leading) => {
       if (leading) {
-        // What Nodes show goes on before their drains report to it.
+        // Drains found on Nodes resume before new instructions.
         reclaims.onLeading();
         drains.onLeading();
       } else {

@@ -1,8 +1,8 @@
 /**
- * What tells about drains, followed: the caches of `tidegate drain status --watch`.
+ * The caches of `tidegate drain status --watch`.
  *
- * Promises: nothing is shown before Nodes, pods and budgets are complete; many changes at once are
- * told once; what only adds to the picture (Events, UpcomingNodes) may stay away.
+ * Promises: nothing is shown before Nodes, pods and budgets are complete; concurrent changes are
+ * shown together; optional collections (Events, UpcomingNodes) may be missing.
  */
 import { auditTime, merge, type Observable } from 'rxjs';
 import { projectBudget } from '../../domain/drain/budget.ts';
@@ -17,23 +17,23 @@ import type { KubeApi } from '../../effects/kube-api.ts';
 import { startInformer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** The caches as one picture. */
+/** The caches as one set of facts. */
 export interface DrainWatch {
   /** Resolves when there is something to show; never rejects. */
   readonly whenReady: Promise<void>;
-  /** What is known now. `missing` is always empty. */
+  /** The current facts. `missing` is always empty. */
   readonly reading: () => DrainReading;
-  /** Calls `show` after changes; returns what ends that. */
+  /** Calls `show` after changes; returns an unsubscribe function. */
   readonly onChange: (show: () => void) => () => void;
   readonly stop: () => void;
 }
 
-/** An object of which all is kept. */
+/** An object kept as a whole. */
 interface RawObject extends Identity {
   readonly raw: unknown;
 }
 
-/** Changes within this time are told once. */
+/** Changes within this time are shown together. */
 const SETTLE_MS = 500;
 
 const keepAll = (raw: unknown): RawObject | undefined => {
@@ -41,7 +41,7 @@ const keepAll = (raw: unknown): RawObject | undefined => {
   return identity === undefined ? undefined : { ...identity, raw };
 };
 
-/** Starts to follow; `own` is what the Lease told before. */
+/** Starts to follow; `own` is from the Lease. */
 export const startDrainWatch = (
   environment: ActorEnvironment<KubeApi>,
   own: DrainReading['own'],

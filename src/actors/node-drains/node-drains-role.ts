@@ -1,7 +1,7 @@
 /**
- * The role that gives nodes back: reclaim instructions, drains and pod evictions.
+ * The role that drains nodes: reclaim instructions, drains and pod evictions.
  *
- * Promises: goes on with what Nodes show as soon as it leads (DR-13).
+ * Promises: resumes the drains found on Nodes as soon as it leads (DR-13).
  */
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
@@ -21,16 +21,16 @@ import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { UPCOMING_NODES } from '../upcoming-nodes/upcoming-nodes-role.ts';
 import { type DrainPolicy, startDrainRole } from './drain-role.ts';
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'news' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
+  /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
 
-/** The volumes that are attached to a node, as far as is known. */
+/** The volumes attached to a node, as far as known. */
 const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): readonly string[] =>
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
@@ -54,14 +54,14 @@ const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: I
   }),
 });
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | Evictions>,
   { policy, session, machines, intern }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {
   const read = drainInformers(context, intern);
-  // Named in an Event and decides nothing (DR-24), so the role does not wait for it.
+  // Only named in an Event (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',

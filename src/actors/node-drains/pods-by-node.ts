@@ -1,14 +1,14 @@
 /**
- * The pods of each node as the informer shows them, and which nodes changed.
+ * The pods of each node from the informer, and which nodes changed.
  *
- * Promises: many changes of one moment are handled once.
+ * Promises: simultaneous changes are handled once.
  */
 import type { Observable, Subscription } from 'rxjs';
 import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 
-/** Handles each name once after all that name it at this moment. */
+/** Handles each name once after the current microtask. */
 export const oncePerMoment = (handle: (name: string) => void): (name: string) => void => {
   let names = new Set<string>();
   const flush = (): void => {

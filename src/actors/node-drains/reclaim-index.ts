@@ -1,6 +1,5 @@
 /**
- * The reclaim instructions that are not over, and what Nodes show of them. Data only: nothing here
- * waits or acts.
+ * The active reclaim instructions and their annotations on Nodes. Data only.
  */
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
@@ -8,10 +7,10 @@ import { graceOf } from '../../domain/drain/deadline.ts';
 import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { Time } from '../../domain/time.ts';
 
-/** Reclaims that were lost with a process are carried out under this name (DR-14). */
+/** The id under which lost reclaims are recovered (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
 
-/** The time that an instruction has. */
+/** The time of an instruction. */
 export interface ReclaimTerms {
   readonly deadlineMs: number;
   readonly graceSeconds: number;
@@ -22,16 +21,16 @@ export interface ReclaimTerms {
 export interface InstructionEntry {
   readonly id: string;
   readonly terms: ReclaimTerms;
-  /** What was asked for, before it was clamped. */
+  /** The requested grace, before it was clamped. */
   readonly askedSeconds: number;
-  /** The machines, as they were last known. */
+  /** The last known machines. */
   machines: readonly ReclaimEntry[];
   ackPending: boolean;
   /** Evictions were released. */
   isReleased: boolean;
 }
 
-/** The instruction that an order begins. */
+/** An instruction from the shard's message. */
 export const orderedInstruction = (
   time: Time,
   { id, graceSeconds, machines, ackPending }: {
@@ -53,7 +52,7 @@ export const orderedInstruction = (
   };
 };
 
-/** How the annotation of a Node shows a machine of its instructions. */
+/** The machine of a Node's annotation. */
 const machineShown = (
   node: NodeProjection,
   mark: CordonMark,
@@ -68,7 +67,7 @@ const machineShown = (
   };
 };
 
-/** Instructions that some Node shows without an end, with all Nodes that name them. */
+/** Instructions without an end on some Node, with all Nodes that name them. */
 export const shownInstructions = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
@@ -95,7 +94,7 @@ export const shownInstructions = (
   }));
 };
 
-/** The machines of an instruction that restarts, with what their Nodes show by now. */
+/** The machines of a restarting instruction, with the current state of their Nodes. */
 export const machinesNow = (
   { id, machines }: InstructionEntry,
   nodeOf: (name: string) => NodeProjection | undefined,

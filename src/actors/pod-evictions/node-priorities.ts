@@ -1,34 +1,34 @@
 /**
- * Which node is to be empty first, for all budgets and for the write budget alike.
+ * The order in which nodes are emptied, for all budgets and the write budget.
  *
- * Promises: priorities are computed anew when a node asks that has none, but seldom enough that
- * many nodes cannot keep the process from its other work; a node without priority comes last.
+ * Promises: priorities are recomputed when a node without one is queried, but rarely enough that
+ * many nodes cannot starve the process; a node without priority comes last.
  */
 import type { Budget } from '../../domain/drain/budget.ts';
 import { nodePriorities, type PendingNode } from '../../domain/drain/node-priority.ts';
 import type { PodFacts } from '../../domain/drain/pod-facts.ts';
 import type { Uid } from '../../domain/ids.ts';
 
-/** Between two computations, for each node: a hundred nodes at most five times a second. */
+/** Minimum time between computations, per node: a hundred nodes at most five times a second. */
 const PAUSE_MS_PER_NODE = 2;
 /** After every node that has a priority. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** What a pod that is to leave contributes to the priority of its node. */
+/** The contribution of a pod to the priority of its node. */
 export interface PendingPod {
   readonly uid: Uid;
   readonly facts: Pick<PodFacts, 'need' | 'terminating'>;
   readonly terms: { readonly drainSinceMs: number; readonly podsLeft: () => number };
 }
 
-/** What priorities are computed from. */
+/** The inputs of priorities. */
 export interface PendingNodes {
   readonly nodes: readonly PendingNode[];
-  /** How many pods of a budget may be away at once, at least 1. */
+  /** How many pods of a budget may be disrupted at once, at least 1. */
   readonly slotsOf: (budget: string) => number;
 }
 
-/** How many pods of the budget may be away when all of them are healthy. */
+/** How many pods of the budget may be disrupted when all are healthy. */
 const slotsOf = ({ expectedPods, desiredHealthy }: Budget): number =>
   Math.max(1, expectedPods - desiredHealthy);
 
@@ -41,7 +41,7 @@ export const pendingNodes = (
   const pendingNode = (name: string, pods: ReadonlySet<PendingPod>): PendingNode => {
     const waiters = new Map<string, number>();
     const [first] = pods;
-    // Pods of tiers that have not started are not among those that are to leave yet.
+    // Excludes pods of tiers that have not started.
     let others = Math.max(0, (first?.terms.podsLeft() ?? 0) - pods.size);
     for (const { uid, facts: { terminating, need } } of pods) {
       if (terminating) continue;

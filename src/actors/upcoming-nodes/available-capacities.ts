@@ -2,8 +2,8 @@
  * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; of frames that come together the last of each profile counts; the number of
- * profiles is bounded, and one beyond it is left out, counted and logged.
+ * profile is kept; of simultaneous frames the last of each profile counts; the number of profiles
+ * is bounded, and further ones are ignored, counted and logged.
  */
 import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
@@ -30,18 +30,18 @@ import { availableCapacityEvents, provideAvailableCapacity } from './available-c
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
-/** Profiles that are followed; a fleet has far fewer. */
+/** The maximum number of profiles; a fleet has far fewer. */
 export const PROFILES_MAX = 10_000;
 
 type Machine = typeof availableCapacity;
 
-/** What is known of one profile beside its object. */
+/** The data of one profile besides its object. */
 interface ProfileEntry {
   readonly key: ObjectKey;
   reported: CapacityReport;
 }
 
-/** What the profiles are made from. */
+/** The inputs of the profiles. */
 export interface AvailableCapacitiesOptions {
   readonly news: Observable<SessionNews>;
   readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
@@ -53,11 +53,11 @@ export interface AvailableCapacityRegistry {
   readonly actors: () => Iterable<Actor<Machine>>;
   readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
-  /** Forgets what the fleet reported; for the end of a term of leadership. */
+  /** Discards the fleet's reports, at the end of a term of leadership. */
   readonly renounce: () => void;
   /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
-  /** Begins no more writes and resolves when those in flight have their answers. */
+  /** Starts no more writes and resolves when those in flight have their answers. */
   readonly stop: () => Promise<void>;
 }
 
@@ -81,7 +81,7 @@ class Profiles implements AvailableCapacityRegistry {
     this.#slots = startConcurrencyLimit<ProfileEntry>({
       atOnce: PROFILES_AT_ONCE,
       keyOf: ({ key }) => key,
-      // One that was removed while it waited has nothing to write any more.
+      // A profile that was removed while it waited has nothing to write.
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
@@ -159,7 +159,7 @@ class Profiles implements AvailableCapacityRegistry {
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
       telemetry.count('tidegate_available_capacities_left_out_total', 1);
-      telemetry.log('warn', 'Too many profiles of free capacity: one is left out', { name: key });
+      telemetry.log('warn', 'Too many profiles of free capacity: profile ignored', { name: key });
       return;
     }
     const entry = known ?? { key, reported };

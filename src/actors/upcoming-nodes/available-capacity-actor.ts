@@ -50,7 +50,7 @@ export const availableCapacityEvents = (
 ): Omit<AvailableCapacityActions, 'requestSlot'> => {
   const recordProblem =
     (reason: EventNote['reason']) => ({ name, facts, problem }: AvailableCapacityContext): void => {
-      log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
+      log('warn', 'Cannot write AvailableCapacity', { name, reason, problem });
       record({
         regarding: {
           apiVersion: 'bigfleet.lucy.sh/v1alpha1',

@@ -23,5 +23,5 @@ test('a subscriber that throws is told, and the stream goes on for everybody', a
   // RxJS tells defects in a later turn of the loop.
   for (let turn = 0; turn < 1000 && said.length < 2; turn += 1) await simulatedTime().settle();
   expect(heard).toEqual([1, 2]);
-  expect(said).toEqual(Array(2).fill('A subscriber of a stream failed by a defect'));
+  expect(said).toEqual(Array(2).fill('Stream subscriber threw'));
 });

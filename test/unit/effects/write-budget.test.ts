@@ -166,7 +166,7 @@ describe('the write gate', () => {
     const early = send('phase', '/early');
     await time.settle();
     let isShut = false;
-    const shut = gate.shut('this process stops writing').then(() => {
+    const shut = gate.shut('this process is stopping').then(() => {
       isShut = true;
     });
     gate.openUntil(60_000);

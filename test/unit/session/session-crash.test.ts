@@ -99,7 +99,7 @@ describe('a replay gap', () => {
     await time.settle();
     shard.stream().ack('rollup');
     expect(tags(news)).toEqual(['StreamOpened']);
-    expect(logged).toContain('Resync not proven: a frame of the replay was unreadable');
+    expect(logged).toContain('Resync incomplete: a frame of the replay was malformed');
   });
 
   test('after the replay takes nothing back', async () => {
