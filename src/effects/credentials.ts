@@ -1,8 +1,8 @@
 /**
- * Reads the key pair of the session and says whether it is fit to dial with.
+ * Reads and validates the key pair of the session.
  *
  * Promises: never fails; every problem is one sentence that names the file or the field. The pair
- * is fit when key and certificate belong together, the certificate is valid now, and it carries
+ * is valid when key and certificate match, the certificate is currently valid, and it carries
  * exactly one `bigfleet://cluster/…` URI, which is ours (WIRE-08): the shard would refuse anything
  * else, so it is not even dialled.
  */
@@ -12,7 +12,7 @@ import { Clock, Context, Effect, Layer } from 'effect';
 import type { CredentialsReading, KeyPair } from '../domain/credentials.ts';
 import type { ClusterId } from '../domain/ids.ts';
 
-/** Where the PEM files are (`--tls-cert`, `--tls-key`, `--tls-ca`). */
+/** The paths of the PEM files (`--tls-cert`, `--tls-key`, `--tls-ca`). */
 export interface CredentialFiles {
   readonly certificate: string;
   readonly key: string;
@@ -29,7 +29,7 @@ const parsed = <T>(parse: () => T): T | undefined => {
   }
 };
 
-/** The URIs of a `subjectAltName` as Node prints it; a value with a comma is printed in quotes. */
+/** The URIs of a `subjectAltName` as Node prints it; values with a comma are quoted. */
 const urisOf = (subjectAltName: string | undefined): readonly string[] =>
   [...(subjectAltName ?? '').matchAll(/(?:^|, )URI:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map(([, uri]) => {
     const text = uri ?? '';
@@ -50,7 +50,7 @@ const identityProblem = (
   }
   return found[0] === wanted
     ? undefined
-    : `the certificate is for "${found[0]}" and not for "${wanted}"`;
+    : `the certificate is for "${found[0]}", not for "${wanted}"`;
 };
 
 const validityProblem = (certificate: X509Certificate, nowMs: number): string | undefined => {
@@ -62,21 +62,21 @@ const validityProblem = (certificate: X509Certificate, nowMs: number): string | 
     : undefined;
 };
 
-/** Why `pair` is not fit to dial with at `nowMs`, or `undefined`. */
+/** Why `pair` is invalid at `nowMs`, or `undefined`. */
 export const keyPairProblem = (
   pair: Pick<KeyPair, 'certificate' | 'key' | 'authority'>,
   cluster: ClusterId,
   nowMs: number,
 ): string | undefined => {
   const certificate = parsed(() => new X509Certificate(pair.certificate));
-  if (certificate === undefined) return 'the certificate file holds no PEM certificate';
+  if (certificate === undefined) return 'the certificate file contains no PEM certificate';
   const key: KeyObject | undefined = parsed(() => createPrivateKey(pair.key));
-  if (key === undefined) return 'the key file holds no PEM private key';
+  if (key === undefined) return 'the key file contains no PEM private key';
   if (parsed(() => new X509Certificate(pair.authority)) === undefined) {
-    return 'the CA file holds no PEM certificate';
+    return 'the CA file contains no PEM certificate';
   }
   if (parsed(() => certificate.checkPrivateKey(key)) !== true) {
-    return 'the private key does not belong to the certificate';
+    return 'the private key does not match the certificate';
   }
   return validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
 };

@@ -1,9 +1,9 @@
 /**
- * The way to the API server: credentials as they are now, and the sockets that were opened by them.
+ * The client pool for the API server: current credentials, and the sockets opened with them.
  *
- * Promises: credentials are read again every half minute (the previous ones stay when that fails)
- * and, from scratch, after a 401; new TLS material is used for new connections while requests on
- * old ones finish.
+ * Promises: credentials are read again every half minute (the previous ones stay on failure) and,
+ * from scratch, after a 401; new TLS material is used for new connections while requests on old
+ * ones finish.
  */
 import { Clock, Effect, type Scope } from 'effect';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
@@ -22,9 +22,9 @@ import {
 /** A service account's token is renewed long before it expires. */
 const CREDENTIALS_FRESH_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Shorter than the idle timeout of the API server, which would close under our hands. */
+/** Shorter than the idle timeout of the API server, so that it never closes a socket in use. */
 const SOCKET_IDLE_MS = 30_000;
-/** Requests at once; more wait for a socket. */
+/** Concurrent requests; more wait for a socket. */
 const SOCKETS_MAX = 256;
 const NANOS_PER_MS = 1_000_000n;
 
@@ -33,7 +33,7 @@ const monotonicMs = Effect.map(
   (nanos) => Number(nanos / NANOS_PER_MS),
 );
 
-/** Credentials in use, with the sockets that were opened by them. */
+/** Current credentials, with the sockets opened with them. */
 export interface Door {
   readonly credentials: Credentials;
   readonly fingerprint: string;
@@ -55,7 +55,7 @@ const dispatcherOf = ({ proxy, tls }: Credentials): Dispatcher => {
     : new ProxyAgent({ ...options, uri: proxy, requestTls: tls });
 };
 
-/** Opens the door anew, or keeps its sockets when nothing that TLS sees has changed. */
+/** Opens a new pool, or keeps the sockets when the TLS material is unchanged. */
 const reopened = (old: Door | undefined, credentials: Credentials, readAtMs: number): Door => {
   const fingerprint = tlsFingerprint(credentials);
   if (old?.fingerprint === fingerprint) return { ...old, credentials, readAtMs };
@@ -63,11 +63,11 @@ const reopened = (old: Door | undefined, credentials: Credentials, readAtMs: num
   return { credentials, fingerprint, dispatcher: dispatcherOf(credentials), readAtMs };
 };
 
-/** Hands out the current door. */
+/** Provides the current pool. */
 export interface Doorkeeper {
-  /** The door in use; its credentials are read again when they are old. */
+  /** The current pool; reads its credentials again when they are old. */
   readonly fresh: Effect.Effect<Door>;
-  /** After a 401 of `used`; gives `used` back when there is nothing newer. */
+  /** After a 401 of `used`; returns `used` when there is nothing newer. */
   readonly renewed: (used: Door) => Effect.Effect<Door, NotSent>;
 }
 
@@ -78,7 +78,7 @@ const sameProof = (one: Door, other: Door): boolean =>
   sameJson(one.credentials.headers, other.credentials.headers) &&
   one.fingerprint === other.fingerprint;
 
-/** Opens the door that `source` names; leaving the scope closes every socket. */
+/** Opens the pool of `source`; leaving the scope closes every socket. */
 export const makeDoorkeeper = (
   source: KubeconfigSource,
   telemetry: Telemetry,
@@ -93,7 +93,7 @@ export const makeDoorkeeper = (
       return door;
     });
     const kept = ({ why }: KubeconfigUnusable): Door => {
-      telemetry.log('warn', 'Cannot read credentials again, the previous ones stay', { why });
+      telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why });
       return door;
     };
     const fresh = Effect.gen(function* () {

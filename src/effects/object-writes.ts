@@ -1,9 +1,9 @@
 /**
- * Writes of one kind of custom resource, each folded into an outcome that a statechart can act on.
+ * Writes one kind of custom resource and folds each result into an outcome for a statechart.
  *
- * Promises: nothing fails and nothing is retried here; an object that already exists is looked at
- * instead of created, so an answer that was lost on the way does no harm; a deletion names the UID
- * that it means; a server-side apply that meets another manager's fields says whose they are.
+ * Promises: nothing fails and nothing is retried here; an object that already exists is read
+ * instead of created, so that a lost answer does no harm; a deletion names the UID; a server-side
+ * apply conflict names the managers of the fields.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
@@ -16,21 +16,21 @@ import type { WriteClass, WriteFault, Writes } from './writes.ts';
 const WRITE_TIMEOUT_MS = 15_000;
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** How a write ended, as `bigfleet_operator_upcoming_node_writes_total` counts it. */
+/** How a write ended, as a label of `bigfleet_operator_upcoming_node_writes_total`. */
 export type WriteResult = 'success' | 'conflict' | 'error';
 
-/** What is written, and by which means. */
+/** The resource, and how to write it. */
 export interface ObjectWritesOptions<Current> {
   /** `/apis/<group>/<version>/<plural>`. */
   readonly path: string;
   readonly api: KubeApi['Service'];
   readonly writes: Writes['Service'];
   readonly project: (raw: unknown) => Current | undefined;
-  /** Its place in the write budget; default `phase`. */
+  /** Its class in the write budget; default `phase`. */
   readonly writeClass?: WriteClass;
 }
 
-/** One write with the word that counts it. */
+/** One write with its metric label. */
 export interface CountedOutcome<Current> {
   readonly outcome: WriteOutcome<Current>;
   readonly result: WriteResult;
@@ -38,7 +38,7 @@ export interface CountedOutcome<Current> {
 
 type Act<Current> = Effect.Effect<CountedOutcome<Current>>;
 
-/** One server-side apply with the word that counts it. */
+/** One server-side apply with its metric label. */
 export interface CountedApply<Current> {
   readonly outcome: ApplyOutcome<Current>;
   readonly result: WriteResult;
@@ -54,15 +54,15 @@ export interface ObjectWrites<Current> {
   readonly create: (object: object, name: string) => Act<Current>;
   readonly patch: (name: string, patch: object) => Act<Current>;
   readonly patchStatus: (name: string, patch: object) => Act<Current>;
-  /** Creates the object where there is none. */
+  /** Creates the object if it does not exist. */
   readonly apply: Apply<Current>;
   readonly applyStatus: Apply<Current>;
   readonly remove: (name: string, uid: string) => Act<Current>;
-  /** Looks at the object instead of writing, after a write that came too late. */
+  /** Reads the object instead of writing, after a write that came too late. */
   readonly look: (name: string) => Act<Current>;
 }
 
-/** Answers that will be the same next time; a 409 or 429 is none of them. */
+/** Answers that a retry would repeat; excludes 409 and 429. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);
 
 const reasonIn = ({ status, body }: KubeAnswer): string =>
@@ -82,7 +82,7 @@ const judgeBy =
     if (isGood(answer.status)) {
       const current = project(answer.body);
       return current === undefined
-        ? fault('the API server answered with something that is no such object')
+        ? fault('the answer of the API server is not such an object')
         : { outcome: { _tag: 'Written', current }, result: 'success' };
     }
     if (answer.status === 404) return { outcome: { _tag: 'Absent' }, result: 'error' };
@@ -92,7 +92,7 @@ const judgeBy =
     return fault(reasonIn(answer), answer.status === 409 ? 'conflict' : 'error');
   };
 
-/** Where there need be no object, 404 means that its kind or its namespace is missing. */
+/** Where the object may be missing, 404 means that its resource type or namespace is. */
 const judgeMaking = <Current>(judge: Judge<Current>): Judge<Current> => (answer) =>
   answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
 

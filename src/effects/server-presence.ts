@@ -1,35 +1,34 @@
 /**
- * Whether the API server can be reached, as writes find out (DR-37).
+ * Tracks whether the API server is reachable, from the results of writes (DR-37).
  *
- * Promises: while no connection can be made one write at a time tries, after a pause, and the
- * others wait for what becomes of it; any answer lets everybody go on. Pure arithmetic on the time
- * that it is given.
+ * Promises: while connections fail, one write at a time probes after a pause, and the others wait
+ * for its result; any answer releases all. Pure arithmetic on the given time.
  */
 
-/** Between two tries. */
+/** Between two probes. */
 const PAUSE_MS = 500;
-/** How soon to look again at a try that is under way, and when it is not waited for any more. */
+/** How often to check a probe in flight, and when to stop waiting for it. */
 const LOOK_MS = 50;
 const TRY_MS = 20_000;
 
-/** What became of a write that was let go. */
+/** The result of a released write. */
 export type WriteTrial =
-  /** It left: the API server is there, even when the answer was lost. */
+  /** It was sent: the API server is reachable, even when the answer was lost. */
   | 'Left'
   /** No connection could be made. */
   | 'Unconnected'
-  /** It was held back by ourselves, and tells nothing. */
+  /** This process withheld it: no information. */
   | 'HeldBack';
 
-/** The presence of the API server. */
+/** The reachability of the API server. */
 export interface ServerPresence {
   /** How long the next write has to wait; 0 when it may go now. */
   readonly waitMs: (nowMs: number) => number;
-  /** A write goes; says what is to be told when it has come to its end. */
+  /** A write starts; returns the callback for its result. */
   readonly letGo: (nowMs: number) => (trial: WriteTrial, nowMs: number) => void;
 }
 
-/** Taken to be there. */
+/** Assumes a reachable server. */
 export const serverPresence = (): ServerPresence => {
   let nextTryMs: number | undefined;
   let trying: { readonly sinceMs: number } | undefined;

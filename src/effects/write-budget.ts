@@ -1,11 +1,10 @@
 /**
- * The live `Writes`: one token bucket for everything that changes the cluster (DR-36).
+ * The live `Writes`: one token bucket for all writes to the cluster (DR-36).
  *
- * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
- * a class they go in the order of arrival; an interrupted write leaves its place; a write that
- * finds its class full is not sent. While no connection can be made all writes wait but one that
- * tries (DR-37). The gate is asked before waiting (nothing waits in vain), after
- * it, and once more in the step that sends the first byte. Follows Effect's clock.
+ * Promises: writes queue in classes, and a queued write of a higher class always goes first; FIFO
+ * within a class; an interrupted write leaves the queue; a write to a full class is not sent. While
+ * connections fail, all writes wait except one probe (DR-37). The gate is checked before queueing,
+ * after it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -14,29 +13,29 @@ import { type ServerPresence, serverPresence, type WriteTrial } from './server-p
 import { WriteGate } from './write-gate.ts';
 import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
-/** How many writes a second, and how many at once after a quiet time. */
+/** The rate of writes per second, and the burst after an idle time. */
 export interface WriteBudgetOptions {
   readonly qps: number;
   readonly burst: number;
-  /** Writes that may wait in one class. */
+  /** The queue limit of one class. */
   readonly waitingMax?: number;
   readonly telemetry: Telemetry;
 }
 
-/** Callers bound themselves far below it. */
+/** Callers limit themselves far below it. */
 const WAITING_WRITES_MAX = 20_000;
 
 const NANOS_PER_MS = 1e6;
 
 const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / NANOS_PER_MS);
 
-/** A token bucket: pure arithmetic on the time that it is given. */
+/** A token bucket: pure arithmetic on the given time. */
 interface Bucket {
-  /** Takes a token at `nowMs`; otherwise says how long until there is one. */
+  /** Takes a token at `nowMs`; otherwise returns the time until there is one. */
   readonly take: (nowMs: number) => number;
 }
 
-/** `take` gives 0 when a token was taken, else the wait in milliseconds. */
+/** `take` returns 0 when a token was taken, else the wait in milliseconds. */
 const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
   let tokens = burst;
   let filledAtMs = startMs;
@@ -53,13 +52,13 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
   };
 };
 
-/** The class was full: the write did not even wait. */
+/** The class was full: the write was not queued. */
 class QueueFull extends NotSent {}
 
-/** A write that waits; called once with its turn. */
+/** A queued write; called once when its turn comes. */
 type Waiter = (end: TrialEnd) => void;
 
-/** Those who wait, most urgent first. */
+/** Queued writes, most urgent first. */
 interface Queue {
   readonly add: (writeClass: WriteClass, waiter: Waiter) => boolean;
   readonly remove: (writeClass: WriteClass, waiter: Waiter) => void;
@@ -101,10 +100,10 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   };
 };
 
-/** Told what became of the write. */
+/** Called with the result of the write. */
 type TrialEnd = ReturnType<ServerPresence['letGo']>;
 
-/** A turn to write: waits for the budget. */
+/** Waits for the budget. */
 type Turn = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
 const makeTurns = (
@@ -117,10 +116,10 @@ const makeTurns = (
     const queue = makeQueue(telemetry, waitingMax);
     const presence = serverPresence();
     let dispensing = false;
-    /** Writes that the gate will not let out wait for nobody. */
+    /** Writes that the gate refuses leave the queue. */
     const take = (nowMs: number): number =>
       (isOpen() ? presence.waitMs(nowMs) : 0) || bucket.take(nowMs);
-    /** Hands out tokens while anybody waits for one, then ends. */
+    /** Hands out tokens while any write waits, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
         if (queue.empty()) {
@@ -145,7 +144,7 @@ const makeTurns = (
         const turn = Deferred.makeUnsafe<TrialEnd>();
         const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(turn, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
-          return yield* new QueueFull({ why: `too many writes of class "${writeClass}" wait` });
+          return yield* new QueueFull({ why: `too many queued writes of class "${writeClass}"` });
         }
         return yield* Effect.ensuring(
           Effect.andThen(startDispensing, Deferred.await(turn)),
@@ -154,7 +153,7 @@ const makeTurns = (
       });
   });
 
-/** What became of a write, as its counter's label. */
+/** The outcome of a write, as its metric label. */
 const outcomeOf = (fault: WriteFault): string => {
   if (fault._tag === 'NotLeader') return 'not_leader';
   if (fault instanceof QueueFull) return 'queue_full';
@@ -172,7 +171,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    /** One call, with word of what it tells about the API server. */
+    /** One call; reports the reachability of the API server. */
     const tried = (call: KubeCall, tell: TrialEnd) =>
       Effect.suspend(() => {
         let trial: WriteTrial = 'Unconnected';
@@ -202,7 +201,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
         return yield* Effect.andThen(permitted, tried(call, tell)).pipe(
-          // What the gate held back at the last moment was refused by the gate, not by the network.
+          // A write withheld at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );
       }).pipe(

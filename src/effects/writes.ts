@@ -1,9 +1,9 @@
 /**
- * The way out for everything that changes the cluster: one budget of writes a second, in classes,
- * behind one gate that is open only while this process holds the lease.
+ * The path of all writes to the cluster: one budget of writes per second, in classes, behind one
+ * gate that is open only while this process holds the lease.
  *
- * Promises: a write waits for the budget first and passes the gate last, right before it is sent;
- * a higher class never waits behind a lower one; lease calls do not come this way.
+ * Promises: a write waits for the budget first and passes the gate last, right before it is sent; a
+ * higher class never waits behind a lower one; lease calls bypass it.
  */
 import { Context, Data, type Effect } from 'effect';
 import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';
@@ -17,7 +17,7 @@ export class NotLeader extends Data.TaggedError('NotLeader')<{ readonly why: str
 
 export type WriteFault = KubeFault | NotLeader;
 
-/** The cluster's one door for writes; live in `write-budget.ts`. */
+/** The only path for writes to the cluster; live in `write-budget.ts`. */
 export class Writes extends Context.Service<Writes, {
   readonly send: (
     writeClass: WriteClass,

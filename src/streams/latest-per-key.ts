@@ -1,32 +1,31 @@
 /**
- * Work on the latest value of each key, a bounded number of keys at once.
+ * Processes the latest value of each key, with bounded concurrency.
  *
- * Promises: never two works of one key at a time; a value that comes while its key is busy or
- * waits replaces the one that waits, so the last value of a burst is always worked on; keys take
- * turns in the order in which they asked; what is kept is one value per key that is busy or waits,
- * and an entry leaves when its key goes idle.
+ * Promises: never two tasks of one key at a time; a value that arrives while its key is busy or
+ * queued replaces the queued one, so the last value of a burst is always processed; keys are served
+ * FIFO; memory is one value per busy or queued key, and an idle key's entry is removed.
  */
 import { from, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
 
-/** How values are told apart and worked on. */
+/** How to key and process values. */
 export interface LatestPerKeyOptions<Value, Result> {
   readonly key: (value: Value) => string;
-  /** Keys at once. */
+  /** Concurrent keys. */
   readonly concurrency: number;
-  /** One turn of a key; it is over when this completes. An error ends the whole stream. */
+  /** One task of a key; it ends when this completes. An error ends the whole stream. */
   readonly work: (value: Value) => ObservableInput<Result>;
 }
 
-/** Results of the works, as they come; completes when the source has and all work is done. */
+/** Emits results as they arrive; completes when the source has and all tasks are done. */
 export const latestPerKey = <Value, Result>(
   { key, concurrency, work }: LatestPerKeyOptions<Value, Result>,
 ): OperatorFunction<Value, Result> =>
 (source) =>
   new Observable<Result>((subscriber) => {
     const busy = new Set<string>();
-    /** Waits for a turn, in order of asking. */
+    /** Queued, in order of arrival. */
     const waiting = new Map<string, Value>();
-    /** Came while its own key was busy; asks again when that turn ends. */
+    /** Arrived while its key was busy; queued again when that task ends. */
     const behind = new Map<string, Value>();
     const turns = new Subscription();
     let ended = false;
@@ -53,14 +52,14 @@ export const latestPerKey = <Value, Result>(
         },
       });
       turns.add(turn);
-      // Runs after the work has cleaned up behind itself, so that two never overlap.
+      // Runs after the task's cleanup, so that two never overlap.
       turn.add(() => {
         turns.remove(turn);
         if (done) finish(name);
       });
     };
 
-    /** A loop and no recursion: turns may end in the moment they start. */
+    /** A loop instead of recursion: a task may end while it starts. */
     const startTurns = (): void => {
       if (starting) return;
       starting = true;

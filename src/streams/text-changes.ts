@@ -1,8 +1,8 @@
 /**
- * Readings of a file → what changed for those who use it.
+ * Maps readings of a file to changes.
  *
- * Promises: the same text says nothing twice, and a text that is not good never takes a good one
- * away; each problem is told once.
+ * Promises: unchanged text emits nothing, and an invalid text never replaces a valid one; each
+ * problem is emitted once.
  */
 import { distinctUntilChanged, map, type OperatorFunction } from 'rxjs';
 import type { Judged, TextChange, TextReading } from '../domain/text-file.ts';
@@ -12,7 +12,7 @@ const same = (before: TextReading, now: TextReading): boolean =>
     ? now._tag === 'Text' && before.text === now.text
     : now._tag === 'Unreadable' && before.problem === now.problem;
 
-/** Keeps what is new in readings of a file, judged by `judge`. */
+/** Emits the changes among readings of a file, judged by `judge`. */
 export const textChanges = <Value>(
   judge: (text: string) => Judged<Value>,
 ): OperatorFunction<TextReading, TextChange<Value>> =>

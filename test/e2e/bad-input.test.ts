@@ -146,7 +146,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
       expect.stringContaining('the machine state 99 is unknown'),
       expect.stringContaining('the machine id is empty'),
       expect.stringMatching(/it has 104\d{5} bytes where 1048576 are allowed/),
-      expect.stringContaining('it has no payload that this version knows'),
+      expect.stringContaining('its payload is unknown to this version'),
       expect.stringContaining('Cannot read a frame of 7 bytes'),
       expect.stringMatching(/Cannot read a frame of \d+ bytes/),
     ]);

@@ -161,7 +161,9 @@ type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
 const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
   const { line, tap } = parts;
   if (!(call.mayLeave?.() ?? true)) {
-    return resume(Effect.fail(new NotSent({ why: 'the request may not leave any more' })));
+    return resume(
+      Effect.fail(new NotSent({ why: 'the precondition of the request no longer holds' })),
+    );
   }
   const mishap = mishapOf(parts);
   if (mishap === 'unreachable') return resume(Effect.fail(new NotSent({ why: UNREACHABLE })));

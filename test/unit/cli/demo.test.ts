@@ -59,7 +59,7 @@ test('a story begins when its page is open, and not before, however long that ta
   });
   await time.advance(3_600_000);
   expect(asked).toEqual([]);
-  expect(lines.join('')).toContain(`Open ${page.url} in a browser, and it begins.`);
+  expect(lines.join('')).toContain(`Open ${page.url} in a browser to begin.`);
   page.isOpened = true;
   await time.advance(1000);
   expect(asked).toEqual(['/apis/apps/v1/namespaces/default/deployments']);
@@ -75,6 +75,6 @@ test('a story that nobody could watch is refused before anything is started', as
     { terminal: quietly(lines), time: simulatedTime() },
   );
   expect([code, lines]).toEqual([EXIT.usage, [
-    'Cannot use --when-watched without a page to watch: add --inspect-addr=:8772',
+    'Cannot use --when-watched without a live page: add --inspect-addr=:8772',
   ]]);
 });

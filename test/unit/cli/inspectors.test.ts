@@ -33,7 +33,7 @@ test('nobody looks on where neither page nor recording is asked for', async () =
 test('a recording is one onlooker and one file', async () => {
   const folder = await emptyFolder();
   const { inspectors, lines } = await looked({ recordFile: join(folder, 'report.jsonl') });
-  expect([inspectors, lines]).toEqual([1, ['Lifecycles are recorded']]);
+  expect([inspectors, lines]).toEqual([1, ['Recording lifecycles']]);
   expect(await readdir(folder)).toEqual(['report.jsonl']);
 });
 

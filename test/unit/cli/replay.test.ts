@@ -96,7 +96,7 @@ test('a replay tells the way of one actor, in words and as JSON', async () => {
 });
 
 test.each([
-  [{ until: 'soon' }, /^Cannot use --until "soon": it is no moment; write 90s or /],
+  [{ until: 'soon' }, /^Cannot use --until "soon": it is not a time; write 90s or /],
   [{ speed: '0' }, /^Cannot use --speed "0": write a number above 0$/],
   [{ format: 'xml' }, /^Cannot use --output "xml": it is unknown; write one of table, json$/],
   [

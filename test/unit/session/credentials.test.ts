@@ -52,7 +52,7 @@ describe('wire 8: a key pair is fit only when the shard would take it', () => {
       issued('URI:bigfleet://cluster/prod-1'),
     ];
     expect(problemOf({ certificate: one.certificate, key: two.key })).toBe(
-      'the private key does not belong to the certificate',
+      'the private key does not match the certificate',
     );
     expect(problemOf({ certificate: '', key: one.key })).toContain('certificate file');
     expect(problemOf({ certificate: one.certificate, key: 'x' })).toContain('key file');

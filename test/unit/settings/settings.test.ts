@@ -135,7 +135,7 @@ describe('operator settings', () => {
     ],
     [
       { ...least, 'rollup-interval': '10' },
-      'Cannot use --rollup-interval "10": it is no duration; write a number with its unit, such as 10s or 1m30s',
+      'Cannot use --rollup-interval "10": it is not a duration; write a number with its unit, such as 10s or 1m30s',
     ],
     [
       { ...least, 'rollup-interval': '1ms' },
@@ -292,8 +292,7 @@ describe('fleet settings', () => {
   test('refuse a fleet that nobody can dial', () => {
     expect(fleetSettings({ listen: '0' }, { environment: {} })).toMatchObject({
       _tag: 'SettingsProblem',
-      message:
-        'Cannot use --listen "0": a fleet that nobody can dial does nothing; write HOST:PORT',
+      message: 'Cannot use --listen "0": the fleet would be unreachable; write HOST:PORT',
     });
   });
 });
