@@ -145,7 +145,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect(problems).toEqual([
       expect.stringContaining('the machine state 99 is unknown'),
       expect.stringContaining('the machine id is empty'),
-      expect.stringMatching(/it has 104\d{5} bytes where 1048576 are allowed/),
+      expect.stringMatching(/it has 104\d{5} bytes, limit 1048576/),
       expect.stringContaining('its payload is unknown to this version'),
       expect.stringContaining('Cannot read a frame of 7 bytes'),
       expect.stringMatching(/Cannot read a frame of \d+ bytes/),

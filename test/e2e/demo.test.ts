@@ -180,7 +180,7 @@ describeWithBrowser('the demo', (browser) => {
       const { recording } = await followedDemo(name);
       const replay = spawnTidegate({ name: `replay ${name}`, args: ['replay', recording] });
       const code = await replay.exited;
-      expect([code, replay.logs().filter(({ msg }) => / cannot be played: /.test(String(msg)))])
+      expect([code, replay.logs().filter(({ msg }) => / cannot be replayed: /.test(String(msg)))])
         .toEqual([0, []]);
     });
 

@@ -141,7 +141,7 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
       /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that this request was part of/,
     );
     expect(await explained(bed(), 'machine', machine?.id ?? '')).toMatch(
-      /: Ready[\s\S]*Its Node ".+" has joined and is ready/,
+      /: Ready[\s\S]*Its Node ".+" joined and is ready/,
     );
   });
 

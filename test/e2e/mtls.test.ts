@@ -296,7 +296,7 @@ so once',
       await untilAccepted(operator, 2);
       expect(await untilSession(fleet)).toMatchObject({ number: third.number });
       expect(entries(operator, kept).map(({ problem }) => problem)).toEqual([
-        `Cannot use the key pair "${keys.certificate}": the key file holds no PEM private key`,
+        `Cannot use the key pair "${keys.certificate}": the key file contains no PEM private key`,
         `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
         'certificate',
       ]);

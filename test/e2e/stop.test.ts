@@ -145,7 +145,7 @@ describe('operator that cannot work', () => {
     const operator = operatorOn(pathOf(stub));
     expect(await operator.exited).toBe(1);
     expect(sentences(operator)).toEqual([
-      'Cannot work with Kubernetes v1.30.9: 1.31 or newer is needed',
+      'Cannot use Kubernetes v1.30.9: 1.31 or newer is required',
     ]);
     expect(stub.requests.map(({ path }) => path)).toEqual(['/version']);
   });

@@ -157,7 +157,7 @@ describeWithTestbed(
       const { code, stdout } = await run('explain', 'n1', here());
       expect(code).toBe(0);
       expect(stdout).toContain('Node n1: Draining');
-      expect(stdout).toContain('The fleet takes this machine back (instruction i-7)');
+      expect(stdout).toContain('The fleet reclaims this machine (instruction i-7)');
       expect(stdout).toContain('Can act    The owner of the application:');
     });
 

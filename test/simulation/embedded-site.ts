@@ -41,7 +41,7 @@ export interface SiteOptions {
   readonly seed: number;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
-  /** Machines that the fleet owns at its first start. */
+  /** Number of machines at the first start. */
   readonly machines?: number;
   readonly pace?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;

@@ -95,13 +95,13 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
 };
 
 describe('eviction dispatcher', () => {
-  test('DR-34: evictions leave node by node, fewest pods left first', () => {
+  test('DR-34: evictions are sent node by node, fewest pods first', () => {
     const { run, sent } = rig({ a: 9, b: 3 }, 2);
     run();
     expect(sent).toEqual(['b-p0', 'b-p1', 'a-p0', 'a-p1']);
   });
 
-  test('DR-34: few are between choice and wire, and each that was sent makes room', () => {
+  test('DR-34: few evictions are between choice and wire, and each sent one makes room', () => {
     const { dispatcher, run, sent } = rig({ a: 1 }, 20);
     run();
     const before = sent.length;
@@ -111,7 +111,7 @@ describe('eviction dispatcher', () => {
     expect(sent.length).toBe(before + 1);
   });
 
-  test('DR-34: a pod that stopped waiting or cancelled is passed over', () => {
+  test('DR-34: a pod that stopped waiting or cancelled is skipped', () => {
     const { dispatcher, run, sent, waiting } = rig({ a: 1 }, 3);
     waiting.delete('a-p0');
     dispatcher.cancel(uid('a-p1'));
@@ -120,7 +120,7 @@ describe('eviction dispatcher', () => {
     expect(dispatcher.dispatchOne()).toBe(false);
   });
 
-  test('DR-37: no eviction leaves once the circuit is open, and one that probes may', () => {
+  test('DR-37: no eviction is sent while the circuit is open, except a probe', () => {
     const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
     state.closed = () => sent.length < 1;
     run();
@@ -129,14 +129,14 @@ describe('eviction dispatcher', () => {
     expect(sent).toEqual(['a-p0', 'a-p1']);
   });
 
-  test('DR-34: a free slot is taken when the eviction of its pod comes first', () => {
+  test('DR-34: a free slot is taken when the eviction of its pod is first by rank', () => {
     const made = rig({ a: 3, b: 9 }, 1);
     made.offer('c-p0', 'c', 5);
     made.run();
     expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
   });
 
-  test('DR-34: a slot that no pod wants any more is declined, and the next pod goes', () => {
+  test('DR-34: a slot that no pod needs any more is declined, and the next pod is evicted', () => {
     const made = rig({ a: 9 }, 1);
     made.offer('c-p0', 'c', 1);
     made.waiting.delete('c-p0');

@@ -9,7 +9,7 @@ afterEach(() => {
   config.onUnhandledError = null;
 });
 
-test('a subscriber that throws is told, and the stream goes on for everybody', async () => {
+test('a subscriber that throws is logged, and the stream continues for the others', async () => {
   const said: string[] = [];
   logStreamDefects({ ...silentTelemetry, log: (_, message) => said.push(message) });
   const facts = new Subject<number>();
@@ -20,7 +20,7 @@ test('a subscriber that throws is told, and the stream goes on for everybody', a
   facts.subscribe((fact) => heard.push(fact));
   facts.next(1);
   facts.next(2);
-  // RxJS tells defects in a later turn of the loop.
+  // RxJS reports defects in a later turn of the event loop.
   for (let turn = 0; turn < 1000 && said.length < 2; turn += 1) await simulatedTime().settle();
   expect(heard).toEqual([1, 2]);
   expect(said).toEqual(Array(2).fill('Stream subscriber threw'));

@@ -1,10 +1,10 @@
-/** Series of equal notes, and the bounds of what is remembered. */
+/** Series of equal notes, and their limits. */
 import { expect, test } from 'vitest';
 import { NOTES_PER_OBJECT_MAX, SERIES_MAX, seriesBook } from '../../../src/domain/event-series.ts';
 
 const MINUTE = 60_000;
 
-test('event series: repeats are counted and told once a minute', () => {
+test('event series: repeats are counted and written once a minute', () => {
   const book = seriesBook();
   expect(book.note('k', 'o', 0)).toMatchObject({ _tag: 'Begun', series: { count: 1 } });
   expect(book.note('k', 'o', 1000)).toEqual({ _tag: 'Counted' });
@@ -12,7 +12,7 @@ test('event series: repeats are counted and told once a minute', () => {
   expect(book.note('k', 'o', MINUTE + 1)).toEqual({ _tag: 'Counted' });
 });
 
-test('event series: half an hour of silence ends one', () => {
+test('event series: half an hour without a repeat ends one', () => {
   const book = seriesBook();
   book.note('k', 'o', 0);
   expect(book.note('k', 'o', 30 * MINUTE)).toMatchObject({
@@ -33,7 +33,7 @@ test('event series: one object begins a bounded number in five minutes', () => {
   expect(verdicts(5 * MINUTE)[0]).toBe('Begun');
 });
 
-test('event series: the oldest is forgotten for a new one', () => {
+test('event series: the oldest is evicted for a new one', () => {
   const book = seriesBook();
   for (let n = 0; n <= SERIES_MAX; n += 1) book.note(`k${n}`, `o${n}`, n);
   expect(book.size()).toBe(SERIES_MAX);

@@ -1,6 +1,6 @@
 /**
- * Random stories: answers that are lost, refused or late, budgets that change, pods that come and
- * go. Whatever happens, no call breaks a rule, and when the trouble is over every pod leaves.
+ * Random sequences: lost, refused and late answers, changing budgets, pods that come and go. No
+ * call breaks a rule, and when the faults are over every pod leaves.
  */
 import { Effect } from 'effect';
 import * as fc from 'fast-check';
@@ -13,7 +13,7 @@ import { refusal } from '../../support/drains/eviction-refusals.ts';
 const NODES = ['n0', 'n1', 'n2'];
 const APPS = ['a0', 'a1'];
 
-/** What the API server says instead of serving the next call. */
+/** The answer of the API server instead of serving the next call. */
 const TROUBLES: Readonly<Record<string, Effect.Effect<KubeAnswer, WriteFault>>> = {
   lost: Effect.fail(new AnswerLost({ why: 'cut' })),
   hang: Effect.andThen(Effect.sleep(30_000), Effect.fail(new AnswerLost({ why: 'hang' }))),
@@ -62,7 +62,7 @@ const deeds: fc.Arbitrary<Deed> = fc.oneof(
 
 const leaving = fc.record({
   watchMs: fc.integer({ min: 0, max: 400 }),
-  /** Writes are scarce in some: what is asked for leaves late. */
+  /** Writes are scarce in some runs: requests are sent late. */
   qps: fc.constantFrom(Infinity, 20, 4),
   steps: fc.array(fc.tuple(deeds, fc.integer({ min: 0, max: 5000 })), { maxLength: 16 }),
 });
@@ -100,7 +100,7 @@ const does = (rig: Rig, deed: Deed): void => {
   }
 };
 
-/** The trouble is over: everybody is healthy, every budget is open, every node answers. */
+/** The faults are over: every pod is healthy, every budget is open, every node responds. */
 const mend = ({ cluster }: Rig): void => {
   cluster.intercept(() => Effect.succeed(undefined));
   for (const app of APPS) {
@@ -112,8 +112,8 @@ const mend = ({ cluster }: Rig): void => {
   for (const node of NODES) cluster.node(node, 'True');
 };
 
-describe('random stories', () => {
-  test('evictions break no rule, and every pod leaves when the trouble is over', async () => {
+describe('random sequences', () => {
+  test('evictions break no rule, and every pod leaves when the faults are over', async () => {
     await fc.assert(
       fc.asyncProperty(leaving, async ({ watchMs, qps, steps }) => {
         const rig = evictionRig({ pace: { watchMs, qps } });

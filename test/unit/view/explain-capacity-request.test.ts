@@ -25,7 +25,7 @@ const lease = (renewTime: string, holderIdentity = 'host-a') => ({
 });
 
 describe('explainCapacityRequest', () => {
-  test('an acknowledged request waits for nothing here, and nobody needs to act', () => {
+  test('an acknowledged request waits for the fleet, and needs no action', () => {
     const explained = explain(
       request({ phase: 'Acknowledged', acknowledgedAt: '2026-03-01T11:48:00Z' }),
     );
@@ -69,7 +69,7 @@ describe('explainCapacityRequest', () => {
     expect(explained.action).not.toBe('');
   });
 
-  test('an unreadable request names its field and what to do, for the application to mend', () => {
+  test('an invalid request names its field and the remedy, for the application to fix', () => {
     const explained = explain(request({ phase: 'Pending' }, { resources: { cpu: 'four' } }));
     expect(explained).toMatchObject({
       why: 'It is invalid, so the fleet is not asked for it',
@@ -78,15 +78,15 @@ describe('explainCapacityRequest', () => {
     });
   });
 
-  test('wire 5: a request that turned bad is said to keep what it asked for before', () => {
+  test('wire 5: a request that became invalid keeps its last valid spec', () => {
     const explained = explain(
       request({ phase: 'Acknowledged' }, { interruptionPenalty: '-1' }),
     );
-    expect(explained.why).toContain('the fleet is asked for what it said before');
+    expect(explained.why).toContain('the fleet is still asked for its last valid spec');
     expect(explained.problems[0]?.field).toBe('spec.interruptionPenalty');
   });
 
-  test('terms are told as the operator reads them', () => {
+  test('terms are shown as the operator reads them', () => {
     const explained = explain(request({ phase: 'Acknowledged' }, {
       requirements: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }],
       topologySpread: [{
@@ -110,7 +110,7 @@ describe('explainCapacityRequest', () => {
     ['0.51', 'for up to $1'],
     ['8000', 'for up to $8,192'],
     ['20M', 'never, its penalty exceeds all buckets'],
-  ])('a penalty of %s is told as it counts: %s', (penalty, words) => {
+  ])('a penalty of %s is shown as its bucket: %s', (penalty, words) => {
     const explained = explain(
       request({}, { interruptionPenalty: penalty, reclamationPenalty: penalty }),
     );
@@ -134,7 +134,7 @@ describe('explainCapacityRequest', () => {
   });
 });
 
-test('explanationText prints sentences, fields to mend, details and events', () => {
+test('explanationText prints sentences, fields to correct, details and events', () => {
   const events = {
     items: [
       {
@@ -160,13 +160,13 @@ test('explanationText prints sentences, fields to mend, details and events', () 
   });
   expect(explanationText(explained, { nowMs, colors: false })).toMatchInlineSnapshot(`
     "CapacityRequest team-a/batch-7: Pending
-      What       Capacity that somebody in this cluster wants from the fleet
-      Why        It cannot be read, so the fleet is not asked for it
-      Waits for  A change of the fields below
-      Can act    The owner of the application: Mend the fields below
+      What       Capacity that this cluster requests from the fleet
+      Why        It is invalid, so the fleet is not asked for it
+      Waits for  A correction of the fields below
+      Can act    The owner of the application: Correct the fields below
 
-    Fields to mend
-      spec.resources["cpu"] is "four", which is no number with a suffix. Give a quantity such as "1500m" or "2Gi"
+    Fields to correct
+      spec.resources["cpu"] is "four", which is not a number with a suffix. Give a quantity such as "1500m" or "2Gi"
 
     Details
       Created   10s ago
