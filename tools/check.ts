@@ -75,6 +75,6 @@ const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...UNUSE
 const failed = steps.filter((step) => !run(step));
 if (failed.length > 0) {
   const titles = failed.map(({ title }) => title).join(', ');
-  process.stderr.write(`Not in order: ${titles}. "npm run generate" mends what is generated\n`);
+  process.stderr.write(`Not in order: ${titles}. "npm run generate" regenerates generated files\n`);
   process.exitCode = 1;
 }

@@ -78,7 +78,7 @@ const refuse = (
   });
 
 describeWithTestbed('drains over a bad network', BED, (bed) => {
-  it('DR-37: drains end rightly though watches break off and answers go wrong', async () => {
+  it('DR-37: drains end correctly despite broken watches and failed requests', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const site = await drainSite(bed(), fixture('faults-'), {
       flags: { kubeconfig: proxy.kubeconfig },
@@ -98,7 +98,7 @@ describeWithTestbed('drains over a bad network', BED, (bed) => {
     expect(proxy.answered().length).toBeGreaterThan(10);
   });
 
-  it('DR-37: drains go on after half a minute without the API server, and after 410', async () => {
+  it('DR-37: drains resume after half a minute without the API server, and after 410', async () => {
     const site = await drainSite(bed(), fixture('outage-'));
     await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
     await untilEvicted(site, PODS / 3);

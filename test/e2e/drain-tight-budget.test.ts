@@ -134,7 +134,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     expect(calls.map(({ code }) => code)).toEqual(Array.from({ length: replicas + 1 }, () => 201));
   });
 
-  it('DR-31: a pod under two budgets is not asked for until one of them is gone', async () => {
+  it('DR-31: a pod under two budgets is not evicted until one of them is deleted', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'twice-' },
       objects: () => [

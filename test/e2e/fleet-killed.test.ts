@@ -48,7 +48,7 @@ const attempts = (operator: OperatorProcess, since: number): readonly unknown[] 
     .map(({ attempt }) => attempt);
 
 describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (bed) => {
-  it('wire 7: reconnects, doubles nothing, and collects what vanished after the replay', async () => {
+  it('wire 7: reconnects, duplicates nothing, and deletes missing machines after the replay', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();
     const first = await startFleet({ bindingsFile, kubeconfig: bed().kubeconfigFor('fleet') });

@@ -145,7 +145,7 @@ describeWithTestbed(
   'two operators, when the leader is put to sleep',
   { print: () => {} },
   (bed) => {
-    it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
+    it('DR-15: a leader that is frozen beyond its lease writes nothing more, and stands by', async () => {
       const site = await inBurst(bed(), SHORT);
       site.leader.signal('STOP');
       await eventually(async () => await site.holder() === 'tidegate-b', {

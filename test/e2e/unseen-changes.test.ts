@@ -46,7 +46,7 @@ describeWithTestbed('operator, when it could not see what happened', { print: ()
     await cluster.create(COLLECTIONS.requests, [wantedMachine('late', { priority: 7 })]);
     await cluster.call('DELETE', `${COLLECTIONS.upcomingNodes}/${deleted}`);
     await cluster.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
-      status: { phase: 'Failed', lastError: 'somebody else says so' },
+      status: { phase: 'Failed', lastError: 'set by another client' },
     });
     await bed().compactHistory();
     proxy.release();

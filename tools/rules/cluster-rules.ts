@@ -22,7 +22,7 @@ const cluster: RuleChapter = {
     {
       id: 'CLU-03',
       says: 'All writes share one budget in classes; a higher class goes first.',
-      shownBy: ['DR-36: lets a higher class go first', 'lets a burst through at once'],
+      shownBy: ['DR-36: a higher class goes first', 'lets a burst through at once'],
     },
     {
       id: 'CLU-04',
@@ -38,7 +38,7 @@ const cluster: RuleChapter = {
         'line; no verb but flags means `operator`.',
       shownBy: [
         'test/unit/settings/settings.test.ts',
-        'flags without a verb mean the operator',
+        'flags without a command mean the operator',
         'exit code 2',
       ],
     },

@@ -39,19 +39,19 @@ const demand: RuleChapter = {
     },
     {
       id: 'DEM-06',
-      says: 'A request that cannot be read is left out (or keeps its last good reading), ' +
+      says: 'An invalid request is excluded (or keeps its last valid reading), ' +
         'counted, and gets one Warning that names the field and the remedy; all others go ' +
         'up.',
       shownBy: [
         'reading:',
-        'wire 2: a request that cannot be read',
+        'wire 2: an invalid request',
         'wire 2: leaves bad requests out',
       ],
     },
     {
       id: 'DEM-07',
       says: 'Demand that is kept as requests change is the demand that a recomputation gives.',
-      shownBy: ['demand: after any story'],
+      shownBy: ['demand: after any sequence'],
     },
     {
       id: 'DEM-08',
@@ -61,8 +61,8 @@ const demand: RuleChapter = {
       shownBy: [
         'wire 2: requests become Acknowledged',
         'no request is acknowledged twice',
-        'as many as allowed go at once',
-        'a request that is gone',
+        'the concurrency is limited',
+        'a deleted request is ignored',
       ],
     },
     {

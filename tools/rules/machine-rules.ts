@@ -23,7 +23,7 @@ const machines: RuleChapter = {
         'by label, then by the name in the entry. `nodeRef` is filled from what is seen.',
       shownBy: [
         'test/unit/domain/node-matching.test.ts',
-        'upcomingNodes: is referred to when it is seen',
+        'upcomingNodes: is referred to once it is observed',
         'upcomingNodes: is found for a reclaim by every rule',
       ],
     },
@@ -31,7 +31,7 @@ const machines: RuleChapter = {
       id: 'UPN-04',
       says: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
         'name; the annotation `bigfleet.lucy.sh/machine-id` holds the id.',
-      shownBy: ['names:', 'upcomingNodes: a machine with an id that is no DNS label'],
+      shownBy: ['names:', 'upcomingNodes: a machine whose id is not a DNS label'],
     },
     {
       id: 'UPN-05',
@@ -48,26 +48,26 @@ const machines: RuleChapter = {
         'every machine ends in the state of its last frame.',
       shownBy: [
         'upcomingNodes: every machine ends in the state of its last frame',
-        'upcomingNodes: an answer that was lost on the way',
+        'upcomingNodes: a lost answer',
       ],
     },
     {
       id: 'UPN-07',
       says: '`provisioningStartTime` is set once, at creation.',
       shownBy: [
-        'upcomingNodes: keeps the start time that stands there',
-        'upcomingNodes: owes a creation, then the first status',
+        'upcomingNodes: keeps the start time',
+        'upcomingNodes: first creates the object',
       ],
     },
     {
       id: 'UPN-08',
       says: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
-      shownBy: ['upcomingNodes: tells its first readiness in one Event'],
+      shownBy: ['upcomingNodes: records its first readiness in one Event'],
     },
     {
       id: 'UPN-09',
       says: 'Unknown transitions are counted and followed.',
-      shownBy: ['upcomingNodes: an unknown step is counted and followed'],
+      shownBy: ['upcomingNodes: an unexpected state change is counted and applied'],
     },
     {
       id: 'AVC-01',

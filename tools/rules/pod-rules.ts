@@ -12,7 +12,7 @@ const pods: RuleChapter = {
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
       shownBy: [
         'test/unit/pods/pod-demands.test.ts',
-        'pods: every story ends with exactly one request',
+        'pods: every sequence ends with exactly one request',
         'of 10,000 of which 5,000 finish',
       ],
     },

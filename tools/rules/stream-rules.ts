@@ -78,8 +78,8 @@ const stream: RuleChapter = {
         'logged and never acted on. The first `rollup` acknowledgement of a stream proves ' +
         'that its replay is complete.',
       shownBy: [
-        'a stream proves a resync by its first rollup ack only',
-        'after a cut the replay comes before the resync is proven',
+        'a stream completes a resync only with its first rollup ack',
+        'after a cut the replay precedes the completed resync',
       ],
     },
     {
@@ -96,9 +96,9 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-13',
       says:
-        'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
+        'A reclaim instruction is published and counted; the session itself does not acknowledge it: ' +
         'that is done once its nodes are cordoned (DR-11).',
-      shownBy: ['a reclaim instruction is told', 'DR-11'],
+      shownBy: ['a reclaim instruction is published', 'DR-11'],
     },
   ],
 };
@@ -129,7 +129,7 @@ const messages: RuleChapter = {
       says: 'A machine whose replayed frame could not be read is not collected as stale.',
       shownBy: [
         'test/unit/session/misread-machines.test.ts',
-        'a replay with a frame that is no message',
+        'a replay with a malformed frame',
       ],
     },
     {

@@ -107,7 +107,7 @@ const rig = () => {
   };
 };
 
-const BREACH = `${PROCESS} asks for a slot of "shop/web", which has none`;
+const BREACH = `${PROCESS} evicts under "shop/web", which has no free slot`;
 
 describe('slotsAreUsedOnce', () => {
   test('a slot in use is not available to another pod', () => {

@@ -76,7 +76,7 @@ describe('upcomingNodesEqualFleet', () => {
     await pass(10);
     expect(breaches).toEqual([]);
     end();
-    expect(breaches).toEqual([`"un-${MACHINE}" is no machine of this cluster`]);
+    expect(breaches).toEqual([`"un-${MACHINE}" is not a machine of this cluster`]);
   });
 
   test.each([
@@ -102,7 +102,7 @@ describe('upcomingNodesEqualFleet', () => {
       const { pass, show, breaches } = rig();
       expect(show(phase)).toBe(200);
       await pass(LONG_SECONDS);
-      expect(breaches[0]).toBe(`${MACHINE} is CONFIGURED, shown: ${phase}`);
+      expect(breaches[0]).toBe(`${MACHINE} is CONFIGURED, object: ${phase}`);
     },
   );
 });

@@ -110,7 +110,7 @@ describe('the plan of a drain', () => {
     expect(unknown).toContain('webhook');
     expect(unknown).toContain('finalizers, pods and budgets are added');
     expect(unknown).toContain('exhausted budget allows evictions');
-    expect(unknown).toContain('give slots back to ns/db (1 now)');
+    expect(unknown).toContain('free slots of ns/db (1 now)');
     expect(unknown).toContain('come back to this node, where they then stay: ns/stubborn');
   });
 
