@@ -32,7 +32,7 @@ import type { Terminal } from './terminal.ts';
 const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
   switch (kind) {
     case 'machine':
-      return `Cannot find machine "${asked}": the fleet has not reported it to this cluster, or it ` +
+      return `Cannot find machine "${asked}": the fleet has not reported it here, or it ` +
         `was returned (there is no UpcomingNode "${name}")`;
     case 'node':
       return missingNodes([name]);

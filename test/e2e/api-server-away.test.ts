@@ -168,7 +168,7 @@ describeWithTestbed('operator, when the API server is away', { print: () => {} }
     expect(await operator.metric('bigfleet_operator_session_reconnects_total')).toBe(0);
   });
 
-  it('wire 5: sends no roll-up before a slow first list is complete', async () => {
+  it('wire 5: sends no roll-up before a slow initial list is complete', async () => {
     const cluster = await freshCluster(bed());
     // A need each, so that every request shows in the count of rows.
     const many = wantedMachines(MANY_REQUESTS, 'many', (priority) => ({ priority }));

@@ -58,7 +58,7 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
 };
 
 describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, (bed) => {
-  it('wire 2: leaves bad requests out with a Warning each, and the others go up', async () => {
+  it('wire 2: excludes invalid requests with a Warning each, and reports the others', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
@@ -108,7 +108,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect((await rollupsAt(fleet)).filter(({ verdict }) => verdict !== 'accepted')).toEqual([]);
   });
 
-  it('survives every odd frame in one session, which goes on being acknowledged', async () => {
+  it('survives every malformed frame in one session, which continues to be acknowledged', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });

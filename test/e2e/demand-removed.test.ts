@@ -48,7 +48,7 @@ const gone = (cluster: ClusterClient, collection: string, what: string): Promise
   untilAll(cluster, collection, { what, count: 0, each: () => true });
 
 describeWithTestbed('operator, when demand is removed', { print: () => {} }, (bed) => {
-  it('gives back as many machines as are not wanted, and leaves the others alone', async () => {
+  it('returns as many machines as are not needed, and leaves the others alone', async () => {
     const { cluster, fleet, operator } = await settled(bed());
     const seen = await cluster.history(COLLECTIONS.upcomingNodes);
     const before = await cluster.list(COLLECTIONS.upcomingNodes);
@@ -82,7 +82,7 @@ describeWithTestbed('operator, when demand is removed', { print: () => {} }, (be
     });
   });
 
-  it('gives everything back once the fleet believes that nothing is wanted any more', async () => {
+  it('returns everything once the fleet accepts that there is no demand', async () => {
     const { cluster, fleet, operator } = await settled(bed());
     // Without a session, so that no roll-up tells of half the deletion.
     await fleet.script('POST', '/faults', { refuseSessions: true });

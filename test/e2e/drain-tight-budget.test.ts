@@ -55,7 +55,7 @@ const reportedReasons = async (cluster: ClusterClient): Promise<readonly string[
   (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
 
 describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
-  it('DR-51: asks once for each of 20 pods, is silent while the budget is 0, and goes on after', async () => {
+  it('DR-51: evicts each of 20 pods once, and sends nothing while the budget allows 0 disruptions', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'tight-' },
       objects: () => [

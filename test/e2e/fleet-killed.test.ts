@@ -126,7 +126,7 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
     expect(attempts(operator, proven)).toEqual([1]);
   });
 
-  it('gets machines in place of those that vanished, and keeps the others', async () => {
+  it('replaces missing machines, and keeps the others', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();
     const first = await startFleet({ bindingsFile });

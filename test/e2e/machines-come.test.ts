@@ -145,7 +145,7 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
     );
   });
 
-  it('follows a machine that is bought first through all phases in their order', async () => {
+  it('follows a newly created machine through all phases in order', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);
     const fleet = await startFleet();

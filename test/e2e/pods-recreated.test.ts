@@ -70,7 +70,7 @@ describeWithTestbed('pods that are recreated', {
   podReadyMs: 200,
   podDeleteMs: 200,
 }, (bed) => {
-  it('100 of a ReplicaSet, one by one: no roll-up shows fewer than 99', async () => {
+  it('100 of a ReplicaSet, one by one: no roll-up has fewer than 99', async () => {
     const { cluster, shard, operator } = await settled(bed());
     const since = shard.rollups().length;
 
