@@ -248,7 +248,7 @@ export const provideInitialRequests = (
   });
 
 /** No pod is known to be without a request at first. */
-export const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
+const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
   const { promise: made, resolve } = Promise.withResolvers<void>();
   const missing = new Set<Uid>();
   const changes = new Subject<void>();

@@ -119,7 +119,7 @@ export const nodeNow = (
 };
 
 /** The actions of all drains. */
-export class DrainActions implements NodeDrainActions {
+class DrainActions implements NodeDrainActions {
   readonly #time: Time;
   readonly #targets: DrainTargets;
   readonly #lookup: DrainLookup;

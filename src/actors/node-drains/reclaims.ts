@@ -343,7 +343,7 @@ export interface ReclaimActorOptions extends ReclaimActions {
 }
 
 /** The actors of all instructions. */
-export const reclaimActors = <Services>(
+const reclaimActors = <Services>(
   environment: ActorEnvironment<Services>,
   options: ReclaimActorOptions,
 ): ReclaimActors => {

@@ -36,7 +36,7 @@ import type { Informer } from '../informers/informer.ts';
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
 /** Profiles that are followed; a fleet has far fewer. */
-export const PROFILES_MAX = 10_000;
+const PROFILES_MAX = 10_000;
 
 type Machine = typeof availableCapacity;
 
@@ -230,7 +230,7 @@ export const provideAvailableCapacity = (
 };
 
 /** Records the Events of AvailableCapacities. */
-export const availableCapacityEvents = (
+const availableCapacityEvents = (
   { log }: Pick<Telemetry, 'log'>,
   record: RecordEvent,
 ): Omit<AvailableCapacityActions, 'requestSlot'> => {

@@ -117,7 +117,7 @@ const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] 
 });
 
 /** Records the Events of UpcomingNodes. */
-export const upcomingNodeEvents = (
+const upcomingNodeEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
 ): Omit<UpcomingNodeActions, 'requestSlot'> => {
