@@ -291,7 +291,7 @@ export const nodeDrainActors = (
     onSnapshot: options.onSnapshot,
     onCrash: (entry) => {
       entry.hasCrashed = true;
-      entry.observed = '';
+      entry.observed = null;
       entry.pods.setReleased();
       options.evictions.release(entry.node.name, entry.owner);
     },

@@ -10,6 +10,7 @@ import { filter, from, map, merge, type Observable, Subject, Subscription } from
 import type { Actor } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import {
   type AvailableCapacityProjection,
   type CapacityReport,
@@ -239,7 +240,7 @@ const availableCapacityEvents = (
       log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
       record({
         regarding: {
-          apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+          apiVersion: GROUP_VERSION,
           kind: 'AvailableCapacity',
           name,
           uid: facts.current?.uid ?? '',

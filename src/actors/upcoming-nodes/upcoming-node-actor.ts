@@ -8,6 +8,7 @@ import { Effect, type ManagedRuntime } from 'effect';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
@@ -110,7 +111,7 @@ export const releaseFrom =
     });
 
 const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'UpcomingNode',
   name,
   uid: facts.current?.uid ?? '',
