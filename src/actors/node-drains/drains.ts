@@ -44,7 +44,7 @@ import {
   ordersLeft,
   resumedDrain,
 } from './drain-index.ts';
-import { drainPods } from './drain-pods.ts';
+import { DrainPods } from './drain-pods.ts';
 import {
   type DrainTargets,
   type NodeDrainActors,
@@ -271,7 +271,7 @@ export class DrainRegistry {
     const entry = drainEntry(
       node,
       beginning,
-      drainPods({
+      new DrainPods({
         on: () => this.#pods.on(node.name),
         statusOf: this.#options.evictions.statusOf,
         progressOf: this.#options.evictions.progress,
