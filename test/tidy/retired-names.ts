@@ -38,7 +38,10 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['world', 'worlds'],
     use: '"…Environment"',
-    allowed: ['test/simulation/', 'test/unit/simulation/', 'test/models/'],
+    allowed: [
+      ...['test/simulation/', 'test/unit/simulation/', 'test/models/'],
+      'test/integration/models-cluster.test.ts',
+    ],
   },
   { retired: ['surroundings'], use: '"ProcessEnvironment"' },
   { retired: ['seam', 'seams'], use: '"actor-logic"' },

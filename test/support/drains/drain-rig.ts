@@ -199,7 +199,12 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
   };
   const start = (leads: boolean) => {
-    const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+    const environment = makeActorEnvironment({
+      time,
+      runtime,
+      telemetry: silentTelemetry,
+      firstSeed: 1,
+    });
     const record = (note: EventNote): void => {
       if (note.reason === crash.onReason) {
         crash.onReason = undefined;
@@ -209,7 +214,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     };
     const events = drainEvents(silentTelemetry, record);
     const machineOf = ({ name }: { readonly name: string }) => name;
-    const drains = new DrainRegistry(world, {
+    const drains = new DrainRegistry(environment, {
       nodes: reflector,
       pods: pods.reflector,
       evictions: pods.evictions,
@@ -221,7 +226,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       volumesOn: () => options.volumes ?? [],
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
-    const reclaims = startReclaims(world, {
+    const reclaims = startReclaims(environment, {
       news,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;

@@ -36,8 +36,8 @@ export const evictionRig = (
       Layer.provideMerge(clockLayer(time)),
     ),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
-  const registry = startPodEvictions(world, { ...cluster.caches, callsPerBudget });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
+  const registry = startPodEvictions(environment, { ...cluster.caches, callsPerBudget });
   const emptiedAt = new Map<string, number>();
   cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
   const startedMs = new Map<string, number>();

@@ -55,9 +55,9 @@ export const startSession = (options: {
       read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
     }),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const recorded: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: CLUSTER,
     address: 'shard:7780',
     rollupIntervalMs: INTERVAL_MS,

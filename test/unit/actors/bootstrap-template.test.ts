@@ -24,13 +24,13 @@ describe('bootstrap file', () => {
     if (text !== undefined) await writeFile(path, text);
     const time = simulatedTime();
     const said: string[] = [];
-    const world = makeActorEnvironment({
+    const environment = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
       telemetry: { ...silentTelemetry, log: (_, message) => said.push(message) },
       firstSeed: 1,
     });
-    const template = bootstrapTemplate(world, path);
+    const template = bootstrapTemplate(environment, path);
     return { time, said, template, started: await template.start() };
   };
 

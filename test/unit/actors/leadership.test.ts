@@ -41,14 +41,14 @@ const bed = () => {
       clockLayer(own),
     ));
     cleanups.push(() => runtime.dispose());
-    const world = makeActorEnvironment({
+    const environment = makeActorEnvironment({
       time: own,
       runtime,
       telemetry: silentTelemetry,
       firstSeed: made,
     });
     const options = { identity, namespace: 'ns', name: 'l', ...LEASE_TIMES };
-    const leadership = startLeadership(world, options);
+    const leadership = startLeadership(environment, options);
     const said: boolean[] = [];
     leadership.leading.subscribe((leads) => said.push(leads));
     cleanups.push(() => {

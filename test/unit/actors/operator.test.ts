@@ -50,7 +50,12 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(Layer.succeed(KubeApi, kube), writeGate(time), events, clockLayer(time)),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const log: string[] = [];
   const roleOf = (name: string, given: Differences, { informers }: RoleContext): Role => {
     const say = (word: string) => () => void log.push(`${name} ${word}`);
@@ -72,7 +77,7 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
       ...(given.ready === undefined ? {} : { ready: () => given.ready }),
     };
   };
-  const operator = startOperator(world, {
+  const operator = startOperator(environment, {
     lease: { identity: 'process-1', namespace: 'ns', name: 'l', ...LEASE_TIMES },
     roles: (context) => Object.entries(names).map(([name, given]) => roleOf(name, given, context)),
   });

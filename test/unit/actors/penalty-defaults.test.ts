@@ -25,7 +25,7 @@ describe('penalty defaults', () => {
     const said: string[] = [];
     const refused: string[] = [];
     const counted: string[] = [];
-    const world = makeActorEnvironment({
+    const environment = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
       telemetry: {
@@ -35,7 +35,10 @@ describe('penalty defaults', () => {
       },
       firstSeed: 1,
     });
-    const inUse = penaltyDefaults(world, { file, onRefused: (problem) => refused.push(problem) });
+    const inUse = penaltyDefaults(environment, {
+      file,
+      onRefused: (problem) => refused.push(problem),
+    });
     return { time, said, refused, counted, inUse, started: await inUse.start() };
   };
   const running = async (text: string) => {

@@ -57,9 +57,14 @@ const rig = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const start = () =>
-    startUpcomingNodes(world, {
+    startUpcomingNodes(environment, {
       news,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,

@@ -67,14 +67,19 @@ const makeStage = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   /** What the fleet would replay. */
   const fleet = new Map<string, MachineState>();
   let news = new Subject<SessionNews>();
   let stream = 0;
   const start = () => {
     news = new Subject();
-    return startUpcomingNodes(world, {
+    return startUpcomingNodes(environment, {
       news,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,

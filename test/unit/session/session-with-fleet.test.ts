@@ -49,9 +49,14 @@ const start = () => {
       }),
     ),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const events: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: clusterId(CLUSTER),
     address: 'in-process',
     rollupIntervalMs: INTERVAL_MS,
@@ -60,7 +65,7 @@ const start = () => {
   });
   const news: SessionNews[] = [];
   session.news.subscribe((one) => news.push(one));
-  const rollups = startRollups(world, {
+  const rollups = startRollups(environment, {
     session,
     requests: cluster,
     intervalMs: INTERVAL_MS,
