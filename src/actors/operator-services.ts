@@ -15,7 +15,7 @@ import {
 import { type CapacityRequests, capacityRequestsLayer } from '../effects/capacity-requests.ts';
 import { type Cordons, cordonsLayer } from '../effects/cordons.ts';
 import { type Events, eventsLayer } from '../effects/events.ts';
-import { type Evictions, evictionsLayer } from '../effects/evictions.ts';
+import { type PodEvictionApi, podEvictionApiLayer } from '../effects/pod-eviction-api.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import { type PodRequests, podRequestsLayer } from '../effects/pod-requests.ts';
 import { type UpcomingNodes, upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
@@ -32,7 +32,7 @@ export type ClusterServices =
   | Cordons
   | AvailableCapacities
   | Events
-  | Evictions
+  | PodEvictionApi
   | PodRequests;
 
 /** What the services are made with. */
@@ -59,7 +59,7 @@ export const operatorServices = <Problem>(
     availableCapacitiesLayer({ telemetry }),
     eventsLayer,
     cordonsLayer(telemetry),
-    evictionsLayer(telemetry),
+    podEvictionApiLayer(telemetry),
     podRequestsLayer({ telemetry, intern }),
   );
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));

@@ -18,7 +18,7 @@ import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
 import { type PodEvictionRegistry, startPodEvictions } from '../pod-evictions/pod-evictions.ts';
@@ -90,7 +90,7 @@ const machineFinder = (
 
 /** Starts the role, not leading. */
 export const startDrainRole = (
-  environment: ActorEnvironment<Cordons | Evictions>,
+  environment: ActorEnvironment<Cordons | PodEvictionApi>,
   options: DrainRoleOptions,
 ): DrainRole => {
   const { policy, nodes, pods, budgets, machines, news, record } = options;

@@ -13,7 +13,7 @@ import {
 import type { Intern } from '../../domain/text-pool.ts';
 import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
@@ -56,7 +56,7 @@ const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: I
 
 /** The role, not leading. */
 export const nodeDrainsRole = (
-  environment: ActorEnvironment<Cordons | Evictions>,
+  environment: ActorEnvironment<Cordons | PodEvictionApi>,
   { policy, session, machines, intern }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {

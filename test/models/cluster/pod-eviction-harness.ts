@@ -12,7 +12,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { type PodFacts, podFacts } from '../../../src/domain/drain/pod-facts.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
-import { evictionsLayer } from '../../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import type { Order } from './fault-line.ts';
@@ -167,7 +167,7 @@ const runOf = (
   const { namespace, uid } = fixtures;
   for (const name of ['db', 'other']) names.note(`${namespace}/${name}`, `ns/${name}`);
   const runtime = ManagedRuntime.make(
-    evictionsLayer(silentTelemetry).pipe(Layer.provide(services)),
+    podEvictionApiLayer(silentTelemetry).pipe(Layer.provide(services)),
   );
   const ignore = (): void => {};
   const machine = providePodEviction(runtime, {

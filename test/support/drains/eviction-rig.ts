@@ -6,7 +6,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
-import { evictionsLayer } from '../../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import { fakeEvictions, type Pace } from './fake-evictions.ts';
 
 /** What differs between rigs. */
@@ -31,7 +31,7 @@ export const evictionRig = (
     },
   };
   const runtime = ManagedRuntime.make(
-    evictionsLayer(telemetry).pipe(
+    podEvictionApiLayer(telemetry).pipe(
       Layer.provideMerge(cluster.layer),
       Layer.provideMerge(clockLayer(time)),
     ),
