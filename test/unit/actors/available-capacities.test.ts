@@ -164,7 +164,7 @@ test('availableCapacities: what was said in an earlier term of leadership is not
   for (let profile = 0; profile < 20; profile += 1) {
     await say(3, { supersedesKey: `available:${profile}` });
   }
-  registry.renounce();
+  registry.onLeadershipLost();
   await time.advance(60_000);
   expect(cluster.names()).toEqual([]);
   expect([...registry.actors()]).toEqual([]);

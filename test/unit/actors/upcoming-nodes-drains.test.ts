@@ -314,7 +314,7 @@ describe('drains and frames', () => {
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
     void registry().drain('m1', { _tag: 'Drained' });
     await time.advance(1000);
-    registry().renounce();
+    registry().onLeadershipLost();
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);
     expect(phase()).toBe('Ready');
