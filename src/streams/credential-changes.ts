@@ -17,7 +17,7 @@ const NOTHING_KNOWN: Known = { changes: [] };
 
 const weigh = (known: Known, reading: CredentialsReading): Known => {
   const { pair, problem } = known;
-  if (reading._tag === 'Fit') {
+  if (reading._tag === 'Usable') {
     const same = pair?.fingerprint === reading.pair.fingerprint;
     return {
       pair: reading.pair,

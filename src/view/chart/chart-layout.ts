@@ -233,7 +233,7 @@ const placedFrom = (chart: Chart, laidOut: ElkNode): PlacedChart => {
   };
 };
 
-/** The manners of laying out, each tried when what came before it does not fit a page. */
+/** Layout options, each tried when the ones before it do not fit a page. */
 const LAYOUTS: readonly LayoutOptions[] = [
   { 'elk.direction': 'DOWN' },
   { 'elk.direction': 'RIGHT' },
@@ -244,7 +244,7 @@ const LAYOUTS: readonly LayoutOptions[] = [
 /** Pages are scrolled down, not sideways. */
 const PAGE: Pick<Box, 'width' | 'height'> = { width: 1500, height: 2600 };
 
-const unfitness = ({ width, height }: PlacedChart): number =>
+const layoutCost = ({ width, height }: PlacedChart): number =>
   Math.max(width / PAGE.width, height / PAGE.height);
 
 /** Lays a chart out. */
@@ -258,8 +258,8 @@ export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
   let best: PlacedChart | undefined;
   for (const manner of LAYOUTS) {
     const placed = placedFrom(chart, await elk.layout(graphOf(chart, manner)));
-    if (best === undefined || unfitness(placed) < unfitness(best)) best = placed;
-    if (unfitness(best) <= 1) break;
+    if (best === undefined || layoutCost(placed) < layoutCost(best)) best = placed;
+    if (layoutCost(best) <= 1) break;
   }
   return best ?? placedFrom(chart, { id: 'picture' });
 };

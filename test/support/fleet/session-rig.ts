@@ -52,7 +52,8 @@ export const startSession = (options: {
     shard.layer,
     clockLayer(time),
     Layer.succeed(Credentials, {
-      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
+      read: () =>
+        Effect.sync(() => options.readings?.() ?? { _tag: 'Unusable', problem: 'no files' }),
     }),
   ));
   const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });

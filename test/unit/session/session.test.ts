@@ -334,7 +334,7 @@ describe('fleet session', () => {
 describe('fleet session with a key pair', () => {
   const ca = newAuthority();
   const reading = (fingerprint: string, uri: string): CredentialsReading => ({
-    _tag: 'Fit',
+    _tag: 'Usable',
     pair: {
       ...ca.issue({ commonName: 'o', alternativeNames: [uri] }),
       authority: ca.certificate,
@@ -344,7 +344,7 @@ describe('fleet session with a key pair', () => {
   const ours = 'URI:bigfleet://cluster/prod-1';
 
   test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
-    let now: CredentialsReading = { _tag: 'Unfit', problem: 'the certificate is for another' };
+    let now: CredentialsReading = { _tag: 'Unusable', problem: 'the certificate is for another' };
     const { time, shard, session, recorded, logged } = startSession({ readings: () => now });
     session.lead(true);
     session.demandListed();
@@ -360,7 +360,7 @@ describe('fleet session with a key pair', () => {
   test('wire 8: a rotation leaves the running stream alone and serves the next dial', async () => {
     let now = reading('a', ours);
     const { time, shard, session } = await streamingSession({ readings: () => now });
-    now = { _tag: 'Unfit', problem: 'half-written' };
+    now = { _tag: 'Unusable', problem: 'half-written' };
     await time.advance(10_000);
     now = reading('b', ours);
     await time.advance(10_000);
