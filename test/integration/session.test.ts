@@ -138,7 +138,7 @@ describe('session over gRPC', () => {
     await isTrue('the good frame', () => news.some(({ _tag }) => _tag === 'MachineObserved'));
     expect(news.map(({ _tag }) => _tag)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
     ]);
   });

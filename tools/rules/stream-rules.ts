@@ -128,7 +128,7 @@ const messages: RuleChapter = {
       id: 'MSG-03',
       text: 'A machine whose replayed frame could not be read is not collected as stale.',
       shownBy: [
-        'test/unit/session/misread-machines.test.ts',
+        'test/unit/session/malformed-frames.test.ts',
         'a replay with a frame that is no message',
       ],
     },

@@ -178,7 +178,7 @@ class Machines implements UpcomingNodeRegistry {
     switch (item._tag) {
       case 'MachineObserved':
         return this.#onFrame(item.machine);
-      case 'MachineMisread':
+      case 'MachineMalformed':
         return this.#index.mention(item.machineId, this.#replay.stream);
       case 'StreamOpened':
         this.#replay.stream = item.stream;

@@ -253,7 +253,7 @@ describe('fleet session', () => {
     stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     expect(tags(news)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
       'Resynced',
       'MachineObserved',
