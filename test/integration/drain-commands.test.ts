@@ -29,7 +29,7 @@ const run = async (...given: readonly string[]) => {
 
 const MINUTE_MS = 60_000;
 
-const mark = () => {
+const annotation = () => {
   const sinceMs = realTime.now() - MINUTE_MS;
   const deadlineMs = sinceMs + 10 * MINUTE_MS;
   return printCordon({ ids: ['i-7'], deadlineMs, graceSeconds: 600, sinceMs, ended: null });
@@ -60,7 +60,7 @@ const OBJECTS = [
   {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'n1', annotations: { 'cordon.tidegate.dev/reclaim': mark() } },
+    metadata: { name: 'n1', annotations: { 'cordon.tidegate.dev/reclaim': annotation() } },
     spec: { unschedulable: true },
   },
   { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } },

@@ -216,8 +216,8 @@ export const drainsGoOn = (bench: Bench): Invariant => {
     }
   };
   const judge = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
-    const mark = reclaimAnnotation(node);
-    if (mark === undefined || mark.deadlineMs < time.now()) return;
+    const annotation = reclaimAnnotation(node);
+    if (annotation === undefined || annotation.deadlineMs < time.now()) return;
     for (const pod of next(pods)) {
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
       const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();

@@ -73,8 +73,8 @@ const HELD = ['Draining', 'Drained', 'Failed'];
 
 /** Phases that the object of a machine may show (UPN-01, DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
-  const mark = reclaimAnnotation(node);
-  const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
+  const annotation = reclaimAnnotation(node);
+  const held = annotation !== undefined && annotation.ended !== 'Cancelled' ? HELD : [];
   switch (machine.state) {
     case 'CREATING':
     case 'SPECULATIVE':

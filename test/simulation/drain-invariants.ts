@@ -73,17 +73,17 @@ export const deadlinesStand = ({ broken }: Bench): Invariant => {
   return {
     change: ({ resource, type, object }) => {
       if (resource !== 'nodes') return;
-      const mark = reclaimAnnotation(object);
+      const annotation = reclaimAnnotation(object);
       const name = nameOf(object);
-      if (type === 'DELETED' || mark === undefined || mark.ended !== '') {
+      if (type === 'DELETED' || annotation === undefined || annotation.ended !== '') {
         deadlines.delete(name);
         return;
       }
       const known = deadlines.get(name) ?? Infinity;
-      if (mark.deadlineMs > known) {
-        broken('deadlines stand', `that of "${name}" moved by ${mark.deadlineMs - known} ms`);
+      if (annotation.deadlineMs > known) {
+        broken('deadlines stand', `that of "${name}" moved by ${annotation.deadlineMs - known} ms`);
       }
-      deadlines.set(name, mark.deadlineMs);
+      deadlines.set(name, annotation.deadlineMs);
     },
   };
 };
@@ -117,13 +117,13 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
 export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
   const judge = (node: unknown): void => {
-    const mark = reclaimAnnotation(node);
+    const annotation = reclaimAnnotation(node);
     const name = nameOf(node);
-    if (mark === undefined || mark.ended !== '') {
+    if (annotation === undefined || annotation.ended !== '') {
       cancelledMs.delete(name);
       return;
     }
-    if (isDraining(node) && time.now() > mark.deadlineMs + ENDING_MS) {
+    if (isDraining(node) && time.now() > annotation.deadlineMs + ENDING_MS) {
       broken('every drain ends', `that of "${name}" should have, ${ENDING_MS} ms ago`);
     }
     if (isCordoned(node)) return;

@@ -85,7 +85,10 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['orient', 'orienting'], use: '"deciding"' },
   { retired: ['onlooker', 'onlookers', 'inspected'], use: '"inspector"' },
   { retired: ['foresight'], use: '"drainPreview"' },
-  { retired: ['cordon-mark', 'reclaim-mark', 'drain-mark'], use: '"CordonAnnotation"' },
+  {
+    retired: ['cordon-mark', 'reclaim-mark', 'drain-mark', 'mark-of', 'marking'],
+    use: '"CordonAnnotation"',
+  },
   { retired: ['course', 'tally', 'tallies'], use: '"DrainState" or "…Counts"' },
   { retired: ['eviction-permit'], use: '"evictionCircuit"' },
   { retired: ['fitness', 'unfit'], use: '"preflight" and "unsupported"' },

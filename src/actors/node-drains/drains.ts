@@ -9,7 +9,7 @@
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
-import { type DrainOwner, isDrainOwner, markOf } from '../../domain/drain/cordon.ts';
+import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -198,11 +198,11 @@ export class DrainRegistry {
   #lost(entry: DrainEntry): void {
     const { name, uid } = entry.node;
     const present = this.#options.nodes.get(objectKey(name));
-    const mark = present?.uid === uid ? markOf(present, entry.owner) : undefined;
+    const annotation = present?.uid === uid ? annotationOf(present, entry.owner) : undefined;
     this.#forget(entry);
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
-        (mark?.ids.includes(id) === true && mark.ended !== 'Cancelled');
+        (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
       this.#send(entry, id, { stage: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
@@ -250,7 +250,7 @@ export class DrainRegistry {
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
     const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
-    const shown = context.node === null ? undefined : markOf(context.node, owner);
+    const shown = context.node === null ? undefined : annotationOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
       (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
@@ -319,13 +319,13 @@ export class DrainRegistry {
   /** Begins from the annotation that the Node shows. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
     const key = drainKey(node.name, owner);
-    const mark = markOf(node, owner);
+    const annotation = annotationOf(node, owner);
     const isWithdrawn = this.#withdrawn.has(key);
-    if (mark === undefined) return void this.#withdrawn.delete(key);
-    if (mark.ended !== null && !isWithdrawn) return;
+    if (annotation === undefined) return void this.#withdrawn.delete(key);
+    if (annotation.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
     if (end !== undefined && isOlder(node.revision, end)) return;
-    this.#begin(node, resumedDrain(this.#environment.time, mark, { owner, isWithdrawn }));
+    this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
   }
 
   #observe(node: DrainedNode): void {

@@ -37,7 +37,7 @@ const TYPE = { apiVersion: 'v1', kind: 'Node' };
 const PATH = '/api/v1/nodes';
 const PREFIX = 'cordon.tidegate.dev/';
 const PAUSE = 'tidegate.dev/pause';
-const ANSWER = /^xstate\.done\.actor\.(cordonNode|markEnded)$/;
+const ANSWER = /^xstate\.done\.actor\.(cordonNode|writeEnd)$/;
 
 const outcomeIn = ({ event }: Moment): NodeWriteOutcome | undefined =>
   ANSWER.test(event.type) ? event['output'] as NodeWriteOutcome : undefined;
@@ -142,19 +142,19 @@ const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode
   return node;
 };
 
-const mark = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+const annotation = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ deadlineMs: 100_000, graceSeconds: 100, sinceMs: 0, ids, ended });
 const BOTH = ['i1', 'i2'];
 
 /** What a server answers where the drawing has one answer for several. */
 const TRUE_ANSWERS = {
   'xstate.done.actor.cordonNode': [
-    { output: { _tag: 'Written', node: raw('20', mark(['i1'], null), true) } },
+    { output: { _tag: 'Written', node: raw('20', annotation(['i1'], null), true) } },
   ],
-  'xstate.done.actor.markEnded': [
-    { output: { _tag: 'Written', node: raw('50', mark(BOTH, 'Drained'), true) } },
-    { output: { _tag: 'Written', node: raw('51', mark(BOTH, 'Cancelled'), false) } },
-    { output: { _tag: 'Written', node: raw('52', mark(BOTH, 'Failed'), true) } },
+  'xstate.done.actor.writeEnd': [
+    { output: { _tag: 'Written', node: raw('50', annotation(BOTH, 'Drained'), true) } },
+    { output: { _tag: 'Written', node: raw('51', annotation(BOTH, 'Cancelled'), false) } },
+    { output: { _tag: 'Written', node: raw('52', annotation(BOTH, 'Failed'), true) } },
   ],
 };
 

@@ -17,7 +17,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import { markOf } from '../../../src/domain/drain/cordon.ts';
+import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
@@ -171,7 +171,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   nodes.intercept((call) =>
     Effect.map(decide(call), (answer) => {
       const verdict = answer ?? conflict(call);
-      const made = JSON.stringify(call.body).includes('"unschedulable":true') ? 'cordon' : 'mark';
+      const made = JSON.stringify(call.body).includes('"unschedulable":true')
+        ? 'cordon'
+        : 'annotation';
       log.push(`${made} ${call.path.slice(NODES.length + 1)} ${verdict?.status ?? 200}`);
       return verdict;
     })
@@ -297,9 +299,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         ...more,
       }),
     /** What the `reclaim` key says. */
-    mark: (name: string) => {
+    annotation: (name: string) => {
       const node = nodes.known(name);
-      return node === undefined ? undefined : markOf(node, 'reclaim');
+      return node === undefined ? undefined : annotationOf(node, 'reclaim');
     },
     state: (name: string) => {
       const value = process.drains.get(name)?.getSnapshot().value;
