@@ -23,7 +23,7 @@ export interface DrainEvent {
   readonly node: string;
   readonly owner: DrainOwner;
   readonly id: string;
-  readonly stage: 'Cordoned' | 'Ended';
+  readonly phase: 'Cordoned' | 'Ended';
   /** The node is cordoned for the instruction, or gone. */
   readonly counted: boolean;
 }

@@ -203,7 +203,7 @@ export class DrainRegistry {
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
         (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
-      this.#send(entry, id, { stage: 'Ended', counted });
+      this.#send(entry, id, { phase: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
   }
@@ -212,7 +212,7 @@ export class DrainRegistry {
     return this.#registry.entry(drainKey(node, owner));
   }
 
-  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'stage' | 'counted'>) {
+  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'phase' | 'counted'>) {
     this.#events.next({ node: node.name, owner, id, ...event });
   }
 
@@ -227,7 +227,7 @@ export class DrainRegistry {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
       this.#hurry(entry, entry.deadlines.get(id));
-      this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      this.#send(entry, id, { phase: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
     else this.#blockers.changed(entry.key);
@@ -256,7 +256,7 @@ export class DrainRegistry {
       (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
-      this.#send(entry, id, { stage: 'Ended', counted: isCounted(id) });
+      this.#send(entry, id, { phase: 'Ended', counted: isCounted(id) });
     }
     if (present === undefined) return;
     for (const order of again) {
@@ -299,7 +299,7 @@ export class DrainRegistry {
     if (entry.machineId === '') entry.machineId = machineId;
     const actor = this.#registry.get(entry.key);
     if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      return this.#send(entry, id, { phase: 'Cordoned', counted: true });
     }
     entry.awaited.add(id);
     actor?.send({ type: 'order.joined', order: cordonOrderOf(order) });

@@ -63,7 +63,7 @@ const machineShown = (
   return {
     machine,
     node: node.name,
-    stage: isOver ? 'Ended' : 'Cordoned',
+    phase: isOver ? 'Ended' : 'Cordoned',
     counted: isOver ? annotation.ended !== 'Cancelled' : node.unschedulable,
   };
 };

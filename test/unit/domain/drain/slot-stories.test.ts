@@ -18,7 +18,7 @@ import { budgetOf } from '../../../support/drains/drain-facts.ts';
 
 interface Call {
   readonly pod: string;
-  stage: 'sent' | 'charged' | 'deleted' | 'refused';
+  phase: 'sent' | 'charged' | 'deleted' | 'refused';
 }
 
 const PODS = ['a', 'b', 'c', 'd'];
@@ -62,8 +62,8 @@ const story = (desired: number, callsAtOnce: number) => {
     reservations = openReservations(reservations, { budget, watched, nowMs: 0 });
   };
   const free = (): number => freeSlots(budget, reservations, null);
-  const staged = (stage: Call['stage']): Call | undefined =>
-    calls.find((call) => call.stage === stage);
+  const staged = (phase: Call['stage']): Call | undefined =>
+    calls.find((call) => call.phase === phase);
 
   /** Everything that can happen next; the client acts at any time after it heard something. */
   const moves = (): readonly (() => void)[] => {
@@ -72,7 +72,7 @@ const story = (desired: number, callsAtOnce: number) => {
     if (next !== undefined && free() > 0 && calls.length < callsAtOnce) {
       found.push(() => {
         waiting.shift();
-        calls.push({ pod: next, stage: 'sent' });
+        calls.push({ pod: next, phase: 'sent' });
         reservations = beginReservation(reservations, { uid: uid(next), name: next }, budget);
       });
     }
@@ -81,19 +81,19 @@ const story = (desired: number, callsAtOnce: number) => {
       found.push(() => {
         if (allowed <= 0) {
           refusals += 1;
-          sent.stage = 'refused';
+          sent.phase = 'refused';
           return;
         }
         allowed -= 1;
         disrupted.set(sent.pod, now);
-        sent.stage = 'charged';
+        sent.phase = 'charged';
         publish();
       });
     }
     const charged = staged('charged');
     if (charged !== undefined) {
       found.push(() => {
-        charged.stage = 'deleted';
+        charged.phase = 'deleted';
         terminating.add(charged.pod);
         now += 1;
         sightings.push({ pod: charged.pod, revision: String(now) });
@@ -103,7 +103,7 @@ const story = (desired: number, callsAtOnce: number) => {
     if (done !== undefined) {
       found.push(() => {
         calls.splice(calls.indexOf(done), 1);
-        const outcome = done.stage === 'refused' ? 'Refused' : 'Accepted';
+        const outcome = done.phase === 'refused' ? 'Refused' : 'Accepted';
         reservations = answerReservation(reservations, uid(done.pod), { outcome, nowMs: 0 });
         settle();
       });
