@@ -70,7 +70,7 @@ const startedTiers = (
   for (const _ of tiers) {
     const nextMs = nextStartMs(state, tiers, viewAt(movedMs));
     if (nextMs === null || nextMs > nowMs) break;
-    state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.quietSinceMs)));
+    state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.lastMovedAtMs)));
   }
   return state.startedTo;
 };
@@ -101,7 +101,7 @@ export const recountDrain = (
       budgets: covering,
       interrupted: covering.flatMap(({ key }) => facts.interrupted.get(key) ?? []),
       outcome: facts.terminatingNamespaces.has(pod.namespace) ? NAMESPACE_GOES : null,
-      tierStarted: hasStarted({ startedTo, quietSinceMs: nowMs }, tier),
+      tierStarted: hasStarted({ startedTo, lastMovedAtMs: nowMs }, tier),
       paused: node.paused,
       kubeletSilent: node.kubeletSilent,
       nowMs,

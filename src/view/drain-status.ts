@@ -129,7 +129,7 @@ export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? 
 const tiersOf = ({ progress, startedTo }: Recount): readonly TierStatus[] =>
   progress.tiers.map(({ key, ...counts }) => ({
     priority: tierPriority(key),
-    started: hasStarted({ startedTo, quietSinceMs: 0 }, key),
+    started: hasStarted({ startedTo, lastMovedAtMs: 0 }, key),
     ...counts,
   }));
 

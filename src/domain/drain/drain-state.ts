@@ -197,9 +197,9 @@ export const clockStepMs = ({ leftMs, quarterMs }: DrainTime): number =>
 export const inLastQuarter = ({ leftMs, quarterMs }: DrainTime): boolean =>
   leftMs !== null && leftMs <= quarterMs;
 
-/** The tier up to which all have started; `quiet` when the tier wait is over. */
-export const tiersStarted = (state: DrainState, quiet: boolean): TierKey | null =>
+/** The tier up to which all have started; `tierWaitOver` when the tier wait is over. */
+export const tiersStarted = (state: DrainState, tierWaitOver: boolean): TierKey | null =>
   state.podCounts === null ? state.startedTo : startedTo(state.startedTo, state.podCounts, {
-    quiet,
+    tierWaitOver,
     lastQuarter: inLastQuarter(state),
   });
