@@ -122,7 +122,11 @@ describe('session over gRPC', () => {
     shard.send(1, { case: 'ack', value: { echo: 'rollup' } });
     const second = await shard.message(1, 'rollup', 1);
     expect(second).toMatchObject({ value: { timestampUnixNanos: 1_003_000_000n } });
-    expect(shard.heard().map(({ payload }) => payload.case)).toEqual(['hello', 'rollup', 'rollup']);
+    expect(shard.received().map(({ payload }) => payload.case)).toEqual([
+      'hello',
+      'rollup',
+      'rollup',
+    ]);
     expect(news.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 

@@ -63,7 +63,7 @@ export interface FaultLine {
 type PassOn = (
   target: string,
   options: { readonly method: string; readonly headers: IncomingHttpHeaders },
-  heard: (answer: IncomingMessage) => void,
+  onAnswer: (answer: IncomingMessage) => void,
 ) => ReturnType<typeof plainRequest>;
 
 /** Sends requests on to the server of a site; `close` ends its connections. */
@@ -72,10 +72,10 @@ const carrier = ({ server, authority }: SiteAddress) => {
   const agent = secure
     ? new SecureAgent({ keepAlive: true, ca: authority })
     : new PlainAgent({ keepAlive: true });
-  const passOn: PassOn = (target, options, heard) =>
+  const passOn: PassOn = (target, options, onAnswer) =>
     secure
-      ? secureRequest(`${server}${target}`, { ...options, agent }, heard)
-      : plainRequest(`${server}${target}`, { ...options, agent }, heard);
+      ? secureRequest(`${server}${target}`, { ...options, agent }, onAnswer)
+      : plainRequest(`${server}${target}`, { ...options, agent }, onAnswer);
   return { passOn, close: () => agent.destroy() };
 };
 

@@ -63,11 +63,11 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
   const actor = createActor(run.machine, {
     input: run.input ?? path.input,
     clock: timers.clock,
-    inspect: (inspected) => {
-      if (inspected.type !== '@xstate.event' || inspected.actorRef !== actor) return;
-      const heard = listeners.get(inspected.event.type);
-      listeners.delete(inspected.event.type);
-      heard?.(inspected.event);
+    inspect: (inspection) => {
+      if (inspection.type !== '@xstate.event' || inspection.actorRef !== actor) return;
+      const listener = listeners.get(inspection.event.type);
+      listeners.delete(inspection.event.type);
+      listener?.(inspection.event);
     },
   });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
@@ -77,7 +77,7 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
     timers,
     defects,
     /** The next event of this type that reaches the actor; the next act finds the gate closed. */
-    hears: (type: string) =>
+    subscribeTo: (type: string) =>
       new Promise<PathStep['event']>((resolve) => {
         listeners.set(type, (event) => {
           gate.close();
@@ -92,13 +92,13 @@ export const executePath = async <World>(
   execution: PathExecution<World>,
 ): Promise<PathResult> => {
   const { path, worlds, project, invariant, run, gate, line, names } = execution;
-  const { actor, timers, defects, hears } = liveActor(execution);
+  const { actor, timers, defects, subscribeTo } = liveActor(execution);
   const { settle } = simulatedTime();
   const steps: string[] = [];
   const moves: PathResult['moves'][number][] = [];
 
   const answer = async (act: string, pathStep: PathStep<World>): Promise<StepSource> => {
-    const answered = hears(pathStep.event.type);
+    const answered = subscribeTo(pathStep.event.type);
     const by = await inTime(`"${act}" to be arranged`, run.arrange(pathStep));
     if (by !== 'word') {
       if (run.underWay?.(pathStep) !== true) {

@@ -107,6 +107,6 @@ export const tags = (news: readonly SessionNews[]): readonly string[] =>
   news.map(({ _tag }) => _tag);
 /** The numbers of the roll-ups that the shard heard. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
-  shard.stream().heard.flatMap((payload) =>
+  shard.stream().received.flatMap((payload) =>
     payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
   );

@@ -17,7 +17,7 @@ describe('fleet session', () => {
   test('wire 1: Hello is the first frame of every stream and names cluster and protocol', async () => {
     const { shard, session } = await streamingSession();
     session.offerRollup(rollup(1));
-    expect(shard.stream().heard[0]).toMatchObject({
+    expect(shard.stream().received[0]).toMatchObject({
       case: 'hello',
       value: { clusterId: 'prod-1', protocolVersion: 'v1alpha1' },
     });
@@ -214,7 +214,7 @@ describe('fleet session', () => {
     pull('throw');
     pull('lost', 'prod-2');
     await time.settle();
-    const answers = stream.heard.flatMap((payload) =>
+    const answers = stream.received.flatMap((payload) =>
       payload.case === 'bootstrapResponse' ? [payload.value] : []
     );
     expect(answers.map(({ requestId, ttlSeconds }) => [requestId, ttlSeconds])).toEqual([
