@@ -85,13 +85,13 @@ interface Manner {
 }
 
 const endingOf = (code: number, details: string, how: Manner): SessionEnding => {
-  const said = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
-  const hint = how.secured && CLOSED_EARLY.test(said) ? PERHAPS_REFUSED : '';
+  const text = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
+  const hint = how.secured && CLOSED_EARLY.test(text) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {
     if (REFUSALS.has(code)) return 'RefusedByShard';
     return how.connected ? 'EndedByShard' : 'Unreachable';
   };
-  return { why: cause(), detail: `${Status[code] ?? code}: ${said}${hint}` };
+  return { why: cause(), detail: `${Status[code] ?? code}: ${text}${hint}` };
 };
 
 interface Connection {

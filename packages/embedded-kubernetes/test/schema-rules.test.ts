@@ -23,7 +23,7 @@ const withRules = (rules: readonly JsonRecord[], more: JsonRecord = {}): JsonRec
   },
 });
 
-const told = (rule: JsonRecord, spec: JsonRecord, before?: JsonRecord) =>
+const problemsOf = (rule: JsonRecord, spec: JsonRecord, before?: JsonRecord) =>
   ruleJudge(withRules([rule]))({ spec }, before === undefined ? undefined : { spec: before });
 
 describe('CEL rules of a schema', () => {
@@ -42,14 +42,14 @@ describe('CEL rules of a schema', () => {
       bad: { tags: [{ key: '' }] },
     },
   ])('$rule', ({ rule, good, bad }) => {
-    expect(told({ rule, message: 'no' }, good)).toEqual([]);
-    expect(told({ rule, message: 'no' }, bad)).toEqual([
+    expect(problemsOf({ rule, message: 'no' }, good)).toEqual([]);
+    expect(problemsOf({ rule, message: 'no' }, bad)).toEqual([
       { reason: 'FieldValueInvalid', field: 'spec', message: 'Invalid value: "object": no' },
     ]);
   });
 
   test('a rule without a message says itself', () => {
-    expect(told({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
+    expect(problemsOf({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
       'failed rule: self.least > 0',
     );
   });
@@ -61,20 +61,22 @@ describe('CEL rules of a schema', () => {
       reason: 'FieldValueForbidden',
       fieldPath: '.name',
     };
-    expect(told(rule, {})).toEqual([
+    expect(problemsOf(rule, {})).toEqual([
       { reason: 'FieldValueForbidden', field: 'spec.name', message: 'Forbidden: no' },
     ]);
   });
 
   test('a rule about a change is judged only where there is one', () => {
     const rule = { rule: 'self.name == oldSelf.name', message: 'stays' };
-    expect(told(rule, { name: 'b' })).toEqual([]);
-    expect(told(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
-    expect(told(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
+    expect(problemsOf(rule, { name: 'b' })).toEqual([]);
+    expect(problemsOf(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
+    expect(problemsOf(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
   });
 
   test('a rule that cannot be evaluated holds nothing back in silence', () => {
-    expect(told({ rule: 'self.none > 0' }, {})[0]?.message).toContain('rule evaluation error');
+    expect(problemsOf({ rule: 'self.none > 0' }, {})[0]?.message).toContain(
+      'rule evaluation error',
+    );
   });
 
   test.each(['self.least <', 'isURL(self.name)', 'self.least + 1'])(

@@ -46,7 +46,7 @@ const observing = ({ event }: Moment): DrainedNode | undefined =>
   event.type === 'node.observed' ? event['node'] as DrainedNode : undefined;
 
 /** All that a Node says of drains; null for a key takes it away. */
-const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
+const wantedOf = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   metadata: {
     annotations: {
       [`${PREFIX}reclaim`]: cordons['reclaim'] ?? null,
@@ -57,8 +57,8 @@ const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   spec: { unschedulable },
 });
 
-const saysTheSame = (left: DrainedNode, right: DrainedNode): boolean =>
-  JSON.stringify(saying(left)) === JSON.stringify(saying(right));
+const sameContent = (left: DrainedNode, right: DrainedNode): boolean =>
+  JSON.stringify(wantedOf(left)) === JSON.stringify(wantedOf(right));
 
 /** The Node after the patch under way; `undefined` when the server would not take it. */
 const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
@@ -66,7 +66,7 @@ const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefin
   if (textAt(asked, 'metadata', 'resourceVersion') !== node.revision) return undefined;
   const { name, uid, revision } = node;
   const raw = mergePatched(
-    mergePatched({ metadata: { name, uid } }, saying(node)),
+    mergePatched({ metadata: { name, uid } }, wantedOf(node)),
     { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion: revision } },
   );
   return projectDrainedNode(raw);
@@ -82,7 +82,7 @@ const hindranceOfAnswer = (
   if (outcome._tag !== 'Written') return undefined;
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
-  if (!saysTheSame(result, outcome.node)) return 'a server answers with what was written';
+  if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
   return world.node !== null && isOlder(outcome.node.revision, world.node.revision)
     ? 'what is written last has the newest revision'
     : undefined;
@@ -167,7 +167,7 @@ const runOf = async (
   const runtime = ManagedRuntime.make(
     cordonsLayer(silentTelemetry).pipe(Layer.provide(environment.services)),
   );
-  const node = await object.put(saying(drawn.node));
+  const node = await object.put(wantedOf(drawn.node));
   names.match(node, drawn.node);
   const asked = Promise.withResolvers<() => void>();
   const ignore = (): void => {};
@@ -206,7 +206,7 @@ const runOf = async (
     const seen = observing(pathStep);
     if (seen !== undefined) {
       const anew = pathStep.before.context.node?.revision !== seen.revision;
-      const known = await object.put(saying(seen), { anew });
+      const known = await object.put(wantedOf(seen), { anew });
       names.match(known, seen);
       return { event: { ...event, node: known }, by: 'watch' };
     }

@@ -129,12 +129,12 @@ export const executePath = async <World>(
     actor.send(event);
     return by;
   };
-  const told = (value: unknown, status: string, context: unknown): string =>
+  const describe = (value: unknown, status: string, context: unknown): string =>
     JSON.stringify([status, value, context]);
   const compare = ({ after }: Step, now: AnyMachineSnapshot): void => {
-    const seen = told(now.value, now.status, project(names.translate(now.context) as never));
-    const said = told(after.value, after.status, project(after.context as never));
-    if (seen !== said) throw new Error(`drawn: ${said}\n  live:  ${seen}`);
+    const seen = describe(now.value, now.status, project(names.translate(now.context) as never));
+    const expected = describe(after.value, after.status, project(after.context as never));
+    if (seen !== expected) throw new Error(`drawn: ${expected}\n  live:  ${seen}`);
   };
 
   actor.start();

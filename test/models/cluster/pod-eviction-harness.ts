@@ -130,7 +130,7 @@ const ORDERS: Partial<Readonly<Record<Tag, Order>>> = {
 };
 
 /** What a site without users and policies would say. */
-const SAID_FOR: Partial<Readonly<Record<Tag, Order>>> = {
+const ORDER_FOR: Partial<Readonly<Record<Tag, Order>>> = {
   Unauthenticated: { kind: 'refuse', status: 401, message: 'Unauthorized' },
   Forbidden: {
     kind: 'refuse',
@@ -207,7 +207,7 @@ const runOf = (
       ending = true;
       await fixtures.endNamespace();
     }
-    if (site.strangerToken === '') return SAID_FOR[_tag] === undefined;
+    if (site.strangerToken === '') return ORDER_FOR[_tag] === undefined;
     if (_tag === 'PolicyRefused' || !ending) await fixtures.guard(_tag === 'PolicyRefused');
     if (_tag === 'Forbidden') {
       line.order({ kind: 'disguise', authorization: `Bearer ${site.strangerToken}` });
@@ -235,8 +235,8 @@ const runOf = (
       return 'line';
     }
     if (await byServer(outcome)) return 'server';
-    const said = SAID_FOR[outcome._tag];
-    if (said !== undefined) line.order(said);
+    const byLine = ORDER_FOR[outcome._tag];
+    if (byLine !== undefined) line.order(byLine);
     return 'line';
   };
 

@@ -48,7 +48,7 @@ type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSe
 
 /** Pods in memory. An evicted one terminates at once and is gone after its own time. */
 const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
-  const told = new Subject<Fact<DrainPod>>();
+  const facts = new Subject<Fact<DrainPod>>();
   const changes = new Subject<string>();
   const pods = new Map<ObjectKey, DrainPod>();
   const blocked = new Map<string, Partial<PodEvictionStatus>>();
@@ -60,14 +60,14 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
 
   const put = (pod: DrainPod): void => {
     pods.set(pod.key, pod);
-    told.next({ _tag: 'Present', object: pod });
+    facts.next({ _tag: 'Present', object: pod });
   };
   const remove = (key: string): void => {
     const pod = pods.get(objectKey(key.split('/')[1] ?? '', key.split('/')[0]));
     if (pod === undefined) return;
     pods.delete(pod.key);
     wanted.delete(pod.uid);
-    told.next({ _tag: 'Absent', key: pod.key, last: pod });
+    facts.next({ _tag: 'Absent', key: pod.key, last: pod });
   };
   const terminate = (pod: DrainPod): void => {
     accepted.add(pod.uid);
@@ -119,7 +119,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     evictions,
     reflector: {
       facts: defer(() =>
-        concat(of<Fact<DrainPod>>({ _tag: 'Listed', objects: [...pods.values()] }), told)
+        concat(of<Fact<DrainPod>>({ _tag: 'Listed', objects: [...pods.values()] }), facts)
       ),
     },
     add: (traits: PodTraits & { readonly goesAfterMs?: number }) => {
@@ -152,7 +152,8 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const news = new Subject<SessionNews>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
-  const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
+  const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
+    [];
   const shown = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
@@ -195,7 +196,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       return node === undefined ? undefined : { node, rule: 'NodeName' as const };
     },
     drain: (machine: string, fact: DrainFact) => {
-      told.push({ machine, fact, atMs: time.monotonic() });
+      reported.push({ machine, fact, atMs: time.monotonic() });
       log.push(`show ${machine} ${fact._tag}`);
       return showing();
     },
@@ -277,7 +278,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       crash.onReason = reason;
     },
     replies,
-    told,
+    reported,
     shown,
     session,
     drains: () => process.drains,
@@ -340,7 +341,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       showing = next;
     },
     phases: (machine: string) =>
-      told.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
+      reported.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
   };
 };
 

@@ -58,22 +58,22 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
   });
   const log: string[] = [];
   const roleOf = (name: string, given: Differences, { informers }: RoleContext): Role => {
-    const say = (word: string) => () => void log.push(`${name} ${word}`);
-    const later = (word: string) => () => Promise.resolve(say(word)());
+    const logs = (word: string) => () => void log.push(`${name} ${word}`);
+    const logsAsync = (word: string) => () => Promise.resolve(logs(word)());
     const read = (given.reads ?? []).map((id) =>
       informers.collection({ id, path: `/${id}`, project: identityOf })
     );
     return {
       ...roleDefaults(name, read),
       start: () => {
-        say('starts')();
+        logs('starts')();
         return Promise.resolve(given.start ?? STARTED);
       },
-      onLeading: say('leads'),
-      onLeadershipLost: say('leads no more'),
-      close: later('closes'),
-      stop: later('stops'),
-      dispose: later('is disposed of'),
+      onLeading: logs('leads'),
+      onLeadershipLost: logs('leads no more'),
+      close: logsAsync('closes'),
+      stop: logsAsync('stops'),
+      dispose: logsAsync('is disposed of'),
       ...(given.ready === undefined ? {} : { ready: () => given.ready }),
     };
   };

@@ -87,12 +87,12 @@ const makeStage = () => {
       intern: textPool(100),
     });
   };
-  const say = (id: string, said: MachineState): void =>
+  const report = (id: string, state: MachineState): void =>
     news.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
-        state: said,
+        state,
         nodeName: '',
         providerId: `host-${id}`,
         lastError: '',
@@ -104,7 +104,7 @@ const makeStage = () => {
   const open = (): void => {
     stream += 1;
     news.next({ _tag: 'StreamOpened', stream });
-    for (const [id, said] of fleet) if (BOUND.includes(said)) say(id, said);
+    for (const [id, state] of fleet) if (BOUND.includes(state)) report(id, state);
     news.next({ _tag: 'Resynced', stream });
   };
   nodes.list();
@@ -120,7 +120,7 @@ const makeStage = () => {
     switch (scene[0]) {
       case 'frame':
         fleet.set(scene[1], scene[2]);
-        return say(scene[1], scene[2]);
+        return report(scene[1], scene[2]);
       case 'wait':
         return await time.advance(scene[1]);
       case 'foreign':
@@ -177,8 +177,8 @@ const makeStage = () => {
       ),
     wanted: () =>
       Object.fromEntries(
-        [...fleet].filter(([, said]) => BOUND.includes(said)).sort()
-          .map(([id, said]) => [`un-${id}`, PHASES[said]]),
+        [...fleet].filter(([, state]) => BOUND.includes(state)).sort()
+          .map(([id, state]) => [`un-${id}`, PHASES[state]]),
       ),
   };
 };

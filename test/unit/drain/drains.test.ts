@@ -154,7 +154,7 @@ describe('a drain', () => {
   });
 
   test('DR-41: Failed says how many pods remain, the first five by name, and why each', async () => {
-    const { order, node, pods, time, told, annotation } = rig();
+    const { order, node, pods, time, reported, annotation } = rig();
     node('n1');
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
       pods.add({ node: 'n1', name });
@@ -164,7 +164,7 @@ describe('a drain', () => {
     order('i1', ['n1'], 30);
     await time.advance(31_000);
     expect(annotation('n1')?.ended).toBe('Failed');
-    expect(told.at(-1)?.fact).toEqual({
+    expect(reported.at(-1)?.fact).toEqual({
       _tag: 'Failed',
       lastError: '6 pods remain: ns/a (budget ns/db), ns/b (budget ns/db), ns/c (budget ns/db), ' +
         'ns/d (budget ns/db), ns/e (budget ns/db), and 1 more',
@@ -172,13 +172,13 @@ describe('a drain', () => {
   });
 
   test('DR-41: a node that could not be cordoned until the deadline fails with the reason', async () => {
-    const { order, node, time, told, intercept, notes, pods, log } = rig();
+    const { order, node, time, reported, intercept, notes, pods, log } = rig();
     node('n1');
     pods.add({ node: 'n1' });
     intercept(() => Effect.succeed({ status: 403, body: { message: 'no patch for you' } }));
     order('i1', ['n1'], 30);
     await time.advance(31_000);
-    expect(told.map(({ fact }) => fact)).toEqual([{
+    expect(reported.map(({ fact }) => fact)).toEqual([{
       _tag: 'Failed',
       lastError: 'the node could not be cordoned: 403 no patch for you',
     }]);
@@ -221,13 +221,13 @@ describe('a drain', () => {
   });
 
   test('DR-45: --pause-drains holds every drain', async () => {
-    const { order, node, pods, time, log, told } = rig({ paused: true });
+    const { order, node, pods, time, log, reported } = rig({ paused: true });
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     order('i1', ['n1'], 60);
     await time.advance(61_000);
     expect(log.filter((line) => line.startsWith('evict'))).toEqual([]);
-    expect(told.at(-1)?.fact).toMatchObject({
+    expect(reported.at(-1)?.fact).toMatchObject({
       lastError: '1 pod remains: ns/a (the drain is paused)',
     });
   });
@@ -245,7 +245,7 @@ describe('a drain', () => {
   });
 
   test('drains end as Failed with the missing right when evictions are forbidden', async () => {
-    const { order, node, pods, time, annotation, told, notes } = rig();
+    const { order, node, pods, time, annotation, reported, notes } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.block('a', { reason: 'EvictionForbidden', text: 'cannot create pods/eviction' });
@@ -254,7 +254,9 @@ describe('a drain', () => {
     pods.changed('n1');
     await time.advance(1000);
     expect(annotation('n1')?.ended).toBe('Failed');
-    expect(told.at(-1)?.fact).toMatchObject({ lastError: /^cannot create pods\/eviction; 1 pod/ });
+    expect(reported.at(-1)?.fact).toMatchObject({
+      lastError: /^cannot create pods\/eviction; 1 pod/,
+    });
     expect(notes.at(-1)?.reason).toBe('EvictionForbidden');
   });
 });

@@ -195,13 +195,13 @@ describe('pods that cannot go', () => {
       made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });
     }
     await made.ready();
-    const said: string[] = [];
-    const listening = made.registry.changes.subscribe((node) => said.push(node));
+    const changed: string[] = [];
+    const listening = made.registry.changes.subscribe((node) => changed.push(node));
     made.drain('n1');
     await made.time.advance(5000);
     listening.unsubscribe();
-    expect(new Set(said)).toEqual(new Set(['n1']));
-    expect(said.length).toBeLessThan(250);
+    expect(new Set(changed)).toEqual(new Set(['n1']));
+    expect(changed.length).toBeLessThan(250);
     expect(made.cluster.left('n1')).toBe(0);
     expect(made.defects).toEqual([]);
   });

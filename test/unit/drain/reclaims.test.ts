@@ -160,12 +160,12 @@ describe('an instruction', () => {
   });
 
   test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
-    const { order, shown, time, replies, told } = rig();
+    const { order, shown, time, replies, reported } = rig();
     shown.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
     order('i1', ['m1']);
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
-    expect(told.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
+    expect(reported.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
   });
 
   test('DR-10: a Node that nobody saw is loud, not counted, and cordoned when it joins', async () => {

@@ -88,7 +88,7 @@ describe('credentialChanges', () => {
     pair: { certificate: '', key: '', authority: '', fingerprint },
   });
   const unusable = (problem: string): CredentialsReading => ({ _tag: 'Unusable', problem });
-  const told = async (...readings: readonly CredentialsReading[]) => {
+  const changesOf = async (...readings: readonly CredentialsReading[]) => {
     const changes = await lastValueFrom(from(readings).pipe(credentialChanges(), toArray()));
     return changes.map((change) =>
       change._tag === 'Accepted'
@@ -99,7 +99,7 @@ describe('credentialChanges', () => {
 
   test('wire 8: a half-written rotation keeps the previous pair, and the whole one replaces it', async () => {
     expect(
-      await told(
+      await changesOf(
         usable('a'),
         usable('a'),
         unusable('torn'),
@@ -113,7 +113,7 @@ describe('credentialChanges', () => {
 
   test('tells each problem once, and again after it was mended', async () => {
     expect(
-      await told(
+      await changesOf(
         unusable('x'),
         unusable('x'),
         unusable('y'),
@@ -123,7 +123,7 @@ describe('credentialChanges', () => {
       ),
     )
       .toEqual(['Refused x', 'Refused y', 'Accepted a', 'Kept y']);
-    expect(await told(usable('a'), unusable('x'), usable('a'), unusable('x')))
+    expect(await changesOf(usable('a'), unusable('x'), usable('a'), unusable('x')))
       .toEqual(['Accepted a', 'Kept x', 'Kept x']);
   });
 });

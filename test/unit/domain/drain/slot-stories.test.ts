@@ -62,7 +62,7 @@ const story = (desired: number, callsAtOnce: number) => {
     reservations = openReservations(reservations, { budget, watched, nowMs: 0 });
   };
   const free = (): number => freeSlots(budget, reservations, null);
-  const staged = (phase: Call['stage']): Call | undefined =>
+  const callIn = (phase: Call['phase']): Call | undefined =>
     calls.find((call) => call.phase === phase);
 
   /** Everything that can happen next; the client acts at any time after it heard something. */
@@ -76,7 +76,7 @@ const story = (desired: number, callsAtOnce: number) => {
         reservations = beginReservation(reservations, { uid: uid(next), name: next }, budget);
       });
     }
-    const sent = staged('sent');
+    const sent = callIn('sent');
     if (sent !== undefined) {
       found.push(() => {
         if (allowed <= 0) {
@@ -90,7 +90,7 @@ const story = (desired: number, callsAtOnce: number) => {
         publish();
       });
     }
-    const charged = staged('charged');
+    const charged = callIn('charged');
     if (charged !== undefined) {
       found.push(() => {
         charged.phase = 'deleted';
@@ -99,7 +99,7 @@ const story = (desired: number, callsAtOnce: number) => {
         sightings.push({ pod: charged.pod, revision: String(now) });
       });
     }
-    const done = staged('deleted') ?? staged('refused');
+    const done = callIn('deleted') ?? callIn('refused');
     if (done !== undefined) {
       found.push(() => {
         calls.splice(calls.indexOf(done), 1);
