@@ -1,5 +1,5 @@
 /**
- * Random stories: answers that are lost, refused or late, budgets that change, pods that come and
+ * Random sequences: answers that are lost, refused or late, budgets that change, pods that come and
  * go. Whatever happens, no call breaks a rule, and when the trouble is over every pod leaves.
  */
 import { Effect } from 'effect';

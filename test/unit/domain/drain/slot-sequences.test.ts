@@ -24,7 +24,7 @@ interface Call {
 const PODS = ['a', 'b', 'c', 'd'];
 
 /** A cluster of a few pods behind one budget, and a client that hands out its slots. */
-const story = (desired: number, callsAtOnce: number) => {
+const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   let now = 100;
   const healthy = new Set(PODS);
   const terminating = new Set<string>();
@@ -32,7 +32,7 @@ const story = (desired: number, callsAtOnce: number) => {
   let replacements = 0;
   let allowed = PODS.length - desired;
   const statuses: Budget[] = [];
-  const sightings: { readonly pod: string; readonly revision: string }[] = [];
+  const departures: { readonly pod: string; readonly revision: string }[] = [];
   const calls: Call[] = [];
 
   const status = (): Budget =>
@@ -96,7 +96,7 @@ const story = (desired: number, callsAtOnce: number) => {
         charged.phase = 'deleted';
         terminating.add(charged.pod);
         now += 1;
-        sightings.push({ pod: charged.pod, revision: String(now) });
+        departures.push({ pod: charged.pod, revision: String(now) });
       });
     }
     const done = callIn('deleted') ?? callIn('refused');
@@ -140,9 +140,9 @@ const story = (desired: number, callsAtOnce: number) => {
         settle();
       });
     }
-    if (sightings.length > 0) {
+    if (departures.length > 0) {
       found.push(() => {
-        const departure = sightings.shift();
+        const departure = departures.shift();
         if (departure === undefined) return;
         reservations = departReservation(reservations, uid(departure.pod), {
           revision: revision(departure.revision),
@@ -159,7 +159,12 @@ const story = (desired: number, callsAtOnce: number) => {
       const possible = moves();
       possible[choice % possible.length]?.();
     },
-    told: () => ({ refusals, available: healthy.size - terminating.size, waiting, reservations }),
+    outcome: () => ({
+      refusals,
+      available: healthy.size - terminating.size,
+      waiting,
+      reservations,
+    }),
   };
 };
 
@@ -170,10 +175,10 @@ describe('slots', () => {
       const choices = fc.array(fc.nat(1000), { minLength: 60, maxLength: 160 });
       fc.assert(
         fc.property(choices, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
-          const { move, told } = story(desired, callsAtOnce);
+          const { move, outcome } = slotsUnderTest(desired, callsAtOnce);
           for (const choice of moves) {
             move(choice);
-            const { refusals, available } = told();
+            const { refusals, available } = outcome();
             expect(refusals).toBe(0);
             expect(available).toBeGreaterThanOrEqual(desired);
           }
@@ -187,9 +192,9 @@ describe('slots', () => {
     const seeds = fc.array(fc.nat(1000), { minLength: 600, maxLength: 600 });
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
-        const { move, told } = story(desired, 1);
+        const { move, outcome } = slotsUnderTest(desired, 1);
         for (const choice of moves) move(choice);
-        expect(told()).toMatchObject({ waiting: [], refusals: 0 });
+        expect(outcome()).toMatchObject({ waiting: [], refusals: 0 });
       }),
       { numRuns: 50 },
     );

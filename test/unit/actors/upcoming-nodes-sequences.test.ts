@@ -1,6 +1,6 @@
 /**
- * Any story of frames, faults, foreign hands, late watches and restarts ends with what the fleet
- * says. The stories are drawn by fast-check; a failing one is printed shrunk, with its seed.
+ * Any sequence of frames, faults, foreign hands, late watches and restarts ends with what the fleet
+ * says. The sequences are drawn by fast-check; a failing one is printed shrunk, with its seed.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import fc from 'fast-check';
@@ -55,7 +55,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-const makeStage = () => {
+const makeHarness = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
@@ -185,12 +185,12 @@ const makeStage = () => {
 
 test('upcomingNodes: every story ends with the objects of exactly the machines that are ours', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
-      const stage = makeStage();
-      for (const scene of story) await stage.play(scene);
-      await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
-      await stage.finish();
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
+      const harness = makeHarness();
+      for (const scene of sequence) await harness.play(scene);
+      await harness.heal();
+      expect(harness.shown()).toEqual(harness.wanted());
+      await harness.finish();
     }),
     { numRuns: 400 },
   );

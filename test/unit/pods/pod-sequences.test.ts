@@ -1,6 +1,6 @@
 /**
- * Any story of pods, faults, foreign hands, late watches, crashes and terms of leadership ends with
- * exactly one request for each pod that is demand, and with none besides. The stories are drawn by
+ * Any sequence of pods, faults, foreign hands, late watches, crashes and terms of leadership ends with
+ * exactly one request for each pod that is demand, and with none besides. The sequences are drawn by
  * fast-check; a failing one is printed shrunk, with its seed.
  */
 import { Effect } from 'effect';
@@ -39,7 +39,7 @@ interface Life {
   readonly phase: string;
 }
 
-const makeStage = () => {
+const makeHarness = () => {
   const rig = podRig();
   const { requests } = rig;
   const alive = new Map<string, Life>();
@@ -161,11 +161,11 @@ const makeStage = () => {
 
 test('pods: every story ends with exactly one request for each pod that is demand', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
-      const stage = makeStage();
-      for (const scene of story) await stage.play(scene);
-      await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
+      const harness = makeHarness();
+      for (const scene of sequence) await harness.play(scene);
+      await harness.heal();
+      expect(harness.shown()).toEqual(harness.wanted());
     }),
     { numRuns: 300 },
   );
