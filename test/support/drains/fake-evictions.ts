@@ -28,7 +28,7 @@ import {
 } from './fake-pod-objects.ts';
 
 /** How long things take, in milliseconds. */
-export interface Pace {
+export interface EvictionTiming {
   readonly watchMs: number;
   readonly chargeMs: number;
   readonly deleteMs: number;
@@ -42,7 +42,7 @@ export interface Pace {
   readonly qps: number;
 }
 
-const PACE: Pace = {
+const TIMING: EvictionTiming = {
   watchMs: 2,
   chargeMs: 2,
   deleteMs: 3,
@@ -65,8 +65,8 @@ export interface SeenCall {
 const REMEMBERED_MS = 120_000;
 
 /** A cluster in which pods can be evicted. */
-export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
-  const speed = { ...PACE, ...pace };
+export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) => {
+  const speed = { ...TIMING, ...timing };
   const pods = new Map<string, PodState>();
   const budgets = new Map<string, BudgetState>();
   const replicas = new Map<string, number>();

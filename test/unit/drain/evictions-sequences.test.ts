@@ -116,7 +116,7 @@ describe('random stories', () => {
   test('evictions break no rule, and every pod leaves when the trouble is over', async () => {
     await fc.assert(
       fc.asyncProperty(leaving, async ({ watchMs, qps, steps }) => {
-        const rig = evictionRig({ pace: { watchMs, qps } });
+        const rig = evictionRig({ timing: { watchMs, qps } });
         for (let at = 0; at < 12; at += 1) {
           const node = NODES[at % 3] ?? '';
           rig.cluster.addPod({ name: `p${at}`, node, app: APPS[at % 2] ?? '' });
