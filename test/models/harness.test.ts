@@ -103,13 +103,13 @@ describe('the model harness', () => {
   test('finds a machine that keeps its deadline only in memory', () => {
     const model = modelOf(false);
     const violations = crashChecks(model, exploreModel(model))?.violations() ?? [];
-    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+    expect(violations.join('\n')).toContain('before the crash: 600; after the restart: null');
   });
 
   test('finds that a restart in the registry loses what was kept only in memory', () => {
     const model = modelOf(false);
     const { violations = [] } = crashChecks(model, exploreModel(model))?.inRegistry() ?? {};
-    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+    expect(violations.join('\n')).toContain('before the crash: 600; after the restart: null');
   });
 
   test('names states and transitions that nothing reaches', () => {

@@ -249,7 +249,7 @@ describeModel('nodeDrain', {
       if (key.ended !== null) return 'nothing';
       const isOver = context.end !== null ||
         endOf({ ...context, annotation: key, released: true }) !== null;
-      return { ids: key.ids, deadlineMs: key.deadlineMs, owed: isOver ? 'its end' : 'a drain' };
+      return { ids: key.ids, deadlineMs: key.deadlineMs, pending: isOver ? 'its end' : 'a drain' };
     },
   },
   limit: 100_000,

@@ -119,7 +119,7 @@ const seen = (world: World, now: PodFacts): PodFacts | null =>
   world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
 
 /** What is still owed to the pod, from what anybody can see. */
-const owed = (world: World): string => {
+const pending = (world: World): string => {
   if (world.facts === null) return 'nothing';
   if (world.facts.terminating) return 'its end';
   return world.wanted ? 'an eviction' : 'nothing';
@@ -204,7 +204,7 @@ describeModel('podEviction', {
       ],
     }),
     obligations: ({ context }) =>
-      owed({
+      pending({
         facts: context.vanished || ENDS.has(context.outcome?._tag)
           ? null
           : { ...context.facts, terminating: context.facts.terminating || context.accepted },

@@ -30,7 +30,7 @@ interface World {
   readonly cordoned: readonly string[];
 }
 
-const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
+const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
   entries.filter(({ phase }) => phase === 'Cordoned').map(({ machine }) => machine);
 
 /** The statechart as it lives, down to the outbox. */
@@ -82,11 +82,11 @@ describeModel('reclaimInstruction', {
   },
   crash: {
     world: { cordoned: [] } satisfies World,
-    record: (_world: World, { after }): World => ({ cordoned: owedBy(after.context.entries) }),
+    record: (_world: World, { after }): World => ({ cordoned: cordonedIn(after.context.entries) }),
     restart: ({ cordoned }) => ({
       input: inputOf(cordoned.map((machine) => entry(machine, 'Cordoned')), { leftMs: 0 }),
       events: [],
     }),
-    obligations: ({ context }) => owedBy(context.entries),
+    obligations: ({ context }) => cordonedIn(context.entries),
   },
 });
