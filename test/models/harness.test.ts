@@ -40,9 +40,9 @@ const drainInSmall = (remembers: boolean) =>
       deadline: remembers ? input.deadline ?? null : null,
       written: false,
     }),
-    initial: 'orienting',
+    initial: 'deciding',
     states: {
-      orienting: {
+      deciding: {
         description: 'Looks at what the node says.',
         always: [{ guard: 'annotated', target: 'draining' }, { target: 'idle' }],
       },
@@ -113,14 +113,14 @@ describe('the model harness', () => {
   });
 
   test('names states and transitions that nothing reaches', () => {
-    const machine = setup({ types: { events: {} as { type: 'door.opened' } } }).createMachine({
-      id: 'door',
+    const machine = setup({ types: { events: {} as { type: 'gate.opened' } } }).createMachine({
+      id: 'gate',
       initial: 'closed',
       states: {
         closed: {
           description: 'Shut.',
           on: {
-            'door.opened': {
+            'gate.opened': {
               guard: function neverTrue() {
                 return false;
               },
@@ -132,11 +132,11 @@ describe('the model harness', () => {
       },
     });
     const coverage = coverageOf(machine, exploreModel({ machine, inputs: [undefined] }));
-    expect(coverage.missingStates).toEqual(['door.open']);
+    expect(coverage.missingStates).toEqual(['gate.open']);
     expect(coverage.missingTransitions).toEqual([
-      'door.closed --door.opened when neverTrue--> door.open',
+      'gate.closed --gate.opened when neverTrue--> gate.open',
     ]);
-    expect(coverage.undescribedStates).toEqual(['door.open']);
+    expect(coverage.undescribedStates).toEqual(['gate.open']);
   });
 
   test('finds the configurations and edges of the adjacency map of xstate/graph', () => {

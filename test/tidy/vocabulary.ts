@@ -66,6 +66,7 @@ export const NOT_YET_RENAMED: readonly string[] = [
 const GIVEN = new Set([
   'controllerRevision', // a kind of Kubernetes
   'revisionHistoryLimit', // a field of a Deployment
+  'sleep', // a method of Effect's Clock
   'stageTimestamp', // a field of an audit event
   'takeUntil', // RxJS
   'takeWhile', // RxJS

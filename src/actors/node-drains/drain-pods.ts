@@ -69,7 +69,7 @@ interface Seen {
 
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
-const tallyOf = ({ tiers }: DrainPlan): PodCounts => ({
+const podCountsOf = ({ tiers }: DrainPlan): PodCounts => ({
   left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
 });
@@ -109,7 +109,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
     for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);
     seen = next;
     for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
-    return { podCounts: tallyOf(plan), moved, refusal };
+    return { podCounts: podCountsOf(plan), moved, refusal };
   };
   const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
     const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
@@ -136,7 +136,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       asked.add(uid);
     },
     setReleased: () => asked.clear(),
-    left: () => tallyOf(plan).left,
+    left: () => podCountsOf(plan).left,
     progress: () =>
       drainProgress(plan, ({ uid }) => {
         const status = statusOf(uid);

@@ -108,7 +108,7 @@ export const executePath = async <World>(
       await inTime(`"${act}" to be under way`, run.deferredSends?.(pathStep) ?? Promise.resolve());
     }
     const { output } = await inTime(`the answer to "${act}"`, answered);
-    await line.comeBack();
+    await line.reconnect();
     if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
     names.match(output, pathStep.event['output']);
     const difference = names.difference(output, pathStep.event['output']);

@@ -221,7 +221,7 @@ const runOf = (
     const outcome = outcomeIn(pathStep);
     if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
     if (outcome._tag === 'NotSent') {
-      await line.leave();
+      await line.disconnect();
       return 'line';
     }
     if (outcome._tag === 'Unknown' && mayBeDone(pathStep)) {

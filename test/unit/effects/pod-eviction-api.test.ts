@@ -124,11 +124,11 @@ describe('an eviction', () => {
     await open();
     await runtime.runPromise(evict());
     let wanted = true;
-    const later = runtime.runPromise(evict(() => wanted));
+    const queued = runtime.runPromise(evict(() => wanted));
     await time.settle();
     wanted = false;
     await time.advance(5000);
-    expect(await later).toMatchObject({ _tag: 'NotSent' });
+    expect(await queued).toMatchObject({ _tag: 'NotSent' });
     expect(sent.length).toBe(1);
   });
 

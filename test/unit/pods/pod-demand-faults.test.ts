@@ -85,7 +85,7 @@ describe('lag and faults', () => {
     rig.requests.lag();
     rig.pod('job', { phase: 'Succeeded' });
     await rig.settle();
-    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { updated: 'yes' } } });
     await rig.settle();
     expect(rig.requests.writes()).toHaveLength(3);
     rig.requests.catchUp();

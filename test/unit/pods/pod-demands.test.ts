@@ -47,7 +47,7 @@ describe('pods become demand', () => {
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
     rig.registry().lead(false);
-    rig.pod('later');
+    rig.pod('added');
     await rig.time.advance(60_000);
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });
@@ -104,7 +104,7 @@ describe('pods that are no demand', () => {
     await rig.settle();
     expect(rig.requests.names()).toEqual([]);
     expect(rig.requests.writes()).toHaveLength(3);
-    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { updated: 'yes' } } });
     await rig.settle();
     expect(rig.requests.writes()).toHaveLength(3);
     expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);

@@ -144,8 +144,8 @@ describe('decideCordon', () => {
       _tag: 'Patch',
       annotation: joined,
     });
-    const later = { ...other, deadlineMs: AT + 900_000, graceSeconds: 900 };
-    expect(decideCordon(facts, 'reclaim', later)).toMatchObject({
+    const laterOrder = { ...other, deadlineMs: AT + 900_000, graceSeconds: 900 };
+    expect(decideCordon(facts, 'reclaim', laterOrder)).toMatchObject({
       annotation: { ...annotation, ids: ['i1', 'i2'] },
     });
     expect(joinAnnotations({ ...annotation, deadlineMs: null }, joined).deadlineMs).toBe(

@@ -32,7 +32,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   let replacements = 0;
   let allowed = PODS.length - desired;
   const statuses: Budget[] = [];
-  const departures: { readonly pod: string; readonly revision: string }[] = [];
+  const terminations: { readonly pod: string; readonly revision: string }[] = [];
   const calls: Call[] = [];
 
   const status = (): Budget =>
@@ -96,7 +96,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
         charged.phase = 'deleted';
         terminating.add(charged.pod);
         now += 1;
-        departures.push({ pod: charged.pod, revision: String(now) });
+        terminations.push({ pod: charged.pod, revision: String(now) });
       });
     }
     const done = callIn('deleted') ?? callIn('refused');
@@ -140,9 +140,9 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
         settle();
       });
     }
-    if (departures.length > 0) {
+    if (terminations.length > 0) {
       found.push(() => {
-        const departure = departures.shift();
+        const departure = terminations.shift();
         if (departure === undefined) return;
         reservations = departReservation(reservations, uid(departure.pod), {
           revision: revision(departure.revision),
