@@ -56,7 +56,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
     render: template.render,
     record: () => {},
   });
-  session.lead(true);
+  session.setLeading(true);
   session.demandListed();
   return {
     session,

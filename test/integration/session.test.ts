@@ -66,7 +66,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   });
   started.news.subscribe((one) => news.push(one));
   started.demandListed();
-  started.lead(true);
+  started.setLeading(true);
   endings.push(async () => {
     await started.stop();
     await runtime.dispose();

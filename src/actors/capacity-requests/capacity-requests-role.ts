@@ -104,8 +104,8 @@ export const capacityRequestsRole = (
     ]),
     start: penalties.start,
     initialRequests: demands.made,
-    onLeading: () => demands.lead(true),
-    onLeadershipLost: () => demands.lead(false),
+    onLeading: () => demands.setLeading(true),
+    onLeadershipLost: () => demands.setLeading(false),
     stop: demands.stop,
     dispose: () => {
       penalties.stop();

@@ -152,8 +152,8 @@ export const startRollups = (
   const subscription = new Subscription();
   subscription.add(unreadable.follow());
   subscription.add(session.leading.subscribe({
-    next: acknowledgements.lead,
-    complete: () => acknowledgements.lead(false),
+    next: acknowledgements.setLeading,
+    complete: () => acknowledgements.setLeading(false),
   }));
   // Before the facts: the first list may open a stream at once.
   subscription.add(

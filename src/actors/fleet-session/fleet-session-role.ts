@@ -50,8 +50,8 @@ export const fleetSessionRole = (
     ...roleDefaults('fleet-session', []),
     session,
     start: template.start,
-    onLeading: () => session.lead(true),
-    onLeadershipLost: () => session.lead(false),
+    onLeading: () => session.setLeading(true),
+    onLeadershipLost: () => session.setLeading(false),
     close: session.stop,
     stop: session.stop,
     dispose: async () => {

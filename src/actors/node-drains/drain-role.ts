@@ -60,7 +60,7 @@ export interface DrainRole {
   readonly drains: DrainRegistry;
   readonly reclaims: ReclaimRegistry;
   /** Before the session is opened, and when the lease is lost. */
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** Resolves when everything that was sent has its answer. */
   readonly stop: () => Promise<void>;
 }
@@ -130,7 +130,7 @@ export const startDrainRole = (
     evictions,
     drains,
     reclaims,
-    lead: (leading) => {
+    setLeading: (leading) => {
       if (leading) {
         // What Nodes show goes on before their drains report to it.
         reclaims.onLeading();

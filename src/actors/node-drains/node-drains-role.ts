@@ -78,10 +78,10 @@ export const nodeDrainsRole = (
   });
   return {
     ...roleDefaults('node-drains', Object.values(read)),
-    onLeading: () => drains.lead(true),
-    onLeadershipLost: () => drains.lead(false),
+    onLeading: () => drains.setLeading(true),
+    onLeadershipLost: () => drains.setLeading(false),
     close: () => {
-      drains.lead(false);
+      drains.setLeading(false);
       return Promise.resolve();
     },
     stop: drains.stop,

@@ -104,7 +104,7 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
       defaults,
       record: (note) => notes.push(note),
     });
-    registry.lead(leading);
+    registry.setLeading(leading);
     return registry;
   };
   let registry = start();

@@ -251,14 +251,14 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       record,
       events,
     });
-    const lead = (isLeading: boolean): void => {
+    const setLeading = (isLeading: boolean): void => {
       for (const part of [reclaims, drains]) {
         if (isLeading) part.onLeading();
         else part.onLeadershipLost();
       }
     };
-    if (leads) lead(true);
-    return { drains, reclaims, lead };
+    if (leads) setLeading(true);
+    return { drains, reclaims, setLeading };
   };
   let process = start(options.leads ?? true);
   const stopProcess = async (): Promise<void> => {
@@ -283,10 +283,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     session,
     drains: () => process.drains,
     reclaims: () => process.reclaims,
-    lead: (isLeading: boolean) => process.lead(isLeading),
+    setLeading: (isLeading: boolean) => process.setLeading(isLeading),
     /** A new process on the same cluster; the one before is killed. */
     restart: () => {
-      process.lead(false);
+      process.setLeading(false);
       process = start(true);
       return time.settle();
     },

@@ -90,7 +90,7 @@ export const startSession = (options: {
 /** Up to an acked Hello. */
 export const streamingSession = async (options: Parameters<typeof startSession>[0] = {}) => {
   const rig = startSession(options);
-  rig.session.lead(true);
+  rig.session.setLeading(true);
   rig.session.demandListed();
   await rig.time.advance(0);
   rig.shard.stream().ack('hello');

@@ -294,14 +294,14 @@ describe('a new process', () => {
   });
 
   test('DR-12: an instruction is acked again once per process, not per term of leadership', async () => {
-    const { node, pods, order, time, lead, replies } = rig();
+    const { node, pods, order, time, setLeading, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1']);
     await time.advance(1000);
-    lead(false);
+    setLeading(false);
     await time.advance(1000);
-    lead(true);
+    setLeading(true);
     await time.advance(1000);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
@@ -340,13 +340,13 @@ describe('a new process', () => {
   });
 
   test('DR-15: who loses the lease begins nothing new and patches nothing', async () => {
-    const { node, pods, order, time, nodes, lead, log, drains } = rig();
+    const { node, pods, order, time, nodes, setLeading, log, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.add({ node: 'n1', name: 'b', priority: 10 });
     order('i1', ['n1']);
     await time.advance(500);
-    lead(false);
+    setLeading(false);
     const writes = nodes.calls.length;
     await time.advance(60_000);
     expect(log).not.toContain('evict b');

@@ -43,10 +43,10 @@ describe('pods become demand', () => {
     rig.pod('done', { phase: 'Succeeded' });
     await rig.time.advance(60_000);
     expect(rig.requests.writes()).toEqual([]);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
-    rig.registry().lead(false);
+    rig.registry().setLeading(false);
     rig.pod('added');
     await rig.time.advance(60_000);
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
@@ -223,7 +223,7 @@ describe('requests of others', () => {
     rig.foreign('cr-pod-web-a', 'web');
     rig.foreign(rig.nameOf('web'), 'web');
     rig.foreign('cr-pod-web-b', 'web');
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });

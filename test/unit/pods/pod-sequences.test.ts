@@ -132,9 +132,9 @@ const makeHarness = () => {
         requests.catchUp();
         return rig.crash();
       case 'lose the lease':
-        return rig.registry().lead(false);
+        return rig.registry().setLeading(false);
       case 'lead':
-        return rig.registry().lead(true);
+        return rig.registry().setLeading(true);
     }
   };
   return {
@@ -143,7 +143,7 @@ const makeHarness = () => {
     heal: async (): Promise<void> => {
       requests.intercept(() => Effect.succeed(undefined));
       requests.catchUp();
-      rig.registry().lead(true);
+      rig.registry().setLeading(true);
       await rig.time.advance(GC_GRACE_MS + 120_000);
       await rig.settle();
     },

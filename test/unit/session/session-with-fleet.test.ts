@@ -72,7 +72,7 @@ const start = () => {
     ackConcurrency: 16,
     record: ({ reason }) => events.push(reason),
   });
-  session.lead(true);
+  session.setLeading(true);
   started.push(async () => {
     rollups.stop();
     session.actor?.stop();
