@@ -70,7 +70,7 @@ export const joined = {
   type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const answered = answersOf<NodeWriteOutcome>()('judging', 'setAnswer');
+export const answered = answersOf<NodeWriteOutcome>()('evaluating', 'setAnswer');
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',

@@ -218,7 +218,7 @@ export const nodeDrain = setup({
                     ...answered,
                   },
                 },
-                judging: {
+                evaluating: {
                   description: 'Decides what the answer means.',
                   always: [
                     { guard: 'movedOn', target: 'deciding' },
@@ -348,7 +348,7 @@ export const nodeDrain = setup({
                 ...answered,
               },
             },
-            judging: {
+            evaluating: {
               description: 'Decides what the answer means.',
               always: [
                 { guard: 'movedOn', target: 'deciding' },

@@ -72,7 +72,7 @@ const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext):
   vanished || released || accepted || facts.terminating;
 
 const answered = {
-  target: 'judging',
+  target: 'evaluating',
   actions: [
     {
       type: 'setAnswer',
@@ -83,7 +83,7 @@ const answered = {
 } as const;
 
 const broke = {
-  target: 'judging',
+  target: 'evaluating',
   actions: [
     {
       type: 'setAnswer',
@@ -247,7 +247,7 @@ export const podEviction = setup({
         onError: broke,
       },
     },
-    judging: {
+    evaluating: {
       description: 'Decides what the answer means.',
       always: [
         { guard: 'vanished', target: 'gone' },

@@ -35,7 +35,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
   const landed = new Set<string>();
   const existed = new Set<string>();
   let seen = 0;
-  const judge = (instruction: string, started: number): void => {
+  const check = (instruction: string, started: number): void => {
     const { shard } = site.script;
     const reclaim = shard.reclaims.entries()
       .find(({ instructionId }) => instructionId === instruction);
@@ -61,7 +61,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
       // A fleet that came back has forgotten the acks before.
       if (fresh <= 0) return;
       for (const { instructionId, nodesStarted } of acks.entries().slice(-fresh)) {
-        judge(instructionId, nodesStarted);
+        check(instructionId, nodesStarted);
       }
     },
   };
@@ -116,7 +116,7 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
 /** Every drain ends by its deadline, and a cancelled one says so. */
 export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
-  const judge = (node: unknown): void => {
+  const check = (node: unknown): void => {
     const annotation = reclaimAnnotation(node);
     const name = nameOf(node);
     if (annotation === undefined || annotation.ended !== '') {
@@ -136,7 +136,7 @@ export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   return {
     tick: () => {
       if (calmMs() < ENDING_MS) return;
-      for (const node of site.cluster.store.collection('nodes').objects()) judge(node);
+      for (const node of site.cluster.store.collection('nodes').objects()) check(node);
     },
     end: () => {
       for (const node of site.cluster.store.collection('nodes').objects()) {

@@ -1,7 +1,7 @@
 /** CEL rules of custom resources: what holds, what is told, what is refused at once. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../src/values/json.ts';
-import { ruleJudge } from '../src/schema/schema-rules.ts';
+import { ruleValidator } from '../src/schema/schema-rules.ts';
 
 const number = { type: 'integer' };
 const text = { type: 'string' };
@@ -24,7 +24,7 @@ const withRules = (rules: readonly JsonRecord[], more: JsonRecord = {}): JsonRec
 });
 
 const problemsOf = (rule: JsonRecord, spec: JsonRecord, before?: JsonRecord) =>
-  ruleJudge(withRules([rule]))({ spec }, before === undefined ? undefined : { spec: before });
+  ruleValidator(withRules([rule]))({ spec }, before === undefined ? undefined : { spec: before });
 
 describe('CEL rules of a schema', () => {
   test.each([
@@ -82,16 +82,16 @@ describe('CEL rules of a schema', () => {
   test.each(['self.least <', 'isURL(self.name)', 'self.least + 1'])(
     'a rule that is none is told at once: %s',
     (rule) => {
-      expect(() => ruleJudge(withRules([{ rule }]))).toThrow();
+      expect(() => ruleValidator(withRules([{ rule }]))).toThrow();
     },
   );
 
   test('rules of entries of lists say which entry', () => {
     const entry = { ...text, 'x-kubernetes-validations': [{ rule: "self != ''", message: 'no' }] };
-    const judge = ruleJudge(withRules([], {
+    const validate = ruleValidator(withRules([], {
       properties: { tags: { type: 'array', items: entry } },
     }));
-    expect(judge({ spec: { tags: ['a', ''] } }, undefined).map(({ field }) => field)).toEqual([
+    expect(validate({ spec: { tags: ['a', ''] } }, undefined).map(({ field }) => field)).toEqual([
       'spec.tags[1]',
     ]);
   });

@@ -27,7 +27,7 @@ export const penaltyDefaults = (
     name: 'penalty defaults',
     file,
     absent: NO_DEFAULTS,
-    judge: readPenaltyDefaults,
+    parse: readPenaltyDefaults,
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         const classes = change.value.size;

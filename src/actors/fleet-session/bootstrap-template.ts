@@ -5,12 +5,12 @@
  * last good one, and is reported once in log and metric.
  */
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
-import type { Judged } from '../../domain/text-file.ts';
+import type { Parsed } from '../../domain/text-file.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type FollowedFile, followedFile } from '../followed-file.ts';
 import type { RenderBootstrap } from './session-frames.ts';
 
-const judgeTemplate = (text: string): Judged<RenderBootstrap> => {
+const parseTemplate = (text: string): Parsed<RenderBootstrap> => {
   const template = bootstrapRenderer(text);
   if (template._tag === 'Ready') return { _tag: 'Good', value: template.render };
   const { line, column, message } = template;
@@ -46,7 +46,7 @@ export const bootstrapTemplate = (
     name: 'bootstrap template',
     file,
     absent: stub(),
-    judge: judgeTemplate,
+    parse: parseTemplate,
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         return telemetry.log('info', 'Bootstrap template in use', { file: path });
