@@ -92,16 +92,16 @@ export const timed = {
 /** The region of the statechart that counts the time down. */
 export const clock = {
   description: 'How much of the grace period is left.',
-  initial: 'ample',
-  on: { 'deadline.moved': { target: '.ample', actions: timed } },
+  initial: 'beforeLastQuarter',
+  on: { 'deadline.moved': { target: '.beforeLastQuarter', actions: timed } },
   states: {
-    ample: {
+    beforeLastQuarter: {
       description: 'Tiers of pods wait for each other.',
       always: [
         { guard: 'noDeadline', target: 'unbounded' },
         { guard: 'inLastQuarter', target: 'lastQuarter' },
       ],
-      after: { clockStep: { target: 'ample', reenter: true, actions: 'addStep' } },
+      after: { clockStep: { target: 'beforeLastQuarter', reenter: true, actions: 'addStep' } },
     },
     lastQuarter: {
       description: 'The last quarter of the grace period: no tier waits for another.',

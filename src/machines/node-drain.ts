@@ -222,14 +222,14 @@ export const nodeDrain = setup({
                   description: 'Decides what the answer means.',
                   always: [
                     { guard: 'movedOn', target: 'deciding' },
-                    { guard: 'conflicted', target: '#nodeDrain.work.underway.outrun' },
+                    { guard: 'conflicted', target: '#nodeDrain.work.underway.awaitingUpdate' },
                     { guard: 'failed', target: '#nodeDrain.work.underway.backingOff' },
                     { target: 'deciding' },
                   ],
                 },
               },
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',
@@ -352,12 +352,12 @@ export const nodeDrain = setup({
               description: 'Decides what the answer means.',
               always: [
                 { guard: 'movedOn', target: 'deciding' },
-                { guard: 'conflicted', target: 'outrun' },
+                { guard: 'conflicted', target: 'awaitingUpdate' },
                 { guard: 'failed', target: 'backingOff' },
                 { target: 'deciding' },
               ],
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',

@@ -145,7 +145,7 @@ export const podEviction = setup({
     released: ({ context }) => context.released,
     wanted: ({ context }) => !context.released,
     leavesOrStays: ({ context }) => isDecided(context),
-    ledElsewhere: ({ context }) =>
+    decisionChanged: ({ context }) =>
       isDecided(context) || (context.asked && context.facts.kubeletSilent),
     kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
     kubeletBack: ({ context }) => !context.facts.kubeletSilent,
@@ -218,7 +218,7 @@ export const podEviction = setup({
       tags: 'waiting',
       entry: 'awaitDispatch',
       exit: 'cancelDispatch',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
         'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
@@ -230,7 +230,7 @@ export const podEviction = setup({
       tags: 'waiting',
       entry: 'awaitDispatch',
       exit: 'cancelDispatch',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
         'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
@@ -272,7 +272,7 @@ export const podEviction = setup({
     heldUp: {
       description: 'Something prevents the eviction, or its retry.',
       tags: 'waiting',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       initial: 'refused',
       states: {
         unsettled: {
