@@ -79,12 +79,12 @@ const CLOSED_EARLY = /Last error: (?:Failed to connect|(?:read|write) E(?:PIPE|C
 const PERHAPS_REFUSED = ': the peer closed the connection during the handshake, as a shard does ' +
   'that does not accept our certificate';
 
-interface Manner {
+interface StreamState {
   readonly connected: boolean;
   readonly secured: boolean;
 }
 
-const endingOf = (code: number, details: string, how: Manner): SessionEnding => {
+const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
   const text = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
   const hint = how.secured && CLOSED_EARLY.test(text) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {

@@ -226,7 +226,7 @@ export class DrainRegistry {
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
-      this.#hurry(entry, entry.deadlines.get(id));
+      this.#bringForward(entry, entry.deadlines.get(id));
       this.#send(entry, id, { phase: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
@@ -234,7 +234,7 @@ export class DrainRegistry {
   }
 
   /** The earlier deadline wins once it stands on the Node, so that a restart knows it, too. */
-  #hurry(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
+  #bringForward(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
