@@ -23,7 +23,7 @@ export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly st
     return isDrainer(owner) || reading._tag === 'Foreign' || reading.annotation.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
-/** The annotation of the drain that goes on, or of the one that was; `undefined` when there is none. */
+/** The annotation of the drain that goes on, or else of the last one; `undefined` without one. */
 export const drainAnnotation = (
   node: Pick<DrainedNode, 'cordons'>,
 ): CordonAnnotation | undefined => {

@@ -86,7 +86,7 @@ const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
     ),
   );
 
-/** The drain of a node, counted anew from its facts; `annotation` says since when and until when. */
+/** The drain of a node, counted anew from its facts; `annotation` has its begin and deadline. */
 export const recountDrain = (
   facts: NodeFacts,
   annotation: CordonAnnotation | undefined,

@@ -17,7 +17,7 @@ export interface CrashInvariant<Input, World> {
   readonly record: (world: World, step: Step) => World;
   /** How a new process begins when the cluster shows `world`. */
   readonly restart: (world: World) => Restart<Input>;
-  /** Pending obligations: writes, absolute deadlines, owners. Counters and backoff timers may differ. */
+  /** Pending writes, absolute deadlines, owners. Counters and backoff timers may differ. */
   readonly obligations: (snapshot: AnyMachineSnapshot) => unknown;
 }
 

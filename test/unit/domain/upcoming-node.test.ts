@@ -111,8 +111,8 @@ describe('upcoming node', () => {
     expect(nextReport.since).toBe('2026-01-01T00:00:00Z');
     expect(statusPatch(facts(nextReport, object({ ...READY, phase: 'Registered' }))))
       .toEqual({ status: { phase: 'Ready' } });
-    const reborn = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
-    expect(reborn.since).toBe('2026-01-01T00:01:00Z');
+    const reused = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
+    expect(reused.since).toBe('2026-01-01T00:01:00Z');
   });
 
   test('upcomingNodes: shows the last error of a failed machine and takes it away deferredSends', () => {

@@ -1,7 +1,7 @@
 /**
- * Any sequence of pods, faults, foreign hands, late watches, crashes and terms of leadership ends with
- * exactly one request for each pod that is demand, and with none besides. The sequences are drawn by
- * fast-check; a failing one is printed shrunk, with its seed.
+ * Any sequence of pods, faults, foreign hands, late watches, crashes and terms of leadership ends
+ * with exactly one request for each pod that is demand, and with none besides. The sequences are
+ * drawn by fast-check; a failing one is printed shrunk, with its seed.
  */
 import { Effect } from 'effect';
 import fc from 'fast-check';

@@ -1,8 +1,8 @@
 /**
  * What a structural schema finds wrong with an object, in the words of the real server.
  *
- * Ajv validates; the sentences are those of `kube-openapi/pkg/validation/errors`. What lists promise
- * (`x-kubernetes-list-type`) is judged here, because JSON Schema cannot say it.
+ * Ajv validates; the sentences are those of `kube-openapi/pkg/validation/errors`. The
+ * promises of lists (`x-kubernetes-list-type`) are checked here: JSON Schema cannot express them.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { asList, asRecord, type JsonRecord, listOrEmptyAt, recordAt } from '../values/json.ts';
