@@ -36,7 +36,6 @@ export const NOT_YET_RENAMED: readonly string[] = [
   'test/support/drains',
   'test/support/fleet',
   'test/unit/actors',
-  'test/unit/architecture/call-trace.test.ts',
   'test/unit/cli/drain-watch.test.ts',
   'test/unit/domain',
   'test/unit/drain',
