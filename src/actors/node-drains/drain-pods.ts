@@ -93,7 +93,7 @@ export class DrainPods {
   /** The pods that something blocks, by reason and subject. */
   readonly blocked = (node: DrainedNode): readonly BlockedPods[] => {
     const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
-    for (const pod of this.#leavers()) {
+    for (const pod of this.#leavingPods()) {
       const blocker = this.#blockerOf(pod, node);
       if (!isBlocking(blocker.reason)) continue;
       const key = `${blocker.reason} ${blocker.subject}`;
@@ -107,7 +107,7 @@ export class DrainPods {
   /** Until the next termination becomes overdue; null when none will. */
   readonly nextOverdueMs = (): number | null => {
     const nowMs = this.#options.now();
-    const left = this.#leavers().flatMap(({ deletionMs }) =>
+    const left = this.#leavingPods().flatMap(({ deletionMs }) =>
       deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
     );
     return left.length === 0 ? null : Math.min(...left);
@@ -116,7 +116,7 @@ export class DrainPods {
   /** How many remain, the first five by name, and why each (DR-41). */
   readonly remaining = (node: DrainedNode): string =>
     remainingSentence(
-      this.#leavers().map((pod) => ({ key: pod.key, text: this.#blockerOf(pod, node).text })),
+      this.#leavingPods().map((pod) => ({ key: pod.key, text: this.#blockerOf(pod, node).text })),
     );
 
   #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {
@@ -161,7 +161,7 @@ export class DrainPods {
     });
   }
 
-  #leavers(): readonly DrainPod[] {
+  #leavingPods(): readonly DrainPod[] {
     return this.#plan.tiers.flatMap(({ pods }) => pods);
   }
 }

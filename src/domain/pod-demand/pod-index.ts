@@ -51,7 +51,7 @@ export class PodIndex {
   readonly #options: PodIndexOptions;
   readonly #entries = new Map<Uid, PodEntry>();
   /** Pods that are no demand and have no request that is known of; one may still turn up. */
-  readonly #bystanders = new Map<Uid, PodDemand>();
+  readonly #podsWithoutDemand = new Map<Uid, PodDemand>();
 
   constructor(options: PodIndexOptions) {
     this.#options = options;
@@ -66,7 +66,7 @@ export class PodIndex {
     const known = this.#entries.get(pod.uid);
     if (known?.pod === pod) return undefined;
     if (known === undefined && pod.standing !== 'Wanted') {
-      this.#bystanders.set(pod.uid, pod);
+      this.#podsWithoutDemand.set(pod.uid, pod);
       return undefined;
     }
     const entry = this.#join(pod.uid);
@@ -75,7 +75,7 @@ export class PodIndex {
   };
 
   readonly removePod = ({ uid: id }: Pick<PodDemand, 'uid'>): PodEntry | undefined => {
-    this.#bystanders.delete(id);
+    this.#podsWithoutDemand.delete(id);
     const entry = this.#entries.get(id);
     if (entry !== undefined) entry.pod = undefined;
     return entry;
@@ -121,17 +121,17 @@ export class PodIndex {
     // One that only its namespace leaves out is kept: the namespace may come to count.
     if (entry.pod?.standing === 'Wanted') return true;
     this.#entries.delete(entry.uid);
-    if (entry.pod !== undefined) this.#bystanders.set(entry.uid, entry.pod);
+    if (entry.pod !== undefined) this.#podsWithoutDemand.set(entry.uid, entry.pod);
     return true;
   };
 
   #join(id: Uid): PodEntry {
     const known = this.#entries.get(id);
     if (known !== undefined) return known;
-    const pod = this.#bystanders.get(id);
+    const pod = this.#podsWithoutDemand.get(id);
     const entry: PodEntry = { uid: id, pod, keys: NO_KEYS, warnedOf: undefined };
     this.#entries.set(id, entry);
-    this.#bystanders.delete(id);
+    this.#podsWithoutDemand.delete(id);
     return entry;
   }
 
