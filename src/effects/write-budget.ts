@@ -3,8 +3,8 @@
  *
  * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
  * a class they go in the order of arrival; an interrupted write leaves its place; a write that
- * finds its class full is not sent. While the circuit to the API server is open all writes wait, and
- * half-open all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
+ * finds its class full is not sent. While the circuit to the API server is open all writes wait;
+ * half-open, all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
  * vain), after it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
