@@ -36,7 +36,7 @@ const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
 /** The statechart as it lives, down to the outbox. */
 const wire = (acts: Acts) => {
   const ignore = (): void => {};
-  return provideReclaim(ManagedRuntime.make(Layer.empty), {
+  return provideReclaim({
     queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
     releaseEvictions: ignore,
     recordUnseen: ignore,

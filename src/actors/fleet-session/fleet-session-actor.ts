@@ -5,6 +5,7 @@
  * one place and ends with its stream.
  */
 import { Subject } from 'rxjs';
+import { fromPromise } from 'xstate';
 import type { KeyPair } from '../../domain/credentials.ts';
 import type { SessionNews } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
@@ -15,7 +16,7 @@ import type { ShardCalls } from '../../effects/shard-call.ts';
 import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
 import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
 import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
@@ -112,12 +113,13 @@ export const provideFleetSession = (
 ): typeof fleetSession => {
   const { environment, options, state } = dependencies;
   const { telemetry } = environment;
+  const runtime: EffectRuntime<SessionServices> = environment.runtime;
   const recordEnding = endingRecorder(environment, options.record);
   return fleetSession.provide({
     actors: {
-      holdStream: fromEffect(environment.runtime, ({ stream: number }) => {
+      holdStream: fromPromise(({ input: { stream: number }, signal }) => {
         if (number > 1) telemetry.count('bigfleet_operator_session_reconnects_total', 1);
-        return stream.hold;
+        return runtime.runPromise(stream.hold, { signal });
       }),
     },
     actions: {

@@ -107,7 +107,7 @@ export class DrainRegistry {
     this.#registry = nodeDrainActors(environment, {
       ...options,
       isStopped: () => this.#isStopped,
-      requestSlot: (entry) => this.#slots.request(entry),
+      requestSlot: this.#slots.request,
       onStart: ({ key }) => this.#look(key),
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),

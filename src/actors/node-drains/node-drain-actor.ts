@@ -5,7 +5,7 @@
  * Promises: the UpcomingNode is informed and never written from here (DR-40); only a
  * reclaim shows on it; no pod is evicted for a drain that has ended.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
 import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
@@ -14,7 +14,7 @@ import type { DrainFact } from '../../domain/shown-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
-import type { SnapshotFrom } from 'xstate';
+import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
   NodeDrainAct,
@@ -23,7 +23,7 @@ import type {
   NodeDrainInput,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
@@ -55,24 +55,22 @@ type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWr
 
 /** The statechart with its implementations; `inFlight` counts each write. */
 export const provideNodeDrain = (
-  runtime: ManagedRuntime.ManagedRuntime<Cordons, never>,
+  runtime: EffectRuntime<Cordons>,
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
   const patch = (purpose: NodeWritePurpose) =>
-    fromEffect(
-      runtime,
-      ({ node, body }: NodeDrainAct) =>
+    fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
+      runtime.runPromise(
         Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch({ node, purpose, body }))),
+        { signal },
+      )
     );
   return nodeDrain.provide({
     actors: {
       cordonNode: patch('cordon'),
       markEnded: patch('end'),
-      showEnd: fromEffect(
-        runtime,
-        (end: NodeDrainEnd) => Effect.promise(() => actions.showEnd(end)),
-      ),
+      showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),

@@ -6,9 +6,8 @@
  * Nodes show goes on before anything new, and is acked once more by each process (DR-12, DR-13); a
  * machine without a Node is recorded and not counted (DR-10).
  */
-import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
@@ -23,7 +22,6 @@ import {
   type ReclaimInstructionContext,
 } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
@@ -318,14 +316,9 @@ export interface ReclaimActions {
 }
 
 /** The statechart with its implementations. */
-export const provideReclaim = <Services>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
-  actions: ReclaimActions,
-): typeof reclaimInstruction =>
+export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstruction =>
   reclaimInstruction.provide({
-    actors: {
-      queueAck: fromEffect(runtime, (ack) => Effect.promise(() => actions.queueAck(ack))),
-    },
+    actors: { queueAck: fromPromise<boolean, ReclaimAck>(({ input }) => actions.queueAck(input)) },
     actions: {
       releaseEvictions: ({ context }) => actions.releaseEvictions(context),
       recordUnseen: ({ context }) => actions.recordUnseen(context),
@@ -349,7 +342,7 @@ export const reclaimActors = <Services>(
 ): ReclaimActors => {
   const registry: ReclaimActors = actorRegistry(environment, {
     name: 'reclaimInstruction',
-    logic: provideReclaim(environment.runtime, options),
+    logic: provideReclaim(options),
     keyOf: ({ id }: InstructionEntry) => id,
     input: (entry) => ({
       id: entry.id,

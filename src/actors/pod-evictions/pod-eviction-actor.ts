@@ -6,7 +6,8 @@
  * the pod was released, is terminating, lacks a slot that it needs, or is not the one that has the
  * name; an actor that crashes gives back what it held.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
+import { fromPromise } from 'xstate';
 import type { EvictionOutcome } from '../../domain/drain/answer.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -19,7 +20,7 @@ import {
   type PodEvictionContext,
 } from '../../machines/pod-eviction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type Defer, fromEffect } from '../actor-logic.ts';
+import type { Defer, EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Budgets } from './budget-actor.ts';
 import type { EvictionCircuit } from './eviction-circuit-actor.ts';
@@ -43,18 +44,19 @@ export interface PodEvictionActions {
 
 /** The statechart with its implementations. */
 export const providePodEviction = (
-  runtime: ManagedRuntime.ManagedRuntime<Evictions, never>,
+  runtime: EffectRuntime<Evictions>,
   actions: PodEvictionActions,
 ): typeof podEviction =>
   podEviction.provide({
     actors: {
-      evictPod: fromEffect(
-        runtime,
-        (act) =>
+      evictPod: fromPromise<EvictionOutcome, PodEvictionAct>(({ input, signal }) =>
+        runtime.runPromise(
           Effect.flatMap(
             Evictions,
-            (evictions) => actions.inFlight(evictions.evict(actions.callOf(act))),
+            (evictions) => actions.inFlight(evictions.evict(actions.callOf(input))),
           ),
+          { signal },
+        )
       ),
     },
     actions: {

@@ -4,8 +4,8 @@
  * Promises: the readiness of a Node gets one Event; objects that cannot be written get an Event
  * each and one log line together.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import type { Actor, SnapshotFrom } from 'xstate';
+import { Effect } from 'effect';
+import { type Actor, fromPromise, type SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
@@ -28,7 +28,7 @@ import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcomi
 import { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
@@ -53,25 +53,26 @@ export interface UpcomingNodeWrites {
 
 /** The statechart, provided once for all machines. */
 export const provideUpcomingNode = (
-  runtime: ManagedRuntime.ManagedRuntime<UpcomingNodes | Cordons, never>,
+  runtime: EffectRuntime<UpcomingNodes | Cordons>,
   actions: UpcomingNodeActions,
   { inFlight, releaseNode }: UpcomingNodeWrites,
 ): typeof upcomingNode => {
   const write = (verb: keyof UpcomingNodes['Service']) =>
-    fromEffect(runtime, (input: UpcomingNodeAct) =>
-      Effect.gen(function* () {
-        const upcomingNodes = yield* UpcomingNodes;
-        return yield* inFlight(upcomingNodes[verb](input));
-      }));
+    fromPromise<WriteOutcome<UpcomingNodeProjection>, UpcomingNodeAct>(({ input, signal }) =>
+      runtime.runPromise(
+        Effect.flatMap(UpcomingNodes, (upcomingNodes) => inFlight(upcomingNodes[verb](input))),
+        { signal },
+      )
+    );
   return upcomingNode.provide({
     actors: {
       createObject: write('create'),
       patchStatus: write('patchStatus'),
       patchSpec: write('patchSpec'),
       deleteObject: write('remove'),
-      releaseNode: fromEffect(
-        runtime,
-        ({ facts }) => inFlight(releaseNode(facts.node?.name ?? '')),
+      releaseNode: fromPromise<WriteOutcome<NodeLink>, UpcomingNodeAct>(
+        ({ input: { facts }, signal }) =>
+          runtime.runPromise(inFlight(releaseNode(facts.node?.name ?? '')), { signal }),
       ),
     },
     actions: {
