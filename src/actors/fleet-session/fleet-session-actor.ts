@@ -33,7 +33,6 @@ export interface SessionState {
   /** The statechart is ready for the next roll-up. */
   readonly requests: Subject<void>;
   readonly outbox: ReplyOutbox<Reply>;
-  readonly reply: (reply: Reply) => boolean;
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
   outstanding: { readonly rollup: Rollup; readonly sentAtMs: number } | undefined;
@@ -48,34 +47,22 @@ export interface SessionDependencies {
   readonly state: SessionState;
 }
 
-const replier = (
-  { telemetry }: ActorEnvironment<SessionServices>,
-  offer: (reply: Reply) => boolean,
-): (reply: Reply) => boolean =>
-(reply) => {
-  const taken = offer(reply);
-  if (!taken) {
-    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
-    telemetry.log('warn', 'Reply dropped', { reply: reply._tag });
-  }
-  return taken;
-};
-
 /** The state of a session that has not dialled yet. */
-export const sessionState = (environment: ActorEnvironment<SessionServices>): SessionState => {
-  const outbox = replyOutbox<Reply>(OUTBOX_LIMIT);
-  return {
-    news: new Subject(),
-    acknowledged: new Subject(),
-    rollups: new Subject(),
-    requests: new Subject(),
-    outbox,
-    reply: replier(environment, outbox.offer),
-    pair: undefined,
-    outstanding: undefined,
-    openStream: undefined,
-  };
-};
+export const sessionState = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+): SessionState => ({
+  news: new Subject(),
+  acknowledged: new Subject(),
+  rollups: new Subject(),
+  requests: new Subject(),
+  outbox: replyOutbox<Reply>(OUTBOX_LIMIT, ({ _tag }) => {
+    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
+    telemetry.log('warn', 'Reply dropped', { reply: _tag });
+  }),
+  pair: undefined,
+  outstanding: undefined,
+  openStream: undefined,
+});
 
 /** Publishes that the open stream ended; once, whoever notices first. */
 export const publishStreamEnded = (state: SessionState): void => {
@@ -160,7 +147,7 @@ export const sessionPort = (
     clusterId,
     telemetry: sampledLogger(telemetry),
     render,
-    reply: state.reply,
+    reply: state.outbox.offer,
     news: state.news,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),

@@ -7,10 +7,11 @@
  * once (DR-11); an order that finds a drain at its end begins another one after it; a drain that
  * crashes begins again from what the Node shows.
  */
-import { type Observable, Subject, Subscription } from 'rxjs';
+import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import { type DrainOwner, isDrainOwner, markOf } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -45,12 +46,11 @@ import {
 } from './drain-index.ts';
 import { drainPods } from './drain-pods.ts';
 import {
+  blockersOf,
   type DrainTargets,
   type NodeDrainActors,
   nodeDrainActors,
-  nodeNow,
 } from './node-drain-actor.ts';
-import { oncePerMoment, PodsByNode } from './pods-by-node.ts';
 
 export type { DrainEvent, DrainOrder } from './drain-index.ts';
 
@@ -80,7 +80,7 @@ export class DrainRegistry {
   readonly #options: DrainsOptions;
   readonly #registry: NodeDrainActors;
   readonly #byNode = new DrainsByNode();
-  readonly #pods: PodsByNode;
+  readonly #pods = nodePods();
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
@@ -90,7 +90,9 @@ export class DrainRegistry {
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
   readonly #subscription = new Subscription();
-  readonly #lookSoon: (key: string) => void;
+  /** Drains whose pods changed; all that change at this moment are looked at together. */
+  readonly #changed = new Set<string>();
+  readonly #changes = new Subject<void>();
   #isLeading = false;
   #isStopped = false;
 
@@ -98,7 +100,6 @@ export class DrainRegistry {
     this.#environment = environment;
     this.#options = options;
     this.#unrecognized = new UnrecognizedCordons(options.events.leftAlone);
-    this.#lookSoon = oncePerMoment((key) => this.#look(key));
     this.#slots = startConcurrencyLimit<DrainEntry>({
       atOnce: CORDONS_AT_ONCE,
       keyOf: ({ key }) => key,
@@ -113,15 +114,21 @@ export class DrainRegistry {
       onLost: (entry) => this.#lost(entry),
     });
     this.#blockers = new DrainBlockers(environment, {
-      review: (key) => this.#blockersOf(key),
+      review: (key) => {
+        const entry = this.#registry.entry(key);
+        return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
+      },
       record: (key, blocked) => {
         const node = this.#registry.entry(key)?.node;
         if (node !== undefined) options.events.blocked(node, blocked);
       },
     });
-    this.#pods = new PodsByNode(options.pods.facts, (node) => this.#changed(node));
+    const changes = this.#changes.pipe(audit(() => Promise.resolve()));
+    this.#subscription.add(changes.subscribe(() => this.#lookAtChanged()));
+    const { pods } = options;
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(options.nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#changed(node)));
+    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
   }
 
   get events(): Observable<DrainEvent> {
@@ -188,7 +195,6 @@ export class DrainRegistry {
     this.#isLeading = false;
     this.#isStopped = true;
     this.#subscription.unsubscribe();
-    this.#pods.stop();
     this.#slots.stop();
     await this.#blockers.stop();
     await this.#registry.stop();
@@ -356,21 +362,17 @@ export class DrainRegistry {
     actor.send({ type: 'pods.observed', ...observed });
   }
 
-  #blockersOf(key: string) {
-    const entry = this.#registry.entry(key);
-    if (entry === undefined) return undefined;
-    const snapshot = this.#registry.get(key)?.getSnapshot();
-    if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-      return { blocked: [], nextOverdueMs: null };
-    }
-    const node = nodeNow(entry, snapshot.context, this.#options.paused);
-    return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+  /** Pods of the node changed; without a node, any pods. */
+  #onPods(node: string | undefined): void {
+    const drains = node === undefined ? this.#registry.entries() : this.#byNode.of(node);
+    for (const { key } of drains) this.#changed.add(key);
+    if (this.#changed.size > 0) this.#changes.next();
   }
 
-  /** Pods of the node changed; without a node, any pods. */
-  #changed(node?: string): void {
-    const drains = node === undefined ? this.#registry.entries() : this.#byNode.of(node);
-    for (const { key } of drains) this.#lookSoon(key);
+  #lookAtChanged(): void {
+    const keys = [...this.#changed];
+    this.#changed.clear();
+    for (const key of keys) this.#look(key);
   }
 
   #nodeSeen(node: DrainedNode): void {

@@ -27,6 +27,7 @@ import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { BlockerReview } from './drain-blockers.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
@@ -107,13 +108,26 @@ export interface DrainLookup {
 }
 
 /** The node as far as it decides why pods are still there. */
-export const nodeNow = (
+const nodeNow = (
   entry: DrainEntry,
   context: NodeDrainContext | undefined,
   paused: boolean,
 ): DrainedNode => {
   const node = context?.node ?? entry.node;
   return paused ? { ...node, paused } : node;
+};
+
+/** What holds up the pods of a drain: nothing while it does not evict. */
+export const blockersOf = (
+  entry: DrainEntry,
+  snapshot: SnapshotFrom<typeof nodeDrain> | undefined,
+  paused: boolean,
+): BlockerReview => {
+  if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
+    return { blocked: [], nextOverdueMs: null };
+  }
+  const node = nodeNow(entry, snapshot.context, paused);
+  return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
 };
 
 /** The actions of all drains. */

@@ -81,7 +81,7 @@ export class ReclaimRegistry {
       recordUnseen: (context) => this.#recordUnseen(context),
       recordNeverSeen: (context) => this.#recordNeverSeen(context),
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
-      onStart: (entry) => this.#started(entry),
+      onRestart: (entry) => this.#orderDrains(entry),
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
@@ -212,8 +212,8 @@ export class ReclaimRegistry {
     if (entry.stage === 'Ended') this.#showGone(entry);
   }
 
-  /** After a crash the drains of its nodes are ordered again: that joins what goes on. */
-  #started(instruction: InstructionEntry): void {
+  /** An order that is repeated after a crash joins what goes on. */
+  #orderDrains(instruction: InstructionEntry): void {
     for (const entry of instruction.machines) {
       if (entry.stage === 'Cordoning') this.#orderDrain(instruction, entry);
     }
@@ -249,6 +249,7 @@ export class ReclaimRegistry {
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
+    this.#orderDrains(instruction);
     for (const entry of found) if (entry.stage === 'Ended') this.#showGone(entry);
   }
 
@@ -332,7 +333,8 @@ export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, Instruction
 export interface ReclaimActorOptions extends ReclaimActions {
   /** The machines of the instruction with what their Nodes show. */
   readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
-  readonly onStart: (entry: InstructionEntry) => void;
+  /** The actor runs again after a crash. */
+  readonly onRestart: (entry: InstructionEntry) => void;
 }
 
 /** The actors of all instructions. */
@@ -350,11 +352,16 @@ export const reclaimActors = <Services>(
       ackPending: entry.ackPending,
       leftMs: entry.terms.deadlineMs - environment.time.now(),
     }),
-    onStart: options.onStart,
+    onStart: (entry) => {
+      if (entry.hasCrashed) options.onRestart(entry);
+    },
     onSnapshot: (entry, { context, value }) => {
       entry.machines = context.entries;
       entry.ackPending = context.ackPending;
       if (innermostState(value) === 'settled') registry.remove(entry.id);
+    },
+    onCrash: (entry) => {
+      entry.hasCrashed = true;
     },
     onCount: (state, count) => environment.telemetry.gauge('tidegate_reclaims', count, { state }),
     logFields: ({ id }) => ({ instruction: id }),
