@@ -1,10 +1,11 @@
 /**
  * Writes of one kind of custom resource: what is sent, and the outcome that its answer means to a
- * statechart. Whoever has the write budget sends them.
+ * statechart. Its user sends it through the write budget.
  *
- * Promises: an answer that is judged never fails, and nothing is retried here; an object that already exists is looked at
- * instead of created, so an answer that was lost on the way does no harm; a deletion names the UID
- * that it means; a server-side apply that meets another manager's fields says whose they are.
+ * Promises: a judged answer never fails, and nothing is retried here; an object that already exists
+ * is looked at instead of created, so an answer that was lost on the way does no harm; a deletion
+ * names the UID that it means; a server-side apply that meets another manager's fields says whose
+ * they are.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';

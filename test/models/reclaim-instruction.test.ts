@@ -1,6 +1,4 @@
 /** One reclaim instruction, walked through every configuration. */
-import { ManagedRuntime } from 'effect';
-import { Layer } from 'effect';
 import { expect } from 'vitest';
 import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
 import {

@@ -19,7 +19,7 @@ import { objectKey, type Revision } from '../../domain/ids.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
-import type { NodeDrainContext } from '../../machines/node-drain-context.ts';
+import type { NodeDrainContext, NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -58,7 +58,6 @@ export type { DrainEvent, DrainOrder } from './drain-index.ts';
 const CORDONS_AT_ONCE = 32;
 
 export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
-type DrainSnapshot = SnapshotFrom<typeof nodeDrain>;
 
 /** What drains are started with. */
 export interface DrainsOptions extends DrainTargets {
@@ -123,8 +122,7 @@ export class DrainRegistry {
         if (node !== undefined) options.events.blocked(node, blocked);
       },
     });
-    const changes = this.#changes.pipe(audit(() => Promise.resolve()));
-    this.#subscription.add(changes.subscribe(() => this.#lookAtChanged()));
+    this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
     const { pods } = options;
     this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(options.nodes.facts.subscribe((fact) => this.#onNodes(fact)));
@@ -147,7 +145,7 @@ export class DrainRegistry {
     entry.releasedIds.add(id);
     if (!entry.ids.has(id)) return;
     entry.isReleased = true;
-    this.#registry.get(entry.key)?.send({ type: 'evictions.released' });
+    this.#send(entry.key, { type: 'evictions.released' });
   };
 
   /** The owner leaves: its annotation goes; the last owner that leaves uncordons (DR-04). */
@@ -158,7 +156,7 @@ export class DrainRegistry {
     this.#withdrawn.add(key);
     if (entry !== undefined) {
       entry.isWithdrawn = true;
-      this.#registry.get(key)?.send({ type: 'drain.withdrawn' });
+      this.#send(key, { type: 'drain.withdrawn' });
     } else if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
   };
 
@@ -209,7 +207,7 @@ export class DrainRegistry {
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
         (mark?.ids.includes(id) === true && mark.ended !== 'Cancelled');
-      this.#send(entry, id, { stage: 'Ended', counted });
+      this.#publish(entry, id, { stage: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
   }
@@ -218,7 +216,11 @@ export class DrainRegistry {
     return this.#registry.entry(drainKey(node, owner));
   }
 
-  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'stage' | 'counted'>) {
+  #send(key: string, event: NodeDrainEvent): void {
+    this.#registry.get(key)?.send(event);
+  }
+
+  #publish({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'stage' | 'counted'>) {
     this.#events.next({ node: node.name, owner, id, ...event });
   }
 
@@ -228,12 +230,12 @@ export class DrainRegistry {
     this.#byNode.remove(entry);
   }
 
-  #moved(entry: DrainEntry, snapshot: DrainSnapshot): void {
+  #moved(entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>): void {
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
       this.#hurry(entry, entry.deadlines.get(id));
-      this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      this.#publish(entry, id, { stage: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
     else this.#blockers.changed(entry.key);
@@ -244,7 +246,7 @@ export class DrainRegistry {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
-    this.#registry.get(entry.key)?.send({ type: 'deadline.moved', ...time });
+    this.#send(entry.key, { type: 'deadline.moved', ...time });
   }
 
   #finish(entry: DrainEntry, context: NodeDrainContext): void {
@@ -262,7 +264,7 @@ export class DrainRegistry {
       (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
-      this.#send(entry, id, { stage: 'Ended', counted: isCounted(id) });
+      this.#publish(entry, id, { stage: 'Ended', counted: isCounted(id) });
     }
     if (present === undefined) return;
     for (const order of again) {
@@ -305,10 +307,10 @@ export class DrainRegistry {
     if (entry.machineId === '') entry.machineId = machineId;
     const actor = this.#registry.get(entry.key);
     if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      return this.#publish(entry, id, { stage: 'Cordoned', counted: true });
     }
     entry.awaited.add(id);
-    actor?.send({ type: 'order.joined', order: cordonOrderOf(order) });
+    this.#send(entry.key, { type: 'order.joined', order: cordonOrderOf(order) });
   }
 
   #place(node: DrainedNode, order: DrainOrder): void {
@@ -344,9 +346,7 @@ export class DrainRegistry {
     const entry = this.#entryOf(node.name, owner);
     if (entry === undefined) return this.#resume(node, owner);
     const isSame = entry.node.uid === node.uid;
-    this.#registry.get(entry.key)?.send(
-      isSame ? { type: 'node.observed', node } : { type: 'node.vanished' },
-    );
+    this.#send(entry.key, isSame ? { type: 'node.observed', node } : { type: 'node.vanished' });
   }
 
   /** Sends the statechart how its pods are, when that is new. */
@@ -359,7 +359,7 @@ export class DrainRegistry {
     const text = JSON.stringify(observed.podCounts) + observed.refusal;
     if (text === entry.observed && !observed.moved) return;
     entry.observed = text;
-    actor.send({ type: 'pods.observed', ...observed });
+    this.#send(key, { type: 'pods.observed', ...observed });
   }
 
   /** Pods of the node changed; without a node, any pods. */
@@ -385,7 +385,7 @@ export class DrainRegistry {
     this.#unrecognized.forget(name);
     for (const { key } of this.#byNode.of(name)) {
       this.#ends.delete(key);
-      this.#registry.get(key)?.send({ type: 'node.vanished' });
+      this.#send(key, { type: 'node.vanished' });
     }
   }
 
