@@ -37,7 +37,7 @@ export class AvailableCapacities extends Context.Service<AvailableCapacities, {
   readonly remove: Act;
 }>()('tidegate/AvailableCapacities') {}
 
-const NOTHING_TO_SAY: CountedOutcome<AvailableCapacityProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<AvailableCapacityProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -55,8 +55,9 @@ export const availableCapacitiesLayer = (
         project: projectAvailableCapacity,
       });
       const writes = yield* Writes;
-      const send = ({ call, judged }: ObjectRequest<CountedOutcome<AvailableCapacityProjection>>) =>
-        judged(writes.send('phase', call));
+      const send = (
+        { call, outcomeOf }: ObjectRequest<CountedOutcome<AvailableCapacityProjection>>,
+      ) => outcomeOf(writes.send('phase', call));
       const counted = (
         op: 'create' | 'spec_update' | 'delete',
         act: Effect.Effect<CountedOutcome<AvailableCapacityProjection>>,
@@ -75,7 +76,7 @@ export const availableCapacitiesLayer = (
           const body = capacityPatch(facts);
           return counted(
             'spec_update',
-            body === undefined ? Effect.succeed(NOTHING_TO_SAY) : send(patch(name, body)),
+            body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : send(patch(name, body)),
           );
         },
         remove: ({ name, facts }) =>

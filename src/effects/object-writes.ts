@@ -2,7 +2,7 @@
  * Writes of one kind of custom resource: what is sent, and the outcome that its answer means to a
  * statechart. Its user sends it through the write budget.
  *
- * Promises: a judged answer never fails, and nothing is retried here; an object that already exists
+ * Promises: the outcome of an answer never fails, and nothing is retried here; an object that already exists
  * is looked at instead of created, so an answer that was lost on the way does no harm; a deletion
  * names the UID that it means; a server-side apply that meets another manager's fields says whose
  * they are.
@@ -38,8 +38,8 @@ export interface CountedOutcome<Current> {
 /** One write. */
 export interface ObjectRequest<Counted> {
   readonly call: KubeCall;
-  /** What becomes of the answer: `judged(writes.send(writeClass, call))`. */
-  readonly judged: (answer: Effect.Effect<KubeAnswer, WriteFault>) => Effect.Effect<Counted>;
+  /** What becomes of the answer: `outcomeOf(writes.send(writeClass, call))`. */
+  readonly outcomeOf: (answer: Effect.Effect<KubeAnswer, WriteFault>) => Effect.Effect<Counted>;
 }
 
 type Write<Current> = ObjectRequest<CountedOutcome<Current>>;
@@ -81,10 +81,10 @@ const fault = <Current>(why: string, result: WriteResult = 'error'): CountedOutc
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-type Judge<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
+type OutcomeOf<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
 
-const judgeBy =
-  <Current>(project: ObjectWritesOptions<Current>['project']): Judge<Current> => (answer) => {
+const outcomeBy =
+  <Current>(project: ObjectWritesOptions<Current>['project']): OutcomeOf<Current> => (answer) => {
     if (isGood(answer.status)) {
       const current = project(answer.body);
       return current === undefined
@@ -99,22 +99,23 @@ const judgeBy =
   };
 
 /** Where there need be no object, 404 means that its kind or its namespace is missing. */
-const judgeMaking = <Current>(judge: Judge<Current>): Judge<Current> => (answer) =>
-  answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
+const outcomeOfCreate = <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) =>
+  answer.status === 404 ? fault(reasonIn(answer)) : outcomeOf(answer);
 
-const judgeApply =
-  <Current>(judge: Judge<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
+const outcomeOfApply =
+  <Current>(outcomeOf: OutcomeOf<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
     const conflicts = fieldConflictsIn(answer);
     return conflicts.length === 0
-      ? judge(answer)
+      ? outcomeOf(answer)
       : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
   };
 
-const judgeRemoval = <Current>(judge: Judge<Current>): Judge<Current> => (answer) => {
-  const done = isGood(answer.status);
-  if (!done && answer.status !== 404) return judge(answer);
-  return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
-};
+const outcomeOfDelete =
+  <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) => {
+    const done = isGood(answer.status);
+    if (!done && answer.status !== 404) return outcomeOf(answer);
+    return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
+  };
 
 const folded = <Counted>(
   act: Effect.Effect<Counted, WriteFault>,
@@ -125,44 +126,47 @@ const folded = <Counted>(
 export const objectWrites = <Current>(
   { path, api, project }: ObjectWritesOptions<Current>,
 ): ObjectWrites<Current> => {
-  const judge = judgeBy(project);
+  const outcomeOf = outcomeBy(project);
 
   const request = <Counted>(
     call: KubeCall,
-    judgeAnswer: (answer: KubeAnswer) => Counted,
+    outcomeOfAnswer: (answer: KubeAnswer) => Counted,
   ): ObjectRequest<Counted | CountedOutcome<never>> => ({
     call: { ...call, timeoutMs: WRITE_TIMEOUT_MS },
-    judged: (answer) => folded(Effect.map(answer, judgeAnswer)),
+    outcomeOf: (answer) => folded(Effect.map(answer, outcomeOfAnswer)),
   });
 
   const look = (name: string): Effect.Effect<CountedOutcome<Current>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
-      Effect.map((answer) => ({ ...judge(answer), result: 'conflict' })),
+      Effect.map((answer) => ({ ...outcomeOf(answer), result: 'conflict' })),
     );
 
   const patchAt = (target: string, patch: object): Write<Current> =>
-    request({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH }, judge);
+    request({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH }, outcomeOf);
 
   const made = (answer: KubeAnswer, name: string) =>
-    answer.status === 409 ? look(name) : Effect.succeed(judgeMaking(judge)(answer));
+    answer.status === 409 ? look(name) : Effect.succeed(outcomeOfCreate(outcomeOf)(answer));
 
   return {
     create: (object, name) => ({
       call: { method: 'POST', path, body: object, timeoutMs: WRITE_TIMEOUT_MS },
-      judged: (answer) => folded(Effect.flatMap(answer, (given) => made(given, name))),
+      outcomeOf: (answer) => folded(Effect.flatMap(answer, (given) => made(given, name))),
     }),
     look: (name) => folded(look(name)),
     patch: (name, patch) => patchAt(`${path}/${name}`, patch),
     patchStatus: (name, patch) => patchAt(`${path}/${name}/status`, patch),
     apply: (name, object, options) =>
-      request(applyCall(`${path}/${name}`, object, options), judgeApply(judgeMaking(judge))),
+      request(
+        applyCall(`${path}/${name}`, object, options),
+        outcomeOfApply(outcomeOfCreate(outcomeOf)),
+      ),
     applyStatus: (name, object, options) =>
-      request(applyCall(`${path}/${name}/status`, object, options), judgeApply(judge)),
+      request(applyCall(`${path}/${name}/status`, object, options), outcomeOfApply(outcomeOf)),
     remove: (name, uid) =>
       request({
         method: 'DELETE',
         path: `${path}/${name}`,
         body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-      }, judgeRemoval(judge)),
+      }, outcomeOfDelete(outcomeOf)),
   };
 };

@@ -54,7 +54,7 @@ export interface PodRequestsOptions {
   readonly intern: Intern;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<OwnedRequest> = {
+const NOTHING_TO_WRITE: CountedOutcome<OwnedRequest> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -85,7 +85,7 @@ const updated = (
 ): Counted => {
   const body = podRequestPatch(pod, request, text);
   return body === undefined
-    ? Effect.succeed(NOTHING_TO_SAY)
+    ? Effect.succeed(NOTHING_TO_WRITE)
     : writes.send(writes.patch(nameOf(request), body));
 };
 
@@ -106,7 +106,7 @@ export const podRequestsLayer = (
       const project = (raw: unknown) => projectOwnedRequest(raw, intern);
       const writesIn = ({ namespace }: RequestedPod): PodRequestWrites => ({
         ...objectWrites({ path: pathIn(namespace), api, project }),
-        send: ({ call, judged }) => judged(writes.send('demand', call)),
+        send: ({ call, outcomeOf }) => outcomeOf(writes.send('demand', call)),
       });
       const counted = (op: RequestWrite, act: Counted): Effect.Effect<Outcome> =>
         Effect.map(act, ({ outcome, result }) => {
@@ -126,7 +126,7 @@ export const podRequestsLayer = (
       ): Effect.Effect<Outcome> =>
         counted(
           op,
-          request === null ? Effect.succeed(NOTHING_TO_SAY) : act(writesIn(pod), request),
+          request === null ? Effect.succeed(NOTHING_TO_WRITE) : act(writesIn(pod), request),
         );
       return {
         create: ({ pod, text }) => {

@@ -47,7 +47,7 @@ export interface UpcomingNodesOptions {
   readonly intern: (text: SpecText) => SpecText;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<UpcomingNodeProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<UpcomingNodeProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -65,8 +65,8 @@ export const upcomingNodesLayer = (
         project: (raw) => projectUpcomingNode(raw, intern),
       });
       const writes = yield* Writes;
-      const send = ({ call, judged }: ObjectRequest<CountedOutcome<UpcomingNodeProjection>>) =>
-        judged(writes.send('phase', call));
+      const send = ({ call, outcomeOf }: ObjectRequest<CountedOutcome<UpcomingNodeProjection>>) =>
+        outcomeOf(writes.send('phase', call));
       const counted = (
         op: ObjectWrite,
         act: Effect.Effect<CountedOutcome<UpcomingNodeProjection>>,
@@ -81,7 +81,7 @@ export const upcomingNodesLayer = (
       const patched = (
         body: object | undefined,
         write: (body: object) => ObjectRequest<CountedOutcome<UpcomingNodeProjection>>,
-      ) => body === undefined ? Effect.succeed(NOTHING_TO_SAY) : send(write(body));
+      ) => body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : send(write(body));
       return {
         create: ({ machineId, name, facts }) =>
           counted(

@@ -55,8 +55,8 @@ const start = async (bed: Testbed) => {
   const managers = async (name: string): Promise<readonly (string | undefined)[]> =>
     listOrEmptyAt(await read(name), 'metadata', 'managedFields')
       .map((entry) => textAt(entry, 'manager'));
-  const run = <Counted>({ call, judged }: ObjectRequest<Counted>) =>
-    Effect.runPromise(judged(budget.send('phase', call)));
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(budget.send('phase', call)));
   return { writes, run, read, managers };
 };
 
@@ -109,8 +109,8 @@ describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
     const status = upcoming('un-d', { status: { phase: 'Ready' } });
     expect(await run(writes.applyStatus('un-d', status, ONE)))
       .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
-    const unfit = upcoming('un-d', { spec: { labels: {} } });
-    expect(await run(writes.apply('un-d', unfit, ONE)))
+    const invalid = upcoming('un-d', { spec: { labels: {} } });
+    expect(await run(writes.apply('un-d', invalid, ONE)))
       .toMatchObject({ outcome: { _tag: 'Refused' } });
     await run(writes.apply('un-d', withLabels('un-d', { zone: 'a' }), ONE));
     const again = (identity: JsonRecord) => ({

@@ -28,8 +28,8 @@ const rig = (...answers: (KubeAnswer | NotSent | NotLeader)[]) => {
     },
     project: identityOf,
   });
-  const run = <Counted>({ call, judged }: ObjectRequest<Counted>) =>
-    Effect.runPromise(judged(answer(call)));
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(answer(call)));
   return { calls, writes, run };
 };
 

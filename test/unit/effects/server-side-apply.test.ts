@@ -27,8 +27,8 @@ const connected = async (handle: Handle) => {
     api,
     project: identityOf,
   });
-  const run = <Counted>({ call, judged }: ObjectRequest<Counted>) =>
-    Effect.runPromise(judged(api.call(call)));
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(api.call(call)));
   return { requests: stub.requests, writes, run };
 };
 
