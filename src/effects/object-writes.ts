@@ -2,10 +2,10 @@
  * Writes of one kind of custom resource: what is sent, and the outcome that its answer means to a
  * statechart. Its user sends it through the write budget.
  *
- * Promises: the outcome of an answer never fails, and nothing is retried here; an object that already exists
- * is looked at instead of created, so an answer that was lost on the way does no harm; a deletion
- * names the UID that it means; a server-side apply that meets another manager's fields says whose
- * they are.
+ * Promises: the outcome of an answer never fails, and nothing is retried here; an object that
+ * already exists is looked at instead of created, so an answer that was lost on the way does no
+ * harm; a deletion names the UID that it means; a server-side apply that meets another manager's
+ * fields says whose they are.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
