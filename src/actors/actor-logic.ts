@@ -1,27 +1,26 @@
 /**
  * Where Effect and RxJS become actors.
  *
- * `fromEffect` takes only effects that cannot fail: failures are folded into the outcome first, so
- * that the compiler makes each statechart say what it does about each of them. Leaving the state
- * interrupts the fiber.
+ * An invoked actor that performs an effect is XState's own promise:
+ * `fromPromise(({ input, signal }) => runtime.runPromise(act(input), { signal }))`, with an
+ * `EffectRuntime`.
  */
-import type { Effect, ManagedRuntime } from 'effect';
+import type { Effect } from 'effect';
 import type { Observable } from 'rxjs';
-import {
-  type EventObject,
-  fromEventObservable,
-  fromPromise,
-  type ObservableActorLogic,
-  type PromiseActorLogic,
-} from 'xstate';
+import { type EventObject, fromEventObservable, type ObservableActorLogic } from 'xstate';
 import { defectText, type Telemetry } from '../api/telemetry.ts';
 
-/** An act on the environment as an invoked actor; its output is the outcome. */
-export const fromEffect = <Output, Input, Services>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
-  act: (input: Input) => Effect.Effect<Output, never, Services>,
-): PromiseActorLogic<Output, Input> =>
-  fromPromise<Output, Input>(({ input, signal }) => runtime.runPromise(act(input), { signal }));
+/**
+ * Runs the effects of invoked actors. It takes only effects that cannot fail: failures are folded
+ * into the outcome first, so that the compiler makes each statechart say what it does about each of
+ * them. `signal` interrupts the fiber when the state is left.
+ */
+export interface EffectRuntime<Services> {
+  readonly runPromise: <Outcome>(
+    effect: Effect.Effect<Outcome, never, Services>,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<Outcome>;
+}
 
 /** A stream of events as an invoked actor; each event goes to the statechart that invoked it. */
 export const fromStream = <Event extends EventObject>(

@@ -1,16 +1,18 @@
 /**
- * Writes of one kind of custom resource, each folded into an outcome that a statechart can act on.
+ * Writes of one kind of custom resource: what is sent, and the outcome that its answer means to a
+ * statechart. Its user sends it through the write budget.
  *
- * Promises: nothing fails and nothing is retried here; an object that already exists is looked at
- * instead of created, so an answer that was lost on the way does no harm; a deletion names the UID
- * that it means; a server-side apply that meets another manager's fields says whose they are.
+ * Promises: the outcome of an answer never fails, and nothing is retried here; an object that
+ * already exists is looked at instead of created, so an answer that was lost on the way does no
+ * harm; a deletion names the UID that it means; a server-side apply that meets another manager's
+ * fields says whose they are.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
 import type { KubeAnswer, KubeApi, KubeCall } from './kube-api.ts';
 import { applyCall, type ApplyOptions, fieldConflictsIn } from './server-side-apply.ts';
-import type { WriteClass, WriteFault, Writes } from './writes.ts';
+import type { WriteFault } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const WRITE_TIMEOUT_MS = 15_000;
@@ -24,10 +26,7 @@ export interface ObjectWritesOptions<Current> {
   /** `/apis/<group>/<version>/<plural>`. */
   readonly path: string;
   readonly api: KubeApi['Service'];
-  readonly writes: Writes['Service'];
   readonly project: (raw: unknown) => Current | undefined;
-  /** Its place in the write budget; default `phase`. */
-  readonly writeClass?: WriteClass;
 }
 
 /** One write with the word that counts it. */
@@ -36,7 +35,14 @@ export interface CountedOutcome<Current> {
   readonly result: WriteResult;
 }
 
-type Act<Current> = Effect.Effect<CountedOutcome<Current>>;
+/** One write. */
+export interface ObjectRequest<Counted> {
+  readonly call: KubeCall;
+  /** What becomes of the answer: `outcomeOf(writes.send(writeClass, call))`. */
+  readonly outcomeOf: (answer: Effect.Effect<KubeAnswer, WriteFault>) => Effect.Effect<Counted>;
+}
+
+type Write<Current> = ObjectRequest<CountedOutcome<Current>>;
 
 /** One server-side apply with the word that counts it. */
 export interface CountedApply<Current> {
@@ -48,18 +54,18 @@ type Apply<Current> = (
   name: string,
   object: object,
   options: ApplyOptions,
-) => Effect.Effect<CountedApply<Current>>;
+) => ObjectRequest<CountedApply<Current>>;
 
 export interface ObjectWrites<Current> {
-  readonly create: (object: object, name: string) => Act<Current>;
-  readonly patch: (name: string, patch: object) => Act<Current>;
-  readonly patchStatus: (name: string, patch: object) => Act<Current>;
+  readonly create: (object: object, name: string) => Write<Current>;
+  readonly patch: (name: string, patch: object) => Write<Current>;
+  readonly patchStatus: (name: string, patch: object) => Write<Current>;
   /** Creates the object where there is none. */
   readonly apply: Apply<Current>;
   readonly applyStatus: Apply<Current>;
-  readonly remove: (name: string, uid: string) => Act<Current>;
+  readonly remove: (name: string, uid: string) => Write<Current>;
   /** Looks at the object instead of writing, after a write that came too late. */
-  readonly look: (name: string) => Act<Current>;
+  readonly look: (name: string) => Effect.Effect<CountedOutcome<Current>>;
 }
 
 /** Answers that will be the same next time; a 409 or 429 is none of them. */
@@ -118,56 +124,49 @@ const folded = <Counted>(
 
 /** The writes of one kind of object. */
 export const objectWrites = <Current>(
-  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Current>,
+  { path, api, project }: ObjectWritesOptions<Current>,
 ): ObjectWrites<Current> => {
   const outcomeOf = outcomeBy(project);
 
-  const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
-    writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
+  const request = <Counted>(
+    call: KubeCall,
+    outcomeOfAnswer: (answer: KubeAnswer) => Counted,
+  ): ObjectRequest<Counted | CountedOutcome<never>> => ({
+    call: { ...call, timeoutMs: WRITE_TIMEOUT_MS },
+    outcomeOf: (answer) => folded(Effect.map(answer, outcomeOfAnswer)),
+  });
 
   const look = (name: string): Effect.Effect<CountedOutcome<Current>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
       Effect.map((answer) => ({ ...outcomeOf(answer), result: 'conflict' })),
     );
 
-  const patchAt = (target: string, patch: object): Act<Current> =>
-    folded(
-      send({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH })
-        .pipe(Effect.map(outcomeOf)),
-    );
+  const patchAt = (target: string, patch: object): Write<Current> =>
+    request({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH }, outcomeOf);
 
   const made = (answer: KubeAnswer, name: string) =>
     answer.status === 409 ? look(name) : Effect.succeed(outcomeOfCreate(outcomeOf)(answer));
 
   return {
-    create: (object, name) =>
-      folded(
-        send({ method: 'POST', path, body: object }).pipe(
-          Effect.flatMap((answer) => made(answer, name)),
-        ),
-      ),
+    create: (object, name) => ({
+      call: { method: 'POST', path, body: object, timeoutMs: WRITE_TIMEOUT_MS },
+      outcomeOf: (answer) => folded(Effect.flatMap(answer, (given) => made(given, name))),
+    }),
     look: (name) => folded(look(name)),
     patch: (name, patch) => patchAt(`${path}/${name}`, patch),
     patchStatus: (name, patch) => patchAt(`${path}/${name}/status`, patch),
     apply: (name, object, options) =>
-      folded(
-        send(applyCall(`${path}/${name}`, object, options)).pipe(
-          Effect.map(outcomeOfApply(outcomeOfCreate(outcomeOf))),
-        ),
+      request(
+        applyCall(`${path}/${name}`, object, options),
+        outcomeOfApply(outcomeOfCreate(outcomeOf)),
       ),
     applyStatus: (name, object, options) =>
-      folded(
-        send(applyCall(`${path}/${name}/status`, object, options)).pipe(
-          Effect.map(outcomeOfApply(outcomeOf)),
-        ),
-      ),
+      request(applyCall(`${path}/${name}/status`, object, options), outcomeOfApply(outcomeOf)),
     remove: (name, uid) =>
-      folded(
-        send({
-          method: 'DELETE',
-          path: `${path}/${name}`,
-          body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-        }).pipe(Effect.map(outcomeOfDelete(outcomeOf))),
-      ),
+      request({
+        method: 'DELETE',
+        path: `${path}/${name}`,
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      }, outcomeOfDelete(outcomeOf)),
   };
 };

@@ -1,8 +1,7 @@
 /** What executes paths on clusters is tried itself: on a request for a namespace. */
 import { Effect, ManagedRuntime } from 'effect';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { setup } from 'xstate';
-import { fromEffect } from '../../src/actors/actor-logic.ts';
+import { fromPromise, setup } from 'xstate';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { required } from '../../src/machines/required.ts';
 import { type Executable, explored, pathsOf } from '../models/cluster/executable.ts';
@@ -67,7 +66,11 @@ const runAt = ({ number, line, services }: RunEnvironment): PathRun<World> => {
   const runtime = ManagedRuntime.make(services);
   return {
     machine: namespaceRequest.provide({
-      actors: { makeIt: fromEffect(runtime, () => makeIt(`namespace-${number}`)) },
+      actors: {
+        makeIt: fromPromise(({ signal }) =>
+          runtime.runPromise(makeIt(`namespace-${number}`), { signal })
+        ),
+      },
     }),
     arrange: (pathStep) =>
       Promise.resolve(tagIn(pathStep) === 'Lost' ? loseAnswer({ line }) : 'server'),

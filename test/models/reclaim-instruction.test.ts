@@ -1,6 +1,4 @@
 /** One reclaim instruction, walked through every configuration. */
-import { ManagedRuntime } from 'effect';
-import { Layer } from 'effect';
 import { expect } from 'vitest';
 import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
 import {
@@ -36,7 +34,7 @@ const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
 /** The statechart as it lives, down to the outbox. */
 const wire = (acts: Acts) => {
   const ignore = (): void => {};
-  return provideReclaim(ManagedRuntime.make(Layer.empty), {
+  return provideReclaim({
     queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
     releaseEvictions: ignore,
     recordUnseen: ignore,

@@ -2,12 +2,13 @@
  * The `podDemand` statechart with its writes to the API server, its Events on pods and its log
  * lines.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import type { Actor } from 'xstate';
+import { Effect } from 'effect';
+import { type Actor, fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { problemsText } from '../../domain/demand/reading.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
+import type { WriteOutcome } from '../../domain/object-write.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
@@ -18,7 +19,7 @@ import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-
 import { podDemand } from '../../machines/pod-demand.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
@@ -33,16 +34,17 @@ export interface PodDemandActions {
 
 /** The statechart, provided once for all pods. */
 export const providePodDemand = (
-  runtime: ManagedRuntime.ManagedRuntime<PodRequests, never>,
+  runtime: EffectRuntime<PodRequests>,
   actions: PodDemandActions,
   inFlight: WriteInFlight,
 ): typeof podDemand => {
   const write = (verb: keyof PodRequests['Service']) =>
-    fromEffect(runtime, (input: PodRequestAct) =>
-      Effect.gen(function* () {
-        const requests = yield* PodRequests;
-        return yield* inFlight(requests[verb](input));
-      }));
+    fromPromise<WriteOutcome<OwnedRequest>, PodRequestAct>(({ input, signal }) =>
+      runtime.runPromise(
+        Effect.flatMap(PodRequests, (requests) => inFlight(requests[verb](input))),
+        { signal },
+      )
+    );
   return podDemand.provide({
     actors: {
       createRequest: write('create'),

@@ -5,6 +5,7 @@
  * one place and ends with its stream.
  */
 import { Subject } from 'rxjs';
+import { fromPromise } from 'xstate';
 import type { KeyPair } from '../../domain/credentials.ts';
 import type { SessionNews } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
@@ -15,7 +16,7 @@ import type { ShardCalls } from '../../effects/shard-call.ts';
 import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
 import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
 import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
@@ -32,7 +33,6 @@ export interface SessionState {
   /** The statechart is ready for the next roll-up. */
   readonly requests: Subject<void>;
   readonly outbox: ReplyOutbox<Reply>;
-  readonly reply: (reply: Reply) => boolean;
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
   outstanding: { readonly rollup: Rollup; readonly sentAtMs: number } | undefined;
@@ -47,34 +47,22 @@ export interface SessionDependencies {
   readonly state: SessionState;
 }
 
-const replier = (
-  { telemetry }: ActorEnvironment<SessionServices>,
-  offer: (reply: Reply) => boolean,
-): (reply: Reply) => boolean =>
-(reply) => {
-  const taken = offer(reply);
-  if (!taken) {
-    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
-    telemetry.log('warn', 'Reply dropped', { reply: reply._tag });
-  }
-  return taken;
-};
-
 /** The state of a session that has not dialled yet. */
-export const sessionState = (environment: ActorEnvironment<SessionServices>): SessionState => {
-  const outbox = replyOutbox<Reply>(OUTBOX_LIMIT);
-  return {
-    news: new Subject(),
-    acknowledged: new Subject(),
-    rollups: new Subject(),
-    requests: new Subject(),
-    outbox,
-    reply: replier(environment, outbox.offer),
-    pair: undefined,
-    outstanding: undefined,
-    openStream: undefined,
-  };
-};
+export const sessionState = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+): SessionState => ({
+  news: new Subject(),
+  acknowledged: new Subject(),
+  rollups: new Subject(),
+  requests: new Subject(),
+  outbox: replyOutbox<Reply>(OUTBOX_LIMIT, ({ _tag }) => {
+    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
+    telemetry.log('warn', 'Reply dropped', { reply: _tag });
+  }),
+  pair: undefined,
+  outstanding: undefined,
+  openStream: undefined,
+});
 
 /** Publishes that the open stream ended; once, whoever notices first. */
 export const publishStreamEnded = (state: SessionState): void => {
@@ -112,12 +100,13 @@ export const provideFleetSession = (
 ): typeof fleetSession => {
   const { environment, options, state } = dependencies;
   const { telemetry } = environment;
+  const runtime: EffectRuntime<SessionServices> = environment.runtime;
   const recordEnding = endingRecorder(environment, options.record);
   return fleetSession.provide({
     actors: {
-      holdStream: fromEffect(environment.runtime, ({ stream: number }) => {
+      holdStream: fromPromise(({ input: { stream: number }, signal }) => {
         if (number > 1) telemetry.count('bigfleet_operator_session_reconnects_total', 1);
-        return stream.hold;
+        return runtime.runPromise(stream.hold, { signal });
       }),
     },
     actions: {
@@ -158,7 +147,7 @@ export const sessionPort = (
     clusterId,
     telemetry: sampledLogger(telemetry),
     render,
-    reply: state.reply,
+    reply: state.outbox.offer,
     news: state.news,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),

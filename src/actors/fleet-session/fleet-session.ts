@@ -92,7 +92,7 @@ class ShardSession implements FleetSession {
     this.#dependencies = { environment, options, state: this.#state };
     this.news = this.#state.news.asObservable();
     this.acknowledged = this.#state.acknowledged.asObservable();
-    this.reply = this.#state.reply;
+    this.reply = this.#state.outbox.offer;
     this.#recordState = stateRecorder(environment);
     this.#sessions = this.#registry();
     this.#sessions.consider(this.#facts);

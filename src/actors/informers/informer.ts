@@ -4,9 +4,9 @@
  * Promises: nothing is called synced before a complete list, however long that takes; a crash of
  * its list-watch leads to a new list while what is known stays shown.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
 import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
@@ -17,7 +17,7 @@ import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
 import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
 import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A collection that follows the API server. */
@@ -326,25 +326,24 @@ export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
 
 /** The statechart with its acts on the API server, for every resource that `targetOf` knows. */
 export const provideListWatch = (
-  runtime: ManagedRuntime.ManagedRuntime<KubeApi, never>,
+  runtime: EffectRuntime<KubeApi>,
   targetOf: (resource: string) => ListWatchTarget,
 ): typeof listWatch =>
   listWatch.provide({
     actors: {
-      listPages: fromEffect(runtime, ({ resource, paged }) =>
-        Effect.suspend(() => {
-          const { selection, sink } = targetOf(resource);
-          sink.dropPages();
-          return listPages(selection, paged, sink.takePage);
-        })),
-      followChanges: fromEffect(runtime, ({ resource, ...following }) =>
-        Effect.suspend(() => {
-          const { selection, sink } = targetOf(resource);
-          return Effect.tap(
-            followChanges(selection, following, sink.takeLines),
-            (ending) => Effect.sync(() => sink.watchEnded(ending)),
-          );
-        })),
+      listPages: fromPromise(({ input: { resource, paged }, signal }) => {
+        const { selection, sink } = targetOf(resource);
+        sink.dropPages();
+        return runtime.runPromise(listPages(selection, paged, sink.takePage), { signal });
+      }),
+      followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
+        const { selection, sink } = targetOf(resource);
+        const followed = Effect.tap(
+          followChanges(selection, following, sink.takeLines),
+          (ending) => Effect.sync(() => sink.watchEnded(ending)),
+        );
+        return runtime.runPromise(followed, { signal });
+      }),
     },
     actions: { adoptList: ({ context }) => targetOf(context.resource).sink.adoptPages() },
   });

@@ -7,10 +7,11 @@
  * once (DR-11); an order that finds a drain at its end begins another one after it; a drain that
  * crashes begins again from what the Node shows.
  */
-import { type Observable, Subject, Subscription } from 'rxjs';
+import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -19,7 +20,7 @@ import { sameJson } from '../../domain/json-equality.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
-import type { NodeDrainContext } from '../../machines/node-drain-context.ts';
+import type { NodeDrainContext, NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -46,12 +47,11 @@ import {
 } from './drain-index.ts';
 import { DrainPods } from './drain-pods.ts';
 import {
+  blockersOf,
   type DrainTargets,
   type NodeDrainActors,
   nodeDrainActors,
-  nodeNow,
 } from './node-drain-actor.ts';
-import { oncePerMoment, PodsByNode } from './pods-by-node.ts';
 
 export type { DrainEvent, DrainOrder } from './drain-index.ts';
 
@@ -59,7 +59,6 @@ export type { DrainEvent, DrainOrder } from './drain-index.ts';
 const CORDONS_AT_ONCE = 32;
 
 export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
-type DrainSnapshot = SnapshotFrom<typeof nodeDrain>;
 
 /** What drains are started with. */
 export interface DrainsOptions extends DrainTargets {
@@ -81,7 +80,7 @@ export class DrainRegistry {
   readonly #options: DrainsOptions;
   readonly #registry: NodeDrainActors;
   readonly #byNode = new DrainsByNode();
-  readonly #pods: PodsByNode;
+  readonly #pods = nodePods();
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
@@ -91,7 +90,9 @@ export class DrainRegistry {
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
   readonly #subscription = new Subscription();
-  readonly #lookSoon: (key: string) => void;
+  /** Drains whose pods changed; all that change at this moment are looked at together. */
+  readonly #changed = new Set<string>();
+  readonly #changes = new Subject<void>();
   #isLeading = false;
   #isStopped = false;
 
@@ -99,7 +100,6 @@ export class DrainRegistry {
     this.#environment = environment;
     this.#options = options;
     this.#unrecognized = new UnrecognizedCordons(options.events.leftAlone);
-    this.#lookSoon = oncePerMoment((key) => this.#look(key));
     this.#slots = startConcurrencyLimit<DrainEntry>({
       atOnce: CORDONS_AT_ONCE,
       keyOf: ({ key }) => key,
@@ -108,21 +108,26 @@ export class DrainRegistry {
     this.#registry = nodeDrainActors(environment, {
       ...options,
       isStopped: () => this.#isStopped,
-      requestSlot: (entry) => this.#slots.request(entry),
+      requestSlot: this.#slots.request,
       onStart: ({ key }) => this.#look(key),
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),
     });
     this.#blockers = new DrainBlockers(environment, {
-      review: (key) => this.#blockersOf(key),
+      review: (key) => {
+        const entry = this.#registry.entry(key);
+        return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
+      },
       record: (key, blocked) => {
         const node = this.#registry.entry(key)?.node;
         if (node !== undefined) options.events.blocked(node, blocked);
       },
     });
-    this.#pods = new PodsByNode(options.pods.facts, (node) => this.#changed(node));
+    this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
+    const { pods } = options;
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(options.nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#changed(node)));
+    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
   }
 
   get events(): Observable<DrainEvent> {
@@ -141,7 +146,7 @@ export class DrainRegistry {
     entry.releasedIds.add(id);
     if (!entry.ids.has(id)) return;
     entry.isReleased = true;
-    this.#registry.get(entry.key)?.send({ type: 'evictions.released' });
+    this.#send(entry.key, { type: 'evictions.released' });
   };
 
   /** The owner leaves: its annotation goes; the last owner that leaves uncordons (DR-04). */
@@ -152,7 +157,7 @@ export class DrainRegistry {
     this.#withdrawn.add(key);
     if (entry !== undefined) {
       entry.isWithdrawn = true;
-      this.#registry.get(key)?.send({ type: 'drain.withdrawn' });
+      this.#send(key, { type: 'drain.withdrawn' });
     } else if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
   };
 
@@ -189,7 +194,6 @@ export class DrainRegistry {
     this.#isLeading = false;
     this.#isStopped = true;
     this.#subscription.unsubscribe();
-    this.#pods.stop();
     this.#slots.stop();
     await this.#blockers.stop();
     await this.#registry.stop();
@@ -204,7 +208,7 @@ export class DrainRegistry {
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
         (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
-      this.#send(entry, id, { phase: 'Ended', counted });
+      this.#publish(entry, id, { phase: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
   }
@@ -213,7 +217,11 @@ export class DrainRegistry {
     return this.#registry.entry(drainKey(node, owner));
   }
 
-  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'phase' | 'counted'>) {
+  #send(key: string, event: NodeDrainEvent): void {
+    this.#registry.get(key)?.send(event);
+  }
+
+  #publish({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'phase' | 'counted'>) {
     this.#events.next({ node: node.name, owner, id, ...event });
   }
 
@@ -223,12 +231,12 @@ export class DrainRegistry {
     this.#byNode.remove(entry);
   }
 
-  #moved(entry: DrainEntry, snapshot: DrainSnapshot): void {
+  #moved(entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>): void {
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
       this.#bringForward(entry, entry.deadlines.get(id));
-      this.#send(entry, id, { phase: 'Cordoned', counted: true });
+      this.#publish(entry, id, { phase: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
     else this.#blockers.changed(entry.key);
@@ -239,7 +247,7 @@ export class DrainRegistry {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
-    this.#registry.get(entry.key)?.send({ type: 'deadline.moved', ...time });
+    this.#send(entry.key, { type: 'deadline.moved', ...time });
   }
 
   #finish(entry: DrainEntry, context: NodeDrainContext): void {
@@ -257,7 +265,7 @@ export class DrainRegistry {
       (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
-      this.#send(entry, id, { phase: 'Ended', counted: isCounted(id) });
+      this.#publish(entry, id, { phase: 'Ended', counted: isCounted(id) });
     }
     if (present === undefined) return;
     for (const order of again) {
@@ -300,10 +308,10 @@ export class DrainRegistry {
     if (entry.machineId === '') entry.machineId = machineId;
     const actor = this.#registry.get(entry.key);
     if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#send(entry, id, { phase: 'Cordoned', counted: true });
+      return this.#publish(entry, id, { phase: 'Cordoned', counted: true });
     }
     entry.awaited.add(id);
-    actor?.send({ type: 'order.joined', order: cordonOrderOf(order) });
+    this.#send(entry.key, { type: 'order.joined', order: cordonOrderOf(order) });
   }
 
   #place(node: DrainedNode, order: DrainOrder): void {
@@ -339,9 +347,7 @@ export class DrainRegistry {
     const entry = this.#entryOf(node.name, owner);
     if (entry === undefined) return this.#resume(node, owner);
     const isSame = entry.node.uid === node.uid;
-    this.#registry.get(entry.key)?.send(
-      isSame ? { type: 'node.observed', node } : { type: 'node.vanished' },
-    );
+    this.#send(entry.key, isSame ? { type: 'node.observed', node } : { type: 'node.vanished' });
   }
 
   /** Sends the statechart how its pods are, when that is new. */
@@ -353,24 +359,20 @@ export class DrainRegistry {
     const observed = entry.pods.look(actor.getSnapshot().context.startedTo);
     if (!observed.moved && sameJson(observed, entry.observed)) return;
     entry.observed = { ...observed, moved: false };
-    actor.send({ type: 'pods.observed', ...observed });
-  }
-
-  #blockersOf(key: string) {
-    const entry = this.#registry.entry(key);
-    if (entry === undefined) return undefined;
-    const snapshot = this.#registry.get(key)?.getSnapshot();
-    if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-      return { blocked: [], nextOverdueMs: null };
-    }
-    const node = nodeNow(entry, snapshot.context, this.#options.paused);
-    return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+    this.#send(key, { type: 'pods.observed', ...observed });
   }
 
   /** Pods of the node changed; without a node, any pods. */
-  #changed(node?: string): void {
+  #onPods(node: string | undefined): void {
     const drains = node === undefined ? this.#registry.entries() : this.#byNode.of(node);
-    for (const { key } of drains) this.#lookSoon(key);
+    for (const { key } of drains) this.#changed.add(key);
+    if (this.#changed.size > 0) this.#changes.next();
+  }
+
+  #lookAtChanged(): void {
+    const keys = [...this.#changed];
+    this.#changed.clear();
+    for (const key of keys) this.#look(key);
   }
 
   #nodeSeen(node: DrainedNode): void {
@@ -383,7 +385,7 @@ export class DrainRegistry {
     this.#unrecognized.forget(name);
     for (const { key } of this.#byNode.of(name)) {
       this.#ends.delete(key);
-      this.#registry.get(key)?.send({ type: 'node.vanished' });
+      this.#send(key, { type: 'node.vanished' });
     }
   }
 

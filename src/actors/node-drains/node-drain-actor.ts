@@ -5,7 +5,7 @@
  * Promises: the UpcomingNode is informed and never written from here (DR-40); only a
  * reclaim shows on it; no pod is evicted for a drain that has ended.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
 import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
@@ -14,7 +14,7 @@ import type { DrainFact } from '../../domain/shown-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
-import type { SnapshotFrom } from 'xstate';
+import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
   NodeDrainAct,
@@ -23,10 +23,11 @@ import type {
   NodeDrainInput,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { BlockerReview } from './drain-blockers.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
@@ -55,24 +56,22 @@ type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWr
 
 /** The statechart with its implementations; `inFlight` counts each write. */
 export const provideNodeDrain = (
-  runtime: ManagedRuntime.ManagedRuntime<Cordons, never>,
+  runtime: EffectRuntime<Cordons>,
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
   const patch = (purpose: NodeWritePurpose) =>
-    fromEffect(
-      runtime,
-      ({ node, body }: NodeDrainAct) =>
+    fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
+      runtime.runPromise(
         Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch({ node, purpose, body }))),
+        { signal },
+      )
     );
   return nodeDrain.provide({
     actors: {
       cordonNode: patch('cordon'),
       writeEnd: patch('end'),
-      showEnd: fromEffect(
-        runtime,
-        (end: NodeDrainEnd) => Effect.promise(() => actions.showEnd(end)),
-      ),
+      showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),
@@ -109,13 +108,26 @@ export interface DrainLookup {
 }
 
 /** The node as far as it decides why pods are still there. */
-export const nodeNow = (
+const nodeNow = (
   entry: DrainEntry,
   context: NodeDrainContext | undefined,
   paused: boolean,
 ): DrainedNode => {
   const node = context?.node ?? entry.node;
   return paused ? { ...node, paused } : node;
+};
+
+/** What holds up the pods of a drain: nothing while it does not evict. */
+export const blockersOf = (
+  entry: DrainEntry,
+  snapshot: SnapshotFrom<typeof nodeDrain> | undefined,
+  paused: boolean,
+): BlockerReview => {
+  if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
+    return { blocked: [], nextOverdueMs: null };
+  }
+  const node = nodeNow(entry, snapshot.context, paused);
+  return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
 };
 
 /** The actions of all drains. */

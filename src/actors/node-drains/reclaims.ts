@@ -6,9 +6,8 @@
  * Nodes show goes on before anything new, and is acked once more by each process (DR-12, DR-13); a
  * machine without a Node is recorded and not counted (DR-10).
  */
-import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
@@ -24,7 +23,6 @@ import {
   type ReclaimInstructionContext,
 } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
@@ -84,7 +82,7 @@ export class ReclaimRegistry {
       recordUnseen: (context) => this.#recordUnseen(context),
       recordNeverSeen: (context) => this.#recordNeverSeen(context),
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
-      onStart: (entry) => this.#started(entry),
+      onRestart: (entry) => this.#orderDrains(entry),
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
@@ -215,8 +213,8 @@ export class ReclaimRegistry {
     if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
-  /** After a crash the drains of its nodes are ordered again: that joins what goes on. */
-  #started(instruction: InstructionEntry): void {
+  /** An order that is repeated after a crash joins what goes on. */
+  #orderDrains(instruction: InstructionEntry): void {
     for (const entry of instruction.machines) {
       if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
     }
@@ -252,6 +250,7 @@ export class ReclaimRegistry {
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
+    this.#orderDrains(instruction);
     for (const entry of found) if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
@@ -319,14 +318,9 @@ export interface ReclaimActions {
 }
 
 /** The statechart with its implementations. */
-export const provideReclaim = <Services>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
-  actions: ReclaimActions,
-): typeof reclaimInstruction =>
+export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstruction =>
   reclaimInstruction.provide({
-    actors: {
-      queueAck: fromEffect(runtime, (ack) => Effect.promise(() => actions.queueAck(ack))),
-    },
+    actors: { queueAck: fromPromise<boolean, ReclaimAck>(({ input }) => actions.queueAck(input)) },
     actions: {
       releaseEvictions: ({ context }) => actions.releaseEvictions(context),
       recordUnseen: ({ context }) => actions.recordUnseen(context),
@@ -340,7 +334,8 @@ export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, Instruction
 export interface ReclaimActorOptions extends ReclaimActions {
   /** The machines of the instruction with what their Nodes show. */
   readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
-  readonly onStart: (entry: InstructionEntry) => void;
+  /** The actor runs again after a crash. */
+  readonly onRestart: (entry: InstructionEntry) => void;
 }
 
 /** The actors of all instructions. */
@@ -350,7 +345,7 @@ const reclaimActors = <Services>(
 ): ReclaimActors => {
   const registry: ReclaimActors = actorRegistry(environment, {
     name: 'reclaimInstruction',
-    logic: provideReclaim(environment.runtime, options),
+    logic: provideReclaim(options),
     keyOf: ({ id }: InstructionEntry) => id,
     input: (entry) => ({
       id: entry.id,
@@ -358,11 +353,16 @@ const reclaimActors = <Services>(
       ackPending: entry.ackPending,
       leftMs: entry.terms.deadlineMs - environment.time.now(),
     }),
-    onStart: options.onStart,
+    onStart: (entry) => {
+      if (entry.hasCrashed) options.onRestart(entry);
+    },
     onSnapshot: (entry, { context, value }) => {
       entry.machines = context.entries;
       entry.ackPending = context.ackPending;
       if (innermostState(value) === 'settled') registry.remove(entry.id);
+    },
+    onCrash: (entry) => {
+      entry.hasCrashed = true;
     },
     onCount: (state, count) => environment.telemetry.gauge('tidegate_reclaims', count, { state }),
     logFields: ({ id }) => ({ instruction: id }),

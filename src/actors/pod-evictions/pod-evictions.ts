@@ -123,7 +123,6 @@ export class PodEvictionRegistry implements PodEvictions {
     });
     this.#dispatcher = new EvictionDispatcher({
       now: time.monotonic,
-      defer,
       isCircuitClosed: () => this.#circuit.isClosed(),
       slots: {
         offerOf: (key) => this.#budgets.offerOf(key),

@@ -5,9 +5,9 @@
  * profile is kept; of frames that come together the last of each profile counts; the number of
  * profiles is bounded, and one beyond it is left out, counted and logged.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
 import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
-import type { Actor } from 'xstate';
+import { type Actor, fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
@@ -20,6 +20,7 @@ import type { Fact } from '../../domain/facts.ts';
 import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
+import type { WriteOutcome } from '../../domain/object-write.ts';
 import { AvailableCapacities } from '../../effects/available-capacities.ts';
 import {
   availableCapacity,
@@ -29,7 +30,7 @@ import {
 import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -206,16 +207,19 @@ export interface AvailableCapacityActions {
 
 /** The statechart, provided once for all profiles. */
 export const provideAvailableCapacity = (
-  runtime: ManagedRuntime.ManagedRuntime<AvailableCapacities, never>,
+  runtime: EffectRuntime<AvailableCapacities>,
   actions: AvailableCapacityActions,
   inFlight: WriteInFlight,
 ): typeof availableCapacity => {
   const write = (verb: keyof AvailableCapacities['Service']) =>
-    fromEffect(runtime, (input: AvailableCapacityAct) =>
-      Effect.gen(function* () {
-        const capacities = yield* AvailableCapacities;
-        return yield* inFlight(capacities[verb](input));
-      }));
+    fromPromise<WriteOutcome<AvailableCapacityProjection>, AvailableCapacityAct>((
+      { input, signal },
+    ) =>
+      runtime.runPromise(
+        Effect.flatMap(AvailableCapacities, (capacities) => inFlight(capacities[verb](input))),
+        { signal },
+      )
+    );
   return availableCapacity.provide({
     actors: {
       createObject: write('create'),

@@ -4,8 +4,8 @@
  * Promises: the readiness of a Node gets one Event; objects that cannot be written get an Event
  * each and one log line together.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import type { Actor, SnapshotFrom } from 'xstate';
+import { Effect } from 'effect';
+import { type Actor, fromPromise, type SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
@@ -13,6 +13,7 @@ import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
 import { isOlder } from '../../domain/revisions.ts';
+import type { DrainFact } from '../../domain/shown-phase.ts';
 import type { Time } from '../../domain/time.ts';
 import {
   drainIsShown,
@@ -29,7 +30,7 @@ import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcomi
 import { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import { warningAggregator } from '../../streams/warning-aggregator.ts';
@@ -54,25 +55,26 @@ export interface UpcomingNodeWrites {
 
 /** The statechart, provided once for all machines. */
 export const provideUpcomingNode = (
-  runtime: ManagedRuntime.ManagedRuntime<UpcomingNodes | Cordons, never>,
+  runtime: EffectRuntime<UpcomingNodes | Cordons>,
   actions: UpcomingNodeActions,
   { inFlight, releaseNode }: UpcomingNodeWrites,
 ): typeof upcomingNode => {
   const write = (verb: keyof UpcomingNodes['Service']) =>
-    fromEffect(runtime, (input: UpcomingNodeAct) =>
-      Effect.gen(function* () {
-        const upcomingNodes = yield* UpcomingNodes;
-        return yield* inFlight(upcomingNodes[verb](input));
-      }));
+    fromPromise<WriteOutcome<UpcomingNodeProjection>, UpcomingNodeAct>(({ input, signal }) =>
+      runtime.runPromise(
+        Effect.flatMap(UpcomingNodes, (upcomingNodes) => inFlight(upcomingNodes[verb](input))),
+        { signal },
+      )
+    );
   return upcomingNode.provide({
     actors: {
       createObject: write('create'),
       patchStatus: write('patchStatus'),
       patchSpec: write('patchSpec'),
       deleteObject: write('remove'),
-      releaseNode: fromEffect(
-        runtime,
-        ({ facts }) => inFlight(releaseNode(facts.node?.name ?? '')),
+      releaseNode: fromPromise<WriteOutcome<NodeLink>, UpcomingNodeAct>(
+        ({ input: { facts }, signal }) =>
+          runtime.runPromise(inFlight(releaseNode(facts.node?.name ?? '')), { signal }),
       ),
     },
     actions: {
@@ -156,6 +158,8 @@ type Snapshot = SnapshotFrom<Machine>;
 export interface UpcomingNodeActorsOptions {
   readonly index: MachineIndex;
   readonly object: (key: MachineEntry['key']) => UpcomingNodeProjection | undefined;
+  /** The lists of objects and Nodes are complete; nothing acts before. */
+  readonly isReady: () => boolean;
   readonly record: RecordEvent;
 }
 
@@ -165,6 +169,8 @@ export interface UpcomingNodeActors {
   readonly get: (machineId: string) => UpcomingNodeActor | undefined;
   /** Feeds an active actor; activates a passive one when a write is pending. */
   readonly consider: (entry: MachineEntry) => void;
+  /** What the drain of a machine reports; resolves when the object shows it, or there is none. */
+  readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /** The object is gone; a machine that ended for good is forgotten. */
   readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
   /** Forgets what was reported of every machine; nothing is pending until it is reported again. */
@@ -178,17 +184,19 @@ class MachineActors implements UpcomingNodeActors {
   readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
   readonly #index: MachineIndex;
   readonly #object: UpcomingNodeActorsOptions['object'];
+  readonly #isReady: UpcomingNodeActorsOptions['isReady'];
   readonly #registry: ActorRegistry<Machine, MachineEntry>;
   readonly #frameSlots: ConcurrencyLimit<MachineEntry>;
   readonly #drainSlots: ConcurrencyLimit<MachineEntry>;
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { index, object, record }: UpcomingNodeActorsOptions,
+    { index, object, isReady, record }: UpcomingNodeActorsOptions,
   ) {
     this.#environment = environment;
     this.#index = index;
     this.#object = object;
+    this.#isReady = isReady;
     this.#registry = actorRegistry(environment, this.#kind(record));
     const inUse = { frames: 0, drains: 0 };
     const limit = (purpose: keyof typeof inUse, atOnce: number) =>
@@ -211,6 +219,7 @@ class MachineActors implements UpcomingNodeActors {
   readonly counts = () => this.#registry.counts();
 
   readonly consider = (entry: MachineEntry): void => {
+    if (!this.#isReady()) return;
     this.#index.settleDrain(entry);
     this.#registry.consider(entry);
     this.#answerDrain(entry);
@@ -218,6 +227,14 @@ class MachineActors implements UpcomingNodeActors {
     const isWaiting = this.#registry.stateOf(entry.machineId) === 'waiting';
     if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.request(entry);
   };
+
+  readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
+    new Promise((resolve) => {
+      const entry = this.#index.putDrain(machineId, fact);
+      if (entry === undefined) return resolve();
+      entry.awaiting.push(resolve);
+      this.consider(entry);
+    });
 
   readonly onVanished = (entry: MachineEntry, last: UpcomingNodeProjection): void => {
     const actor = this.get(entry.machineId);

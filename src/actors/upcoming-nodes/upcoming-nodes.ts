@@ -86,6 +86,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly #replay: Replay = { stream: 0, resynced: undefined };
   /** The lists that are complete; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
+  readonly drain: UpcomingNodeRegistry['drain'];
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
@@ -94,7 +95,13 @@ class Machines implements UpcomingNodeRegistry {
     const { get: object } = upcomingNodes;
     this.#environment = environment;
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
-    this.#actors = upcomingNodeActors(environment, { index: this.#index, object, record });
+    this.#actors = upcomingNodeActors(environment, {
+      index: this.#index,
+      object,
+      isReady: () => this.#listed.both,
+      record,
+    });
+    this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
       keyOf: (machineId) => machineId,
       // When the frames that came together have been kept.
@@ -119,22 +126,12 @@ class Machines implements UpcomingNodeRegistry {
     return this.#actors.idle();
   };
 
-  readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
-    new Promise((resolve) => {
-      const entry = this.#index.putDrain(machineId, fact);
-      if (entry === undefined) return resolve();
-      entry.awaiting.push(resolve);
-      this.#consider(entry);
-    });
-
   readonly stop = (): Promise<void> => {
     this.#subscription.unsubscribe();
     return this.#actors.stop();
   };
 
-  readonly #consider = (entry: MachineEntry): void => {
-    if (this.#listed.both) this.#actors.consider(entry);
-  };
+  readonly #consider = (entry: MachineEntry): void => this.#actors.consider(entry);
 
   #isProven(): boolean {
     return this.#listed.both && this.#replay.resynced === this.#replay.stream;

@@ -29,6 +29,8 @@ export interface InstructionEntry {
   ackPending: boolean;
   /** Evictions were released. */
   isReleased: boolean;
+  /** Its actor crashed before. */
+  hasCrashed: boolean;
 }
 
 /** The instruction that an order begins. */
@@ -50,6 +52,7 @@ export const orderedInstruction = (
     machines,
     ackPending,
     isReleased: false,
+    hasCrashed: false,
   };
 };
 
@@ -92,6 +95,7 @@ export const shownInstructions = (
     askedSeconds: 0,
     machines: named.get(id) ?? [],
     isReleased: false,
+    hasCrashed: false,
   }));
 };
 

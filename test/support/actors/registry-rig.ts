@@ -3,9 +3,8 @@
  * time. The smallest lifecycle that has all that a registry looks after.
  */
 import { Effect, ManagedRuntime } from 'effect';
-import { assign, setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { fromEffect } from '../../../src/actors/actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../../../src/actors/actor-registry.ts';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { required } from '../../../src/machines/required.ts';
@@ -96,9 +95,8 @@ export const registryRig = (activeMax = 2) => {
     name: 'counter',
     logic: counter.provide({
       actors: {
-        writeNumber: fromEffect(
-          runtime,
-          (input: Numbers) => registry.inFlight(write(input), -1),
+        writeNumber: fromPromise<number, Numbers>(({ input, signal }) =>
+          runtime.runPromise(registry.inFlight(write(input), -1), { signal })
         ),
       },
     }),

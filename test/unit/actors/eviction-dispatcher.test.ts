@@ -42,12 +42,10 @@ const candidate = (pod: string, node: string, podsLeft: number): EvictionCandida
 const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
   const sent: string[] = [];
   const waiting = new Set<string>();
-  const deferred: (() => void)[] = [];
   const state = { closed: () => true };
   let offer: SlotOffer | undefined;
   const dispatcher = new EvictionDispatcher({
     now: () => 0,
-    defer: (run) => void deferred.push(run),
     isCircuitClosed: () => state.closed(),
     slots: {
       offerOf: () => offer,
@@ -65,9 +63,11 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
     waiting.add(pod);
     return {
       candidate: () => waiting.has(pod) ? candidate(pod, node, podsLeft) : undefined,
-      dispatch: () => {
-        waiting.delete(pod);
-        sent.push(pod);
+      actor: {
+        send: () => {
+          waiting.delete(pod);
+          sent.push(pod);
+        },
       },
     };
   };
@@ -87,60 +87,58 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
       dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
       dispatcher.offer(DB);
     },
-    /** Runs what was deferred. */
-    run: (): void => {
-      for (const run of deferred.splice(0)) run();
-    },
+    /** Until all that ask at this moment have been looked at. */
+    run: () => Promise.resolve(),
   };
 };
 
 describe('eviction dispatcher', () => {
-  test('DR-34: evictions leave node by node, fewest pods left first', () => {
+  test('DR-34: evictions leave node by node, fewest pods left first', async () => {
     const { run, sent } = rig({ a: 9, b: 3 }, 2);
-    run();
+    await run();
     expect(sent).toEqual(['b-p0', 'b-p1', 'a-p0', 'a-p1']);
   });
 
-  test('DR-34: few are between choice and wire, and each that was sent makes room', () => {
+  test('DR-34: few are between choice and wire, and each that was sent makes room', async () => {
     const { dispatcher, run, sent } = rig({ a: 1 }, 20);
-    run();
+    await run();
     const before = sent.length;
     expect(before).toBeLessThan(20);
     dispatcher.sent(uid('a-p0'));
-    run();
+    await run();
     expect(sent.length).toBe(before + 1);
   });
 
-  test('DR-34: a pod that stopped waiting or cancelled is passed over', () => {
+  test('DR-34: a pod that stopped waiting or cancelled is passed over', async () => {
     const { dispatcher, run, sent, waiting } = rig({ a: 1 }, 3);
     waiting.delete('a-p0');
     dispatcher.cancel(uid('a-p1'));
-    run();
+    await run();
     expect(sent).toEqual(['a-p2']);
     expect(dispatcher.dispatchOne()).toBe(false);
   });
 
-  test('DR-37: no eviction leaves once the circuit is open, and one that probes may', () => {
+  test('DR-37: no eviction leaves once the circuit is open, and one that probes may', async () => {
     const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
     state.closed = () => sent.length < 1;
-    run();
+    await run();
     expect(sent).toEqual(['a-p0']);
     expect(dispatcher.dispatchOne()).toBe(true);
     expect(sent).toEqual(['a-p0', 'a-p1']);
   });
 
-  test('DR-34: a free slot is taken when the eviction of its pod comes first', () => {
+  test('DR-34: a free slot is taken when the eviction of its pod comes first', async () => {
     const made = rig({ a: 3, b: 9 }, 1);
     made.offer('c-p0', 'c', 5);
-    made.run();
+    await made.run();
     expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
   });
 
-  test('DR-34: a slot that no pod wants any more is declined, and the next pod goes', () => {
+  test('DR-34: a slot that no pod wants any more is declined, and the next pod goes', async () => {
     const made = rig({ a: 9 }, 1);
     made.offer('c-p0', 'c', 1);
     made.waiting.delete('c-p0');
-    made.run();
+    await made.run();
     expect(made.sent).toEqual(['declined', 'a-p0']);
     expect(made.dispatcher.dispatchOne()).toBe(false);
   });
