@@ -67,7 +67,7 @@ export const makeActorEnvironment = <Services>(
 type StatechartClock = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
 /** The clock that `createActor(machine, { clock })` takes. */
-export const statechartClock = (time: Time): StatechartClock => ({
+const statechartClock = (time: Time): StatechartClock => ({
   setTimeout: (run: () => void, delayMs: number) => time.schedule(delayMs, run),
   clearTimeout: (cancel: unknown) => {
     if (typeof cancel === 'function') cancel();
@@ -95,7 +95,7 @@ class TimedAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 /** The scheduler that RxJS operators take as their last argument. */
-export const streamScheduler = (time: Time): SchedulerLike => ({
+const streamScheduler = (time: Time): SchedulerLike => ({
   now: () => time.monotonic(),
   schedule: <T>(
     work: (this: SchedulerAction<T>, state: T) => void,

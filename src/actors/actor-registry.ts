@@ -61,7 +61,7 @@ export interface ActorRegistry<Machine extends AnyStateMachine, Entry> {
 }
 
 /** The state that passive entries are counted under. */
-export const PASSIVE = 'passive';
+const PASSIVE = 'passive';
 
 /** The innermost state of a snapshot's value, such as `patchingStatus`. */
 export const innermostState = (value: unknown): string => {

@@ -186,7 +186,7 @@ export const startOperator = (
 ): Operator => new RunningOperator(environment, options);
 
 /** Asks it who it is. Never fails. */
-export const preflight = serverVersion.pipe(
+const preflight = serverVersion.pipe(
   Effect.match({
     onSuccess: (seen): PreflightResult => {
       if (seen._tag === 'Supported') return { _tag: 'Supported', version: seen.version };

@@ -3,14 +3,14 @@
  *
  * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
  * a class they go in the order of arrival; an interrupted write leaves its place; a write that
- * finds its class full is not sent. While no connection can be made all writes wait but one that
- * tries (DR-37). The gate is asked before waiting (nothing waits in vain), after
- * it, and once more in the step that sends the first byte. Follows Effect's clock.
+ * finds its class full is not sent. While the circuit to the API server is open all writes wait;
+ * half-open, all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
+ * vain), after it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { ConnectionCircuit, type TrialEnd, type WriteTrial } from './connection-circuit.ts';
 import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
-import { type ServerPresence, serverPresence, type WriteTrial } from './server-presence.ts';
 import { WriteGate } from './write-gate.ts';
 import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
@@ -101,9 +101,6 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   };
 };
 
-/** Called with the result of the write. */
-type TrialEnd = ReturnType<ServerPresence['letGo']>;
-
 /** Waits for a token of the write budget. */
 type AcquireToken = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
@@ -115,11 +112,11 @@ const makeTokenQueue = (
   Effect.map(monotonicMs, (startMs): AcquireToken => {
     const bucket = makeBucket(qps, burst, startMs);
     const queue = makeQueue(telemetry, waitingMax);
-    const presence = serverPresence();
+    const circuit = new ConnectionCircuit();
     let dispensing = false;
     /** Writes that the gate will not let out wait for nobody. */
     const take = (nowMs: number): number =>
-      (isOpen() ? presence.waitMs(nowMs) : 0) || bucket.take(nowMs);
+      (isOpen() ? circuit.waitMs(nowMs) : 0) || bucket.take(nowMs);
     /** Hands out tokens while anybody waits for one, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
@@ -130,7 +127,7 @@ const makeTokenQueue = (
         const nowMs = yield* monotonicMs;
         const waitMs = take(nowMs);
         if (waitMs > 0) yield* Effect.sleep(waitMs);
-        else queue.next()?.(presence.letGo(nowMs));
+        else queue.next()?.(circuit.admit(nowMs));
       }
     });
     const startDispensing = Effect.suspend(() => {
@@ -141,7 +138,7 @@ const makeTokenQueue = (
     return (writeClass) =>
       Effect.gen(function* () {
         const nowMs = yield* monotonicMs;
-        if (!dispensing && take(nowMs) === 0) return presence.letGo(nowMs);
+        if (!dispensing && take(nowMs) === 0) return circuit.admit(nowMs);
         const token = Deferred.makeUnsafe<TrialEnd>();
         const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
@@ -172,7 +169,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    /** One call; its result is reported to the presence check of the API server. */
+    /** One call; its result is reported to the circuit. */
     const tried = (call: KubeCall, onEnd: TrialEnd) =>
       Effect.suspend(() => {
         let trial: WriteTrial = 'Unconnected';

@@ -84,7 +84,7 @@ export const moved = {
   type: 'tierMoved',
   params: ({ event }: { readonly event: PodsObserved }) => event,
 } as const;
-export const timed = {
+const timed = {
   type: 'setTime',
   params: ({ event }: { readonly event: DrainTime }) => event,
 } as const;

@@ -46,7 +46,7 @@ const BETWEEN_SLOTS = { firstMs: 2000, lastMs: 30_000 };
 /** Failures in a row after which an object gives its slot to others. */
 const TRIES_PER_SLOT = 5;
 /** What the API server will not take is no better in a moment. */
-export const REFUSAL_BACKOFF_MS = 60_000;
+const REFUSAL_BACKOFF_MS = 60_000;
 
 /** Guards of every object writer. */
 export const writerGuards = {

@@ -9,6 +9,7 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
+import { sameJson } from '../domain/json-equality.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
@@ -156,9 +157,9 @@ export const upcomingNode = setup({
     objectPresent: ({ context }) => !ended(context),
     readinessUnrecorded: ({ context }) => readinessUnrecorded(context.facts, context.readyRecorded),
     reportsOtherwise: ({ context }, reported: MachineReport) =>
-      JSON.stringify(reported) !== JSON.stringify(context.facts.reported),
+      !sameJson(reported, context.facts.reported),
     drainReportsOtherwise: ({ context }, drain: HoldingFact | null) =>
-      JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
+      !sameJson(drain, context.facts.drain),
   },
   delays: writerDelays,
 }).createMachine({

@@ -100,7 +100,7 @@ export const podDemandEvents = (
 };
 
 /** Pods whose requests are written at once; the write budget paces them. */
-export const PODS_AT_ONCE = 32;
+const PODS_AT_ONCE = 32;
 /** Settled actors that stay active, so that people can look at them. */
 export const ACTIVE_SETTLED_MAX = 1000;
 

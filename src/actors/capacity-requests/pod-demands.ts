@@ -29,7 +29,7 @@ import {
   type PodDemandEvents,
   podDemandEvents,
 } from './pod-demand-actor.ts';
-import { type PodEntry, type PodIndex, podIndex } from '../../domain/pod-demand/pod-index.ts';
+import { type PodEntry, PodIndex } from '../../domain/pod-demand/pod-index.ts';
 
 /** What the pods are followed by. */
 export interface PodDemandsOptions {
@@ -93,7 +93,7 @@ class PodDemands implements PodDemandRegistry {
   ) {
     this.#environment = environment;
     if (namespaces !== undefined) this.#unknown.add('namespaces');
-    this.#index = podIndex({
+    this.#index = new PodIndex({
       request: requests.get,
       textOf: (ask) => this.#textOf(ask),
       counts: (name) => !namespaces || namespaces.get(objectKey(name))?.selected === true,
@@ -248,7 +248,7 @@ export const provideInitialRequests = (
   });
 
 /** No pod is known to be without a request at first. */
-export const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
+const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
   const { promise: made, resolve } = Promise.withResolvers<void>();
   const missing = new Set<Uid>();
   const changes = new Subject<void>();

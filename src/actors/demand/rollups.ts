@@ -8,6 +8,7 @@
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { type Demand, makeDemand, type Observed } from '../../domain/demand/demand.ts';
 import { problemsText } from '../../domain/demand/reading.ts';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
@@ -43,7 +44,7 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
   const slash = key.indexOf('/');
   return {
     regarding: {
-      apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+      apiVersion: GROUP_VERSION,
       kind: 'CapacityRequest',
       namespace: key.slice(0, slash),
       name: key.slice(slash + 1),

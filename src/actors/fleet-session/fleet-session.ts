@@ -209,7 +209,7 @@ export const startFleetSession = (
  * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
  * symbolic links under the names, which file watches miss.
  */
-export const CREDENTIALS_POLL_MS = 10_000;
+const CREDENTIALS_POLL_MS = 10_000;
 
 /** Which files, for whom, and how often they are read. */
 export interface KeyFiles {
@@ -219,7 +219,7 @@ export interface KeyFiles {
 }
 
 /** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
-export const watchCredentials = (
+const watchCredentials = (
   environment: ActorEnvironment<Credentials>,
   { files, clusterId, pollMs }: KeyFiles,
 ): Observable<CredentialsChange> => {

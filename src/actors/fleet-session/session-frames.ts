@@ -9,6 +9,7 @@ import type { Telemetry } from '../../api/telemetry.ts';
 import type { BootstrapPull, ReclaimOrder, SessionNews, ShardFrame } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
+import { cutText } from '../../domain/text.ts';
 
 /** Makes the blob of a pull, or tells why it cannot. */
 export type RenderBootstrap = (pull: BootstrapPull) => BootstrapAnswer;
@@ -76,10 +77,10 @@ const onAck = (
   { telemetry, onHelloAck, onRollupAck }: FrameDependencies,
   { echo, shardEpoch }: Extract<ShardFrame, { _tag: 'Acknowledged' }>,
 ): void => {
-  telemetry.log('debug', 'Ack received', { echo: echo.slice(0, ECHO_MAX), shardEpoch });
+  telemetry.log('debug', 'Ack received', { echo: cutText(echo, ECHO_MAX), shardEpoch });
   if (echo === 'hello') onHelloAck();
   else if (echo === 'rollup') onRollupAck();
-  else telemetry.log('warn', 'Unknown ack ignored', { echo: echo.slice(0, ECHO_MAX) });
+  else telemetry.log('warn', 'Unknown ack ignored', { echo: cutText(echo, ECHO_MAX) });
 };
 
 const onUnreadable = (

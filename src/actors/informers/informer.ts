@@ -298,7 +298,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
 }
 
 /** An empty cache. */
-export const makeInformerStore = <T extends Identity>(
+const makeInformerStore = <T extends Identity>(
   projection: Projection<T>,
   telemetry: Telemetry,
 ): InformerStore<T> => new KeptObjects(projection, telemetry);

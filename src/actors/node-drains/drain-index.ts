@@ -8,7 +8,7 @@ import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { Time } from '../../domain/time.ts';
-import type { NodeDrainContext } from '../../machines/node-drain-context.ts';
+import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
 
 /** What an owner asks of one node. */
@@ -63,7 +63,7 @@ export interface DrainEntry {
   /** The owner has left. */
   isWithdrawn: boolean;
   /** What was last reported about the pods. */
-  observed: string;
+  observed: PodsObserved | null;
   isStartRecorded: boolean;
   /** Its actor crashed before. */
   hasCrashed: boolean;
@@ -172,7 +172,7 @@ export const drainEntry = (
   orders: new Map(orders.map((order) => [order.id, order])),
   deadlines: new Map(),
   releasedIds: new Set(),
-  observed: '',
+  observed: null,
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
 });

@@ -15,6 +15,7 @@ import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Revision } from '../../domain/ids.ts';
+import { sameJson } from '../../domain/json-equality.ts';
 import { isOlder } from '../../domain/revisions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
@@ -43,7 +44,7 @@ import {
   ordersLeft,
   resumedDrain,
 } from './drain-index.ts';
-import { drainPods } from './drain-pods.ts';
+import { DrainPods } from './drain-pods.ts';
 import {
   type DrainTargets,
   type NodeDrainActors,
@@ -270,7 +271,7 @@ export class DrainRegistry {
     const entry = drainEntry(
       node,
       beginning,
-      drainPods({
+      new DrainPods({
         on: () => this.#pods.on(node.name),
         statusOf: this.#options.evictions.statusOf,
         progressOf: this.#options.evictions.progress,
@@ -350,9 +351,8 @@ export class DrainRegistry {
     if (entry === undefined || actor === undefined || this.#isStopped) return;
     this.#blockers.changed(key);
     const observed = entry.pods.look(actor.getSnapshot().context.startedTo);
-    const text = JSON.stringify(observed.podCounts) + observed.refusal;
-    if (text === entry.observed && !observed.moved) return;
-    entry.observed = text;
+    if (!observed.moved && sameJson(observed, entry.observed)) return;
+    entry.observed = { ...observed, moved: false };
     actor.send({ type: 'pods.observed', ...observed });
   }
 

@@ -119,7 +119,7 @@ export const nodeNow = (
 };
 
 /** The actions of all drains. */
-export class DrainActions implements NodeDrainActions {
+class DrainActions implements NodeDrainActions {
   readonly #time: Time;
   readonly #targets: DrainTargets;
   readonly #lookup: DrainLookup;
@@ -295,7 +295,7 @@ export const nodeDrainActors = (
     onSnapshot: options.onSnapshot,
     onCrash: (entry) => {
       entry.hasCrashed = true;
-      entry.observed = '';
+      entry.observed = null;
       entry.pods.setReleased();
       options.evictions.release(entry.node.name, entry.owner);
     },

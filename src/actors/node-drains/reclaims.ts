@@ -10,6 +10,7 @@ import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
 import type { ActorRefFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, SessionNews } from '../../domain/frames.ts';
@@ -163,7 +164,7 @@ export class ReclaimRegistry {
     telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
     this.#options.record({
       regarding: {
-        apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+        apiVersion: GROUP_VERSION,
         kind: 'UpcomingNode',
         name: upcomingNodeName(machineId(machine)),
         uid: this.#currentOf(machine)?.uid ?? '',
@@ -343,7 +344,7 @@ export interface ReclaimActorOptions extends ReclaimActions {
 }
 
 /** The actors of all instructions. */
-export const reclaimActors = <Services>(
+const reclaimActors = <Services>(
   environment: ActorEnvironment<Services>,
   options: ReclaimActorOptions,
 ): ReclaimActors => {

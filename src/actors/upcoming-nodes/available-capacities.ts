@@ -10,6 +10,7 @@ import { filter, from, map, merge, type Observable, Subject, Subscription } from
 import type { Actor } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import {
   type AvailableCapacityProjection,
   type CapacityReport,
@@ -36,7 +37,7 @@ import type { Informer } from '../informers/informer.ts';
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
 /** Profiles that are followed; a fleet has far fewer. */
-export const PROFILES_MAX = 10_000;
+const PROFILES_MAX = 10_000;
 
 type Machine = typeof availableCapacity;
 
@@ -230,7 +231,7 @@ export const provideAvailableCapacity = (
 };
 
 /** Records the Events of AvailableCapacities. */
-export const availableCapacityEvents = (
+const availableCapacityEvents = (
   { log }: Pick<Telemetry, 'log'>,
   record: RecordEvent,
 ): Omit<AvailableCapacityActions, 'requestSlot'> => {
@@ -239,7 +240,7 @@ export const availableCapacityEvents = (
       log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
       record({
         regarding: {
-          apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+          apiVersion: GROUP_VERSION,
           kind: 'AvailableCapacity',
           name,
           uid: facts.current?.uid ?? '',

@@ -8,6 +8,7 @@ import { Effect, type ManagedRuntime } from 'effect';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
@@ -110,14 +111,14 @@ export const releaseFrom =
     });
 
 const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'UpcomingNode',
   name,
   uid: facts.current?.uid ?? '',
 });
 
 /** Records the Events of UpcomingNodes. */
-export const upcomingNodeEvents = (
+const upcomingNodeEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
 ): Omit<UpcomingNodeActions, 'requestSlot'> => {

@@ -12,7 +12,7 @@ import {
   type AvailableCapacities,
 } from '../../effects/available-capacities.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
+import { UPCOMING_NODES_PATH, type UpcomingNodes } from '../../effects/upcoming-nodes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
@@ -22,7 +22,7 @@ import { startUpcomingNodes, type UpcomingNodeRegistry } from './upcoming-nodes.
 /** The collection of UpcomingNodes. */
 export const UPCOMING_NODES = {
   id: 'upcomingnodes',
-  path: '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes',
+  path: UPCOMING_NODES_PATH,
 };
 
 /** What the role is made with. */

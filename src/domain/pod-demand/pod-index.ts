@@ -41,115 +41,109 @@ export interface PodIndexOptions {
   readonly counts: (namespace: string) => boolean;
 }
 
-/** All pods that matter. */
-export interface PodIndex {
-  readonly entries: () => Iterable<PodEntry>;
-  readonly size: () => number;
-  readonly get: (uid: Uid) => PodEntry | undefined;
-  /** Keeps a pod; `undefined` when nothing changed, or it is no demand. */
-  readonly putPod: (pod: PodDemand) => PodEntry | undefined;
-  readonly removePod: (pod: Pick<PodDemand, 'uid'>) => PodEntry | undefined;
-  /** Keeps a request. Gives the pods that it concerns. */
-  readonly putRequest: (request: OwnedRequest) => readonly PodEntry[];
-  readonly removeRequest: (last: OwnedRequest) => PodEntry | undefined;
-  readonly facts: (entry: PodEntry) => ObservedFacts;
-  readonly podOf: (entry: PodEntry) => RequestedPod;
-  /** Forgets one that asks for nothing and has no request; false when there is more to know. */
-  readonly forget: (entry: PodEntry) => boolean;
-}
-
 const NO_KEYS: readonly ObjectKey[] = [];
 
 const namespaceIn = (key: ObjectKey): string => key.slice(0, Math.max(0, key.indexOf('/')));
 const nameIn = (key: ObjectKey): string => key.slice(key.indexOf('/') + 1);
 
-/** An empty index. */
-export const podIndex = (
-  { request, textOf, counts }: PodIndexOptions,
-): PodIndex => {
-  const entries = new Map<Uid, PodEntry>();
+/** All pods that matter; none at first. */
+export class PodIndex {
+  readonly #options: PodIndexOptions;
+  readonly #entries = new Map<Uid, PodEntry>();
   /** Pods that are no demand and have no request that is known of; one may still turn up. */
-  const podsWithoutDemand = new Map<Uid, PodDemand>();
-  const join = (id: Uid): PodEntry => {
-    const known = entries.get(id);
-    if (known !== undefined) return known;
-    const entry: PodEntry = {
-      uid: id,
-      pod: podsWithoutDemand.get(id),
-      keys: NO_KEYS,
-      warnedOf: undefined,
-    };
-    entries.set(id, entry);
-    podsWithoutDemand.delete(id);
+  readonly #podsWithoutDemand = new Map<Uid, PodDemand>();
+
+  constructor(options: PodIndexOptions) {
+    this.#options = options;
+  }
+
+  readonly entries = (): Iterable<PodEntry> => this.#entries.values();
+  readonly size = (): number => this.#entries.size;
+  readonly get = (id: Uid): PodEntry | undefined => this.#entries.get(id);
+
+  /** Keeps a pod; `undefined` when nothing changed, or it is no demand. */
+  readonly putPod = (pod: PodDemand): PodEntry | undefined => {
+    const known = this.#entries.get(pod.uid);
+    if (known?.pod === pod) return undefined;
+    if (known === undefined && pod.standing !== 'Wanted') {
+      this.#podsWithoutDemand.set(pod.uid, pod);
+      return undefined;
+    }
+    const entry = this.#join(pod.uid);
+    entry.pod = pod;
     return entry;
   };
-  const requestsOf = (entry: PodEntry): readonly OwnedRequest[] =>
-    entry.keys.flatMap((key) => {
-      const shown = request(key);
-      return shown?.pod === entry.uid ? [shown] : [];
+
+  readonly removePod = ({ uid: id }: Pick<PodDemand, 'uid'>): PodEntry | undefined => {
+    this.#podsWithoutDemand.delete(id);
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.pod = undefined;
+    return entry;
+  };
+
+  /** Keeps a request. Gives the pods that it concerns. */
+  readonly putRequest = ({ key, pod }: OwnedRequest): readonly PodEntry[] => {
+    // A label that was changed by hand concerns the one who had it before, too.
+    const named = this.#entries.get(uid(podInName(nameIn(key))));
+    if (pod === '') return named === undefined ? [] : [named];
+    const entry = this.#join(uid(pod));
+    if (!entry.keys.includes(key)) entry.keys = [...entry.keys, key].sort();
+    return named === undefined || named === entry ? [entry] : [entry, named];
+  };
+
+  readonly removeRequest = ({ key, pod }: OwnedRequest): PodEntry | undefined => {
+    const entry = this.#entries.get(uid(pod));
+    if (entry === undefined || this.#options.request(key)?.pod === pod) return entry;
+    const left = entry.keys.filter((other) => other !== key);
+    entry.keys = left.length === 0 ? NO_KEYS : left;
+    return entry;
+  };
+
+  readonly facts = (entry: PodEntry): ObservedFacts => {
+    const standing = this.#standingOf(entry);
+    const ask = entry.pod?.ask ?? undefined;
+    return {
+      standing,
+      text: standing === 'Wanted' && ask !== undefined ? this.#options.textOf(ask) : '',
+      requests: this.#requestsOf(entry),
+    };
+  };
+
+  readonly podOf = ({ uid: id, pod, keys: [first] }: PodEntry): RequestedPod => ({
+    uid: id,
+    namespace: pod?.namespace ?? (first === undefined ? '' : namespaceIn(first)),
+    name: pod === undefined ? '' : podName(pod),
+  });
+
+  /** Forgets one that asks for nothing and has no request; false when there is more to know. */
+  readonly forget = (entry: PodEntry): boolean => {
+    if (this.#requestsOf(entry).length > 0 || this.#standingOf(entry) === 'Wanted') return false;
+    // One that only its namespace leaves out is kept: the namespace may come to count.
+    if (entry.pod?.standing === 'Wanted') return true;
+    this.#entries.delete(entry.uid);
+    if (entry.pod !== undefined) this.#podsWithoutDemand.set(entry.uid, entry.pod);
+    return true;
+  };
+
+  #join(id: Uid): PodEntry {
+    const known = this.#entries.get(id);
+    if (known !== undefined) return known;
+    const pod = this.#podsWithoutDemand.get(id);
+    const entry: PodEntry = { uid: id, pod, keys: NO_KEYS, warnedOf: undefined };
+    this.#entries.set(id, entry);
+    this.#podsWithoutDemand.delete(id);
+    return entry;
+  }
+
+  #requestsOf(entry: PodEntry): readonly OwnedRequest[] {
+    return entry.keys.flatMap((key) => {
+      const current = this.#options.request(key);
+      return current?.pod === entry.uid ? [current] : [];
     });
-  const standingOf = ({ pod }: PodEntry): ObservedStanding => {
+  }
+
+  #standingOf({ pod }: PodEntry): ObservedStanding {
     if (pod === undefined) return 'Gone';
-    return pod.standing === 'Wanted' && counts(pod.namespace) ? 'Wanted' : 'Unwanted';
-  };
-  return {
-    entries: () => entries.values(),
-    size: () => entries.size,
-    get: (id) => entries.get(id),
-    putPod: (pod) => {
-      const known = entries.get(pod.uid);
-      if (known?.pod === pod) return undefined;
-      if (known === undefined && pod.standing !== 'Wanted') {
-        podsWithoutDemand.set(pod.uid, pod);
-        return undefined;
-      }
-      const entry = join(pod.uid);
-      entry.pod = pod;
-      return entry;
-    },
-    removePod: ({ uid: id }) => {
-      podsWithoutDemand.delete(id);
-      const entry = entries.get(id);
-      if (entry !== undefined) entry.pod = undefined;
-      return entry;
-    },
-    putRequest: (seen) => {
-      // A label that was changed by hand concerns the one who had it before, too.
-      const named = entries.get(uid(podInName(nameIn(seen.key))));
-      if (seen.pod === '') return named === undefined ? [] : [named];
-      const entry = join(uid(seen.pod));
-      if (!entry.keys.includes(seen.key)) entry.keys = [...entry.keys, seen.key].sort();
-      return named === undefined || named === entry ? [entry] : [entry, named];
-    },
-    removeRequest: ({ key, pod }) => {
-      const entry = entries.get(uid(pod));
-      if (entry === undefined || request(key)?.pod === pod) return entry;
-      const left = entry.keys.filter((other) => other !== key);
-      entry.keys = left.length === 0 ? NO_KEYS : left;
-      return entry;
-    },
-    facts: (entry) => {
-      const standing = standingOf(entry);
-      const ask = entry.pod?.ask ?? undefined;
-      return {
-        standing,
-        text: standing === 'Wanted' && ask !== undefined ? textOf(ask) : '',
-        requests: requestsOf(entry),
-      };
-    },
-    podOf: ({ uid: id, pod, keys: [first] }) => ({
-      uid: id,
-      namespace: pod?.namespace ?? (first === undefined ? '' : namespaceIn(first)),
-      name: pod === undefined ? '' : podName(pod),
-    }),
-    forget: (entry) => {
-      const remains = entry.keys.some((key) => request(key)?.pod === entry.uid);
-      if (remains || standingOf(entry) === 'Wanted') return false;
-      // One that only its namespace leaves out is kept: the namespace may come to count.
-      if (entry.pod?.standing === 'Wanted') return true;
-      entries.delete(entry.uid);
-      if (entry.pod !== undefined) podsWithoutDemand.set(entry.uid, entry.pod);
-      return true;
-    },
-  };
-};
+    return pod.standing === 'Wanted' && this.#options.counts(pod.namespace) ? 'Wanted' : 'Unwanted';
+  }
+}
