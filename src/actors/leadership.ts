@@ -88,8 +88,8 @@ export const leadershipActs = (
 ) => ({
   acquireLease: fromEffect(
     runtime,
-    ({ expiredRevision }: { readonly expiredRevision: string | null }) =>
-      acquireLease(claim, expiredRevision),
+    ({ expiredResourceVersion }: { readonly expiredResourceVersion: string | null }) =>
+      acquireLease(claim, expiredResourceVersion),
   ),
   renewLease: fromEffect(
     runtime,

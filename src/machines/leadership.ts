@@ -34,7 +34,7 @@ export interface LeadershipContext extends LeadershipInput {
   /** The lease as it was last seen. */
   readonly lease: LeaseRecord | null;
   /** The revision that stood unchanged for its whole time. */
-  readonly expiredRevision: string | null;
+  readonly expiredResourceVersion: string | null;
   /** Something was observed while the lease was being asked for: the answer may be older. */
   readonly observedMeanwhile: boolean;
   /** Monotonic time at which leading ends unless it is renewed. */
@@ -69,7 +69,7 @@ export const leadership = setup({
     meta: {} as { readonly reason: ReasonName },
   },
   actors: {
-    acquireLease: required<AcquireOutcome, { readonly expiredRevision: string | null }>(
+    acquireLease: required<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
       'acquireLease',
     ),
     renewLease: required<RenewOutcome, { readonly lease: LeaseRecord | null }>('renewLease'),
@@ -83,15 +83,20 @@ export const leadership = setup({
       'sentAtMs' in outcome
         ? {
           lease: outcome.lease,
-          expiredRevision: null,
+          expiredResourceVersion: null,
           deadlineMs: outcome.sentAtMs + context.renewMs,
           remainingMs: Math.max(0, context.renewMs - (outcome.answeredAtMs - outcome.sentAtMs)),
           problem: '',
         }
         : {}
     ),
-    noteForeign: assign((_, lease: LeaseRecord | null) => ({ lease, expiredRevision: null })),
-    noteExpired: assign({ expiredRevision: ({ context }) => context.lease?.revision ?? null }),
+    noteForeign: assign((_, lease: LeaseRecord | null) => ({
+      lease,
+      expiredResourceVersion: null,
+    })),
+    noteExpired: assign({
+      expiredResourceVersion: ({ context }) => context.lease?.resourceVersion ?? null,
+    }),
     noteProblem: assign(({ context }, problem: string) => ({
       problem,
       seed: nextSeed(context.seed),
@@ -101,7 +106,7 @@ export const leadership = setup({
     claimable: ({ context }, lease: LeaseRecord | null) =>
       mayTakeLease(lease, context.identity, null),
     changed: ({ context }, lease: LeaseRecord | null) =>
-      lease?.revision !== context.lease?.revision,
+      lease?.resourceVersion !== context.lease?.resourceVersion,
     observedMeanwhile: ({ context }, outcome: AcquireOutcome) =>
       outcome._tag === 'HeldByOther' && context.observedMeanwhile,
     acquired: (_, outcome: AcquireOutcome) => outcome._tag === 'Acquired',
@@ -124,7 +129,7 @@ export const leadership = setup({
   context: ({ input }) => ({
     ...input,
     lease: null,
-    expiredRevision: null,
+    expiredResourceVersion: null,
     observedMeanwhile: false,
     deadlineMs: 0,
     remainingMs: 0,
@@ -143,7 +148,7 @@ export const leadership = setup({
       invoke: {
         id: 'acquireLease',
         src: 'acquireLease',
-        input: ({ context }) => ({ expiredRevision: context.expiredRevision }),
+        input: ({ context }) => ({ expiredResourceVersion: context.expiredResourceVersion }),
         onDone: [
           {
             guard: { type: 'acquired', params: ({ event }) => event.output },

@@ -6,7 +6,7 @@ import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/dra
 import type { PodCounts } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 
@@ -16,7 +16,7 @@ export interface NodeDrainInput extends DrainStateInput {
 
 export interface NodeDrainContext extends DrainState {
   /** What the last patch was decided on. */
-  readonly decidedOn: Revision | null;
+  readonly decidedOn: ResourceVersion | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
   /** Why the last patch did not land; empty when it did. */
   readonly problem: string;

@@ -88,7 +88,7 @@ export const nodeDrain = setup({
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
-    setDecision: assign(({ context }) => ({ decidedOn: context.node?.revision ?? null })),
+    setDecision: assign(({ context }) => ({ decidedOn: context.node?.resourceVersion ?? null })),
     setNextOrder: assign(({ context }) => withNextOrder(context)),
     addOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
@@ -116,7 +116,7 @@ export const nodeDrain = setup({
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** What the patch was decided on is not what is known by now. */
     movedOn: ({ context: { outcome, node, decidedOn } }) =>
-      outcome === 'Conflict' && node?.revision !== decidedOn,
+      outcome === 'Conflict' && node?.resourceVersion !== decidedOn,
     failed: ({ context }) => context.outcome === 'Fault' || context.outcome === 'Refused',
     paused: ({ context }) => context.pausedAll || context.node?.paused === true,
     flowing: ({ context }) => !context.pausedAll && context.node?.paused !== true,

@@ -12,7 +12,7 @@ import type { ReasonName } from '../api/reasons.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
-import { isOlder } from '../domain/revisions.ts';
+import { isOlder } from '../domain/resource-versions.ts';
 import type { HoldingFact } from '../domain/shown-phase.ts';
 import {
   type MachineReport,
@@ -126,13 +126,13 @@ export const upcomingNode = setup({
     setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...knownWith(context, { current }),
-      newest: current.revision,
+      newest: current.resourceVersion,
     })),
-    setVanished: assign(({ context }, { revision }: Pick<Current, 'revision'>) => {
+    setVanished: assign(({ context }, { resourceVersion }: Pick<Current, 'resourceVersion'>) => {
       const { newest } = context;
       return {
         ...knownWith(context, { current: null }),
-        newest: newest !== null && isOlder(revision, newest) ? newest : revision,
+        newest: newest !== null && isOlder(resourceVersion, newest) ? newest : resourceVersion,
       };
     }),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
@@ -146,7 +146,7 @@ export const upcomingNode = setup({
       const node = outcome._tag === 'Written' ? outcome.current : null;
       return { ...tries, ...knownWith(context, { node }) };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -167,7 +167,7 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.machineId, input.facts),
-    newest: input.facts.current?.revision ?? null,
+    newest: input.facts.current?.resourceVersion ?? null,
     base: null,
     ...UNTRIED,
   }),

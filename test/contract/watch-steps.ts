@@ -75,11 +75,13 @@ export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
 
 /** The revisions in a watch only grow. */
 export const growing = (name = ONE): Step => (run) => {
-  const revisions = watchIn(run, name).lines.map(({ object }) =>
+  const resourceVersions = watchIn(run, name).lines.map(({ object }) =>
     Number(textAt(object, 'metadata', 'resourceVersion'))
   );
-  expect(revisions.length).toBeGreaterThan(0);
-  expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
+  expect(resourceVersions.length).toBeGreaterThan(0);
+  expect(resourceVersions).toEqual(
+    [...new Set(resourceVersions)].toSorted((one, other) => one - other),
+  );
   return Promise.resolve();
 };
 

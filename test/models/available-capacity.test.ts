@@ -43,7 +43,7 @@ const current = (availableCount: number): AvailableCapacityProjection => {
   };
   const projection = projectAvailableCapacity(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
@@ -59,7 +59,7 @@ const wire = (acts: Acts) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
       Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
@@ -103,7 +103,7 @@ describeModel('availableCapacity', {
   project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
     base,
     reported: facts.reported,
-    current: facts.current?.revision,
+    current: facts.current?.resourceVersion,
     newest,
     failing: attempt > 0,
     verdict,

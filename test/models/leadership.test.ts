@@ -21,8 +21,8 @@ import { type Acts, describeModel } from './model.ts';
 const why = 'planted';
 const US = 'us';
 
-const lease = (holder: string, revision: string): LeaseRecord => ({
-  revision,
+const lease = (holder: string, resourceVersion: string): LeaseRecord => ({
+  resourceVersion,
   holder,
   durationSeconds: 15,
   transitions: 1,
@@ -40,8 +40,10 @@ interface ProcessEnvironment {
 type Outcome = AcquireOutcome | RenewOutcome | ReleaseOutcome;
 type Answers = readonly (KubeAnswer | 'away')[];
 
-const raw = ({ revision, holder, durationSeconds, transitions, acquireTime }: LeaseRecord) => ({
-  metadata: { resourceVersion: revision },
+const raw = (
+  { resourceVersion, holder, durationSeconds, transitions, acquireTime }: LeaseRecord,
+) => ({
+  metadata: { resourceVersion },
   spec: {
     holderIdentity: holder,
     leaseDurationSeconds: durationSeconds,
@@ -153,15 +155,16 @@ describeModel('leadership', {
   },
   project: (context: LeadershipContext) => ({
     holder: context.lease?.holder ?? null,
-    revision: context.lease?.revision ?? null,
-    expired: context.expiredRevision,
+    resourceVersion: context.lease?.resourceVersion ?? null,
+    expired: context.expiredResourceVersion,
     observedMeanwhile: context.observedMeanwhile,
   }),
   // A lease that has expired in our eyes is taken when it is met again.
   happens: ({ context }, event) => {
     if (event.type !== 'xstate.done.actor.acquireLease') return true;
     const { output } = event as DoneActorEvent<AcquireOutcome>;
-    return output._tag !== 'HeldByOther' || output.lease.revision !== context.expiredRevision;
+    return output._tag !== 'HeldByOther' ||
+      output.lease.resourceVersion !== context.expiredResourceVersion;
   },
   invariant: (snapshot, acts) => {
     const { context } = snapshot;
@@ -175,9 +178,9 @@ describeModel('leadership', {
       expect(context.deadlineMs, 'the deadline counts from the sending').toBe(11_000);
       expect(context.remainingMs, 'what the answer took is gone').toBe(9900);
     }
-    if (context.expiredRevision !== null && !snapshot.matches('releasing')) {
-      expect(context.expiredRevision, 'only what was seen can expire').toBe(
-        context.lease?.revision,
+    if (context.expiredResourceVersion !== null && !snapshot.matches('releasing')) {
+      expect(context.expiredResourceVersion, 'only what was seen can expire').toBe(
+        context.lease?.resourceVersion,
       );
     }
   },

@@ -22,7 +22,7 @@ const answerTo = (outcome: ListOutcome): Effect.Effect<KubeAnswer, NotSent> => {
     case 'Listed':
       return Effect.succeed({
         status: 200,
-        body: { metadata: { resourceVersion: outcome.revision }, items: [] },
+        body: { metadata: { resourceVersion: outcome.resourceVersion }, items: [] },
       });
     case 'Expired':
       return Effect.succeed({ status: 410, body: { message: why } });
@@ -74,7 +74,7 @@ describeModel('listWatch', {
   inputs: [{ resource: 'nodes', seed: 1 }],
   events: {
     'xstate.done.actor.listPages': [
-      { output: { _tag: 'Listed', revision: '7' } },
+      { output: { _tag: 'Listed', resourceVersion: '7' } },
       { output: { _tag: 'Expired', why } },
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
@@ -85,19 +85,19 @@ describeModel('listWatch', {
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
     ],
-    'watch.progressed': [{ revision: '8' }, { revision: '9' }],
+    'watch.progressed': [{ resourceVersion: '8' }, { resourceVersion: '9' }],
   },
   project: (context: ListWatchContext) => ({
     failing: context.attempt > 0,
-    revisionKnown: context.revision !== null,
+    resourceVersionKnown: context.resourceVersion !== null,
     paged: context.paged,
   }),
   invariant: (snapshot, acts) => {
-    const { revision, attempt } = snapshot.context;
+    const { resourceVersion, attempt } = snapshot.context;
     if (snapshot.matches('watching')) {
-      expect(revision, 'a watch starts from a revision').not.toBeNull();
+      expect(resourceVersion, 'a watch starts from a revision').not.toBeNull();
     }
-    if (snapshot.matches('listing')) expect(revision, 'a list forgets').toBeNull();
+    if (snapshot.matches('listing')) expect(resourceVersion, 'a list forgets').toBeNull();
     if (snapshot.matches('backingOff') || snapshot.matches('refused')) {
       expect(attempt, 'only failures wait').toBeGreaterThan(0);
     }

@@ -32,12 +32,12 @@ interface NodeTraits {
   readonly paused?: boolean;
 }
 
-const node = (revision: string, { key, open, paused }: NodeTraits = {}): DrainedNode => {
+const node = (resourceVersion: string, { key, open, paused }: NodeTraits = {}): DrainedNode => {
   const raw = {
     metadata: {
       name: 'n1',
       uid: 'u1',
-      resourceVersion: revision,
+      resourceVersion,
       annotations: {
         ...(key === undefined ? {} : { [KEY]: key }),
         ...(paused === true ? { 'tidegate.dev/pause': 'true' } : {}),
@@ -47,7 +47,7 @@ const node = (revision: string, { key, open, paused }: NodeTraits = {}): Drained
   };
   const projection = projectDrainedNode(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(revision, raw);
+  served.set(resourceVersion, raw);
   return projection;
 };
 
@@ -106,7 +106,7 @@ const NOWHERE: World = {
 const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent> => {
   switch (outcome._tag) {
     case 'Written':
-      return Effect.succeed({ status: 200, body: served.get(outcome.node.revision) });
+      return Effect.succeed({ status: 200, body: served.get(outcome.node.resourceVersion) });
     case 'Conflict':
       return Effect.succeed({ status: 409, body: {} });
     case 'Gone':
@@ -194,7 +194,7 @@ describeModel('nodeDrain', {
     ],
   },
   project: (context: NodeDrainContext) => ({
-    node: context.node?.revision,
+    node: context.node?.resourceVersion,
     ...(context.withdrawn ? {} : undecided(context)),
     mark: context.mark?.ids,
     withdrawn: context.withdrawn,

@@ -44,18 +44,18 @@ interface Traits {
   readonly phase?: string;
   readonly cpu?: string;
   readonly marked?: boolean;
-  readonly revision: string;
+  readonly resourceVersion: string;
 }
 
 const request = (
-  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, revision }: Traits,
+  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, resourceVersion }: Traits,
 ): OwnedRequest => {
   const raw = {
     metadata: {
       name,
       namespace: 'n',
       uid: id,
-      resourceVersion: revision,
+      resourceVersion,
       labels: { [OWNED_BY_POD]: POD.uid },
       ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
     },
@@ -64,12 +64,12 @@ const request = (
   };
   const projection = projectOwnedRequest(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
-const CREATED = request({ revision: '10' });
-const STAMPED = request({ phase: 'Pending', revision: '11' });
+const CREATED = request({ resourceVersion: '10' });
+const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
 /** As another controller made it: another name, no owner, and it asks for something else. */
 const FOREIGN = request({
   name: 'cr-pod-web-x7k2p',
@@ -77,13 +77,13 @@ const FOREIGN = request({
   phase: 'Acknowledged',
   cpu: '2',
   marked: false,
-  revision: '5',
+  resourceVersion: '5',
 });
 const ADOPTED = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
-  revision: '12',
+  resourceVersion: '12',
 });
 
 interface World {
@@ -111,7 +111,7 @@ const wire = (acts: Acts) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
       Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
@@ -130,7 +130,7 @@ const observed = (standing: RequestsStanding): RequestsStanding =>
   standing === 'Overdue' ? 'Gone' : standing;
 
 const pod = (standing: RequestsStanding) => ({ standing, text: textOf(standing) });
-const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phase];
+const briefly = ({ key, resourceVersion, phase }: OwnedRequest) => [key, resourceVersion, phase];
 
 describeModel('podDemand', {
   machine: podDemand,

@@ -68,7 +68,7 @@ const current = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjectio
   };
   const projection = projectUpcomingNode(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
@@ -124,7 +124,7 @@ const wire = (acts: Acts) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
       Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
@@ -159,7 +159,9 @@ describeModel('upcomingNode', {
       { current: current('Ready') },
       { current: current('Ready', '2') },
     ],
-    'object.vanished': [{ last: current('Ready') }, { last: { uid: 'another', revision: 'r' } }],
+    'object.vanished': [{ last: current('Ready') }, {
+      last: { uid: 'another', resourceVersion: 'r' },
+    }],
     'node.observed': [{ node: releasable }],
     'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
@@ -184,7 +186,9 @@ describeModel('upcomingNode', {
   project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
     reported: facts.reported && [facts.reported.standing, facts.reported.state],
-    current: facts.current === null ? null : [facts.current.revision, facts.current.nodeName],
+    current: facts.current === null
+      ? null
+      : [facts.current.resourceVersion, facts.current.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
     newest,

@@ -68,10 +68,13 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['revision', 'revisions'],
     use: '"resourceVersion"',
-    // A revision of the repository; of the store, which counts as etcd does.
+    // A revision of the repository; of the store of a cluster, which counts as etcd does.
     allowed: [
       'packages/embedded-kubernetes/',
       'src/cli/charts',
+      'test/bench/cluster.ts',
+      'test/models/cluster/list-watch-harness.ts',
+      'test/simulation/',
       'test/unit/cli/charts',
       'tools/testbed/',
     ],

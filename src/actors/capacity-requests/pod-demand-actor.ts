@@ -11,7 +11,7 @@ import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import { PodRequests } from '../../effects/pod-requests.ts';
 import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-terms.ts';
@@ -253,9 +253,9 @@ class PodActors implements PodDemandActors {
   /** True when the caches show all that the actor knows. */
   #isCached(pod: PodEntry, { facts, gone }: PodDemandContext): boolean {
     const { request, index } = this.#options;
-    return facts.requests.every(({ key, uid, revision }) => {
+    return facts.requests.every(({ key, uid, resourceVersion }) => {
       const cached = request(key);
-      return cached?.uid === uid && !isOlder(cached.revision, revision);
+      return cached?.uid === uid && !isOlder(cached.resourceVersion, resourceVersion);
     }) && index.facts(pod).requests.every(({ uid }) => !gone.includes(uid));
   }
 
@@ -268,7 +268,7 @@ class PodActors implements PodDemandActors {
     }
     for (const request of requests) {
       const before = known.requests.find(({ uid }) => uid === request.uid);
-      if (before?.revision !== request.revision) {
+      if (before?.resourceVersion !== request.resourceVersion) {
         actor.send({ type: 'request.observed', request });
       }
     }

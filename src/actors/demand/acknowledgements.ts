@@ -9,8 +9,8 @@ import { Effect } from 'effect';
 import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Collection, Fact } from '../../domain/facts.ts';
-import type { ObjectKey, Revision, Uid } from '../../domain/ids.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import type { ObjectKey, ResourceVersion, Uid } from '../../domain/ids.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacity-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -36,7 +36,7 @@ export interface Acknowledgements {
 /** A patch that landed and that the cache has not shown yet. */
 interface Landed {
   readonly uid: Uid;
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
 }
 
 /** The requests of one roll-up, for measuring how long it took to acknowledge them. */
@@ -114,10 +114,12 @@ class KeptAcknowledgements implements Acknowledgements {
   };
 
   /** The cache shows what we wrote, or something newer: from here on it knows better than we. */
-  #see({ key, uid, revision }: CapacityRequestProjection): void {
+  #see({ key, uid, resourceVersion }: CapacityRequestProjection): void {
     const landed = this.#landed.get(key);
     if (landed === undefined) return;
-    if (landed.uid !== uid || !isOlder(revision, landed.revision)) this.#landed.delete(key);
+    if (landed.uid !== uid || !isOlder(resourceVersion, landed.resourceVersion)) {
+      this.#landed.delete(key);
+    }
   }
 
   #isDue({ key, uid }: CapacityRequestProjection): boolean {
@@ -151,7 +153,7 @@ class KeptAcknowledgements implements Acknowledgements {
     }
     if (outcome._tag === 'Acknowledged') {
       telemetry.count('bigfleet_operator_acknowledged_total', 1);
-      this.#remember({ uid, revision: outcome.revision }, key);
+      this.#remember({ uid, resourceVersion: outcome.resourceVersion }, key);
     } else if (outcome._tag !== 'Gone') {
       telemetry.count('tidegate_acknowledgement_faults_total', 1);
       telemetry.log('warn', 'CapacityRequest not acknowledged yet', {
@@ -165,7 +167,7 @@ class KeptAcknowledgements implements Acknowledgements {
   #remember(landed: Landed, key: ObjectKey): void {
     const shown = this.#requests.get(key);
     // The watch may have been faster than the answer.
-    if (shown?.uid === landed.uid && isOlder(shown.revision, landed.revision)) {
+    if (shown?.uid === landed.uid && isOlder(shown.resourceVersion, landed.resourceVersion)) {
       this.#landed.set(key, landed);
     }
   }

@@ -8,7 +8,7 @@ import { concat, defer, type Observable, of, Subject } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
-import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
 import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
@@ -27,7 +27,7 @@ export interface Informer<T extends Identity> extends Collection<T> {
    * Hot: the revision up to which everything was published, after each chunk of the watch,
    * bookmarks included. Silent for as long as the watch is.
    */
-  readonly progress: Observable<Revision>;
+  readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
   /** The running statechart; `undefined` before the start and while it waits for a restart. */
@@ -47,7 +47,7 @@ export interface InformerOptions<T extends Identity> extends Selection {
 }
 
 /** The newest revision that `lines` carry, if any. */
-const revisionIn = (lines: readonly WatchLine[]): string | undefined =>
+const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
 /** Logs the first failure and the recovery, not every retry between them. */
@@ -72,7 +72,7 @@ export const makeInformer = <T extends Identity>(
   const { telemetry } = environment;
   const projection: Projection<T> = { resource: id, project };
   const store = makeInformerStore(projection, telemetry);
-  const progress = new Subject<Revision>();
+  const progress = new Subject<ResourceVersion>();
   const firstList = Promise.withResolvers<void>();
   const sink: ListWatchSink = {
     ...store,
@@ -83,9 +83,10 @@ export const makeInformer = <T extends Identity>(
     takeLines: (lines) => {
       store.takeLines(lines);
       const actor = registry.get(id);
-      const reached = revisionIn(lines) ?? actor?.getSnapshot().context.revision ?? '';
-      actor?.send({ type: 'watch.progressed', revision: reached });
-      if (reached !== '') progress.next(revision(reached));
+      const reached = resourceVersionIn(lines) ?? actor?.getSnapshot().context.resourceVersion ??
+        '';
+      actor?.send({ type: 'watch.progressed', resourceVersion: reached });
+      if (reached !== '') progress.next(resourceVersion(reached));
     },
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
@@ -197,7 +198,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
       const object = seen === 'broken' ? this.#knownOf(raw) : seen;
       if (object === undefined) continue;
       const known = this.#objects.get(object.key);
-      const same = known?.revision === object.revision && known.uid === object.uid;
+      const same = known?.resourceVersion === object.resourceVersion && known.uid === object.uid;
       this.#pages.set(object.key, same ? known : object);
     }
   };

@@ -14,8 +14,8 @@ import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
-import { objectKey, type Revision } from '../../domain/ids.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext } from '../../machines/node-drain-context.ts';
@@ -85,7 +85,7 @@ export class DrainRegistry {
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
   /** Where the end of a drain stands: older observations of its Node show none. */
-  readonly #ends = new Map<string, Revision>();
+  readonly #ends = new Map<string, ResourceVersion>();
   /** Owners that have left and whose annotations may still be there. */
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
@@ -245,7 +245,7 @@ export class DrainRegistry {
     const { key, owner, node: { name } } = entry;
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
-    else this.#ends.set(key, context.node.revision);
+    else this.#ends.set(key, context.node.resourceVersion);
     if (context.withdrawn) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
@@ -324,7 +324,7 @@ export class DrainRegistry {
     if (mark === undefined) return void this.#withdrawn.delete(key);
     if (mark.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
-    if (end !== undefined && isOlder(node.revision, end)) return;
+    if (end !== undefined && isOlder(node.resourceVersion, end)) return;
     this.#begin(node, resumedDrain(this.#environment.time, mark, { owner, isWithdrawn }));
   }
 

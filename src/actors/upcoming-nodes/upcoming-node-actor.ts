@@ -11,7 +11,7 @@ import type { Telemetry } from '../../api/telemetry.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import {
   drainIsShown,
@@ -320,7 +320,7 @@ class MachineActors implements UpcomingNodeActors {
     const cached = this.#object(entry.key);
     if (cached === undefined) return facts.current === null;
     if (facts.current === null) return false;
-    return newest === null || !isOlder(cached.revision, newest);
+    return newest === null || !isOlder(cached.resourceVersion, newest);
   }
 
   #observe(entry: MachineEntry, actor: UpcomingNodeActor): void {
@@ -338,7 +338,7 @@ class MachineActors implements UpcomingNodeActors {
     const node = this.#index.node(entry);
     if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
     const current = this.#object(entry.key);
-    if (current !== undefined && current.revision !== newest) {
+    if (current !== undefined && current.resourceVersion !== newest) {
       actor.send({ type: 'object.observed', current });
     }
   }

@@ -6,8 +6,8 @@
  * between is never undone; keys that this version cannot read are left as they are; whatever need
  * not be written is not.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
   CORDON_PREFIX,
   type CordonEnd,
@@ -49,7 +49,7 @@ interface NodeChange {
 
 const patchOf = (facts: CordonFacts, { unschedulable, keys }: NodeChange): object => ({
   metadata: {
-    resourceVersion: facts.revision,
+    resourceVersion: facts.resourceVersion,
     annotations: Object.fromEntries(
       Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
     ),
@@ -134,7 +134,7 @@ export const endedPatch = (
 /** What is remembered of our own cordon while a drain runs. */
 export interface OwnCordon {
   /** The revision that our patch made; `null` when this process took the cordon over. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
   readonly shown: boolean;
 }
@@ -148,9 +148,9 @@ export const cancelSeen = (
   owner: CordonOwner,
   { landedAt, shown }: OwnCordon,
 ): boolean => {
-  if (landedAt !== null && isOlder(facts.revision, landedAt)) return false;
+  if (landedAt !== null && isOlder(facts.resourceVersion, landedAt)) return false;
   const isCurrent = shown || landedAt === null ||
-    facts.revision === landedAt || isOlder(landedAt, facts.revision);
+    facts.resourceVersion === landedAt || isOlder(landedAt, facts.resourceVersion);
   if (!isCurrent) return false;
   const reading = cordonOf(facts, owner);
   if (reading === undefined) return true;

@@ -4,7 +4,7 @@
  * Promises: what was printed reads back the same; a version that is not ours is never touched.
  */
 import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
-import type { Revision } from '../ids.ts';
+import type { ResourceVersion } from '../ids.ts';
 import { rfc3339 } from '../time.ts';
 
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
@@ -43,7 +43,7 @@ export type CordonReading =
 
 /** What decides about cordons of one Node; `cordons` are the raw texts by owner. */
 export interface CordonFacts {
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
   readonly unschedulable: boolean;
   readonly cordons: Readonly<Record<string, string>>;
 }

@@ -5,8 +5,8 @@
  * `nodeDrain` statechart, which is drawn over it. What a restart must know stands in the
  * annotation of its owner on the Node; everything else is learned again from the caches.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
   cancelSeen,
   type CordonDecision,
@@ -56,7 +56,7 @@ export interface DrainState extends DrainTime {
   /** What stands on the Node for us, as we wrote it or found it. */
   readonly mark: CordonMark | null;
   /** The revision that our patch made; null when another process made it. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
   readonly shown: boolean;
   /** The instruction lets evictions begin. */
@@ -142,7 +142,7 @@ export const endBody = (
 
 /** False for what is older than what is known, and for a Node that is gone; an echo is newer. */
 export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): boolean =>
-  node !== null && !isOlder(next.revision, node.revision);
+  node !== null && !isOlder(next.resourceVersion, node.resourceVersion);
 
 /** With the Node as a watch shows it. */
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
@@ -161,7 +161,11 @@ export const withAnswer = (
   const { node } = outcome;
   const known = isNewer(state, node) ? { node } : {};
   if (state.end !== null) return known;
-  return { ...known, mark: markOf(node, state.owner) ?? state.mark, landedAt: node.revision };
+  return {
+    ...known,
+    mark: markOf(node, state.owner) ?? state.mark,
+    landedAt: node.resourceVersion,
+  };
 };
 
 /** What is seen of the pods; once the end is decided, it decides nothing any more. */

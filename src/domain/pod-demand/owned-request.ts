@@ -67,8 +67,8 @@ export const projectOwnedRequest = (
 
 /** That alone of what a cache keeps: what goes into a lifecycle is recorded and shown as JSON. */
 export const asOwnedRequest = (
-  { key, uid, revision, pod, marked, deleting, phase, text }: OwnedRequest,
-): OwnedRequest => ({ key, uid, revision, pod, marked, deleting, phase, text });
+  { key, uid, resourceVersion, pod, marked, deleting, phase, text }: OwnedRequest,
+): OwnedRequest => ({ key, uid, resourceVersion, pod, marked, deleting, phase, text });
 
 /** Label and owner reference: how a request is found, and why it goes with its pod. */
 const marksOf = ({ name, uid }: RequestedPod): object => ({
@@ -102,7 +102,9 @@ export const podRequestPatch = (
 };
 
 /** Says that nobody has acknowledged the request yet, unless somebody did meanwhile. */
-export const pendingPatch = ({ revision }: Pick<OwnedRequest, 'revision'>): object => ({
-  metadata: { resourceVersion: revision },
+export const pendingPatch = (
+  { resourceVersion }: Pick<OwnedRequest, 'resourceVersion'>,
+): object => ({
+  metadata: { resourceVersion },
   status: { phase: 'Pending' },
 });

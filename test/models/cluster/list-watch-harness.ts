@@ -112,8 +112,8 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
       made += 1;
       const metadata = { name: `${label}-${made}`, labels: { path: label } };
       await hand.must('POST', COLLECTION, newObject(metadata));
-      const revision = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
-      return { event: { ...event, revision }, by: 'watch' };
+      const resourceVersion = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
+      return { event: { ...event, resourceVersion }, by: 'watch' };
     },
     stop: async () => {
       await runtime.dispose();

@@ -141,8 +141,8 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   }
   const { newest } = before.context;
   const seen = observing(moment);
-  const known = seen !== undefined && seen.revision === newest;
-  return known && (world.current === null || world.current.revision !== newest)
+  const known = seen !== undefined && seen.resourceVersion === newest;
+  return known && (world.current === null || world.current.resourceVersion !== newest)
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -259,7 +259,7 @@ const runOf = (
     pathStep: PathStep<World>,
     drawn: Current,
   ): ReturnType<PathRun['observe']> => {
-    const anew = drawn.revision !== pathStep.before.context.newest;
+    const anew = drawn.resourceVersion !== pathStep.before.context.newest;
     const current = await object.put(rawOf(drawn), { anew });
     names.match(current, drawn);
     uid = current.uid;

@@ -56,7 +56,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const accepted = new Set<string>();
   const goesAfter = new Map<string, number>();
   let made = 0;
-  let revision = 1000;
+  let resourceVersion = 1000;
 
   const put = (pod: DrainPod): void => {
     pods.set(pod.key, pod);
@@ -126,8 +126,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       made += 1;
       const name = traits.name ?? `p${made}`;
       if (traits.goesAfterMs !== undefined) goesAfter.set(name, traits.goesAfterMs);
-      revision += 1;
-      put(podOf({ uid: `uid-${made}`, revision: `${revision}`, ...traits, name }));
+      resourceVersion += 1;
+      put(podOf({ uid: `uid-${made}`, resourceVersion: `${resourceVersion}`, ...traits, name }));
     },
     remove: (name: string) => remove(`ns/${name}`),
     /** Holds evictions of the pod up, for this reason. */

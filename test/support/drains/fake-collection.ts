@@ -1,13 +1,13 @@
 /** A collection of objects in memory that is told late, as a watch tells it. */
 import { concat, defer, of, Subject } from 'rxjs';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
-import { type ObjectKey, type Revision, revision } from '../../../src/domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../../src/domain/ids.ts';
 import type { Time } from '../../../src/domain/time.ts';
 
 /** One collection, told after `lagMs`. */
 export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) => {
   const told = new Subject<Fact<T>>();
-  const progress = new Subject<Revision>();
+  const progress = new Subject<ResourceVersion>();
   const shown = new Map<ObjectKey, T>();
   let held: (() => void)[] | undefined;
   let deaf = false;
@@ -22,7 +22,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     if (object === undefined) return;
     shown.set(object.key, object);
     told.next({ _tag: 'Present', object });
-    progress.next(object.revision);
+    progress.next(object.resourceVersion);
   };
   return {
     put: (object: T | undefined) => later(() => put(object)),
@@ -31,9 +31,9 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
         if (last === undefined) return;
         shown.delete(last.key);
         told.next({ _tag: 'Absent', key: last.key, last });
-        progress.next(last.revision);
+        progress.next(last.resourceVersion);
       }),
-    bookmark: (at: number) => later(() => progress.next(revision(`${at}`))),
+    bookmark: (at: number) => later(() => progress.next(resourceVersion(`${at}`))),
     /** Nothing arrives any more, and nothing is caught up. */
     silence: () => {
       deaf = true;

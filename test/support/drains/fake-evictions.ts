@@ -90,7 +90,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
   const showPod = (pod: PodState): void => podCache.put(projectPod(rawPod(pod, next())));
   const showBudget = (budget: BudgetState): void => {
     const at = next();
-    budget.revision = Number(at);
+    budget.resourceVersion = Number(at);
     budgetCache.put(projectBudget(rawBudget(budget, at)));
   };
   const covered = (app: string): readonly PodState[] => [...ofApp.get(app) ?? []];
@@ -330,7 +330,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
         desired: 0,
         expected: 0,
         disrupted: {},
-        revision: 0,
+        resourceVersion: 0,
       };
       budgets.set(seed.name, budget);
       showBudget(budget);

@@ -10,7 +10,7 @@ const DB = objectKey('db', 'ns');
 const BUDGET: Budget = {
   key: DB,
   uid: uid('b1'),
-  revision: '1' as Budget['revision'],
+  resourceVersion: '1' as Budget['resourceVersion'],
   namespace: 'ns',
   name: 'db',
   selector: [],

@@ -157,7 +157,7 @@ describe('demand', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
     const before = demand.needs();
     expect(demand.needs()).toBe(before);
-    demand.observe(request({ name: 'a', revision: '2', phase: 'Acknowledged' }));
+    demand.observe(request({ name: 'a', resourceVersion: '2', phase: 'Acknowledged' }));
     expect(demand.needs()).toBe(before);
     demand.observe(request({ name: 'a', spec: { resources: { cpu: '7' } } }));
     const [changed, kept] = demand.needs();
@@ -200,7 +200,7 @@ describe('demand with bad requests', () => {
       return observed._tag !== 'Counted' && observed.isNews;
     };
     expect(isNews({ spec: bad })).toBe(true);
-    expect(isNews({ spec: bad, revision: '2' })).toBe(false);
+    expect(isNews({ spec: bad, resourceVersion: '2' })).toBe(false);
     expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
     expect(isNews({})).toBe(false);
     expect(isNews({ spec: { priority: 0.5 } })).toBe(true);

@@ -20,7 +20,7 @@ import {
   endedPatch,
   releasePatch,
 } from '../../../../src/domain/drain/cordon-patch.ts';
-import { revision } from '../../../../src/domain/ids.ts';
+import { resourceVersion } from '../../../../src/domain/ids.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 const mark: CordonMark = {
@@ -39,7 +39,7 @@ const node = (
   unschedulable: boolean,
   cordons: Readonly<Record<string, string>> = {},
   version = '10',
-): CordonFacts => ({ revision: revision(version), unschedulable, cordons });
+): CordonFacts => ({ resourceVersion: resourceVersion(version), unschedulable, cordons });
 
 const order = { id: 'i1', deadlineMs: AT + 600_000, graceSeconds: 600, sinceMs: AT };
 const other = { id: 'i2', deadlineMs: AT + 300_000, graceSeconds: 300, sinceMs: AT + 5 };
@@ -194,7 +194,7 @@ describe('endedPatch', () => {
 });
 
 describe('cancelSeen', () => {
-  const own = { landedAt: revision('10'), shown: false };
+  const own = { landedAt: resourceVersion('10'), shown: false };
 
   it('DR-05: a node that is schedulable again was cancelled', () => {
     expect(cancelSeen(node(false, { reclaim: text }, '11'), 'reclaim', own)).toBe(true);
