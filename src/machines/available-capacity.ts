@@ -140,7 +140,7 @@ export const availableCapacity = setup({
   on: {
     'capacity.observed': { actions: { type: 'setReported', params: reportedIn } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.current },
+      guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {

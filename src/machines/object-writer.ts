@@ -227,7 +227,7 @@ interface Known {
 
 /** Guards on what a cache shows of the object. */
 export const currentGuards = {
-  isNews: (
+  isNewer: (
     { context: { newest } }: Known,
     { resourceVersion }: Pick<Identity, 'resourceVersion'>,
   ) => newest === null || (resourceVersion !== newest && !isOlder(resourceVersion, newest)),

@@ -176,7 +176,7 @@ export const upcomingNode = setup({
     'machine.observed': { actions: settingReported },
     'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.current },
+      guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {

@@ -10,7 +10,7 @@ import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../src/domain/available-capacity.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';
-import type { MachineState, SessionNews } from '../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { textPool } from '../../src/domain/text-pool.ts';
@@ -64,7 +64,7 @@ const start = async (bed: Testbed) => {
     ),
   );
   const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 7 });
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const upcomingNodes = startInformer(environment, {
     id: 'upcomingnodes',
     path: UPCOMING_NODES_PATH,
@@ -82,9 +82,15 @@ const start = async (bed: Testbed) => {
   });
   const recorder = startEventRecorder(environment, { instance: 'test' });
   const { record } = recorder;
-  const registry = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
+  const registry = startUpcomingNodes(environment, {
+    shardEvents,
+    upcomingNodes,
+    nodes,
+    record,
+    intern,
+  });
   const free = startAvailableCapacities(environment, {
-    news,
+    shardEvents,
     record,
     availableCapacities: capacities,
   });
@@ -97,7 +103,7 @@ const start = async (bed: Testbed) => {
   });
   await Promise.all([upcomingNodes.whenSynced, capacities.whenSynced, nodes.whenSynced]);
   const frame = (id: string, state: MachineState, more: object = {}) =>
-    news.next({
+    shardEvents.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
@@ -111,7 +117,7 @@ const start = async (bed: Testbed) => {
         ...more,
       },
     });
-  return { news, registry, upcomingNodes, frame, recorder };
+  return { shardEvents, registry, upcomingNodes, frame, recorder };
 };
 
 const readAll = async (bed: Testbed, ...what: readonly string[]): Promise<readonly unknown[]> => {
@@ -244,9 +250,9 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
   });
 
   it('availableCapacities: an object comes, changes and goes', async () => {
-    const { news } = await start(bed());
+    const { shardEvents } = await start(bed());
     const print = (availableCount: number) =>
-      news.next({
+      shardEvents.next({
         _tag: 'CapacityObserved',
         capacity: {
           supersedesKey: 'available:p=1',

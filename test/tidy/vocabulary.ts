@@ -35,7 +35,6 @@ export const NOT_YET_RENAMED: readonly string[] = [
   'src/view/drain-status.ts',
   'src/view/explain-node.ts',
   'src/view/explain-pod.ts',
-  'test/bench/session.ts',
   'test/contract',
   'test/integration',
   'test/models',

@@ -23,7 +23,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 export interface RollupsOptions {
   readonly session: Pick<
     FleetSession,
-    'news' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
+    'shardEvents' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
   >;
   readonly requests: Pick<Informer<CapacityRequestProjection>, 'facts' | 'get'>;
   /** `--rollup-interval`. */
@@ -73,7 +73,7 @@ const complaints = (environment: ActorEnvironment<never>, options: RollupsOption
   return {
     note: (request: CapacityRequestProjection, observed: Observed): void => {
       if (observed._tag === 'Counted') untold.delete(request.key);
-      else if (observed.isNews) untold.set(request.key, request);
+      else if (observed.isNew) untold.set(request.key, request);
     },
     /** Of the others there is nothing to complain any more. */
     retain: (unreadable: readonly CapacityRequestProjection[]): void => {
@@ -157,7 +157,7 @@ export const startRollups = (
   }));
   // Before the facts: the first list may open a stream at once.
   subscription.add(
-    session.news.pipe(
+    session.shardEvents.pipe(
       filter(({ _tag }) => _tag === 'StreamOpened' || _tag === 'StreamEnded'),
       switchMap(({ _tag }) =>
         _tag === 'StreamEnded'

@@ -6,7 +6,7 @@
  */
 import { Subject } from 'rxjs';
 import type { KeyPair } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
 import { rollupFrames } from '../../effects/rollup-frame.ts';
 import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
@@ -23,7 +23,7 @@ const OUTBOX_LIMIT = 256;
 
 /** What outlives a stream and an actor of the session; there is one for each process. */
 export interface SessionState {
-  readonly news: Subject<SessionNews>;
+  readonly shardEvents: Subject<ShardEvent>;
   readonly acknowledged: Subject<Rollup>;
   readonly rollups: Subject<Rollup>;
   /** The statechart is ready for the next roll-up. */
@@ -61,7 +61,7 @@ const replier = (
 export const sessionState = (environment: ActorEnvironment<SessionServices>): SessionState => {
   const outbox = replyOutbox<Reply>(OUTBOX_LIMIT);
   return {
-    news: new Subject(),
+    shardEvents: new Subject(),
     acknowledged: new Subject(),
     rollups: new Subject(),
     requests: new Subject(),
@@ -78,7 +78,7 @@ export const publishStreamEnded = (state: SessionState): void => {
   const { openStream: stream } = state;
   if (stream === undefined) return;
   state.openStream = undefined;
-  state.news.next({ _tag: 'StreamEnded', stream });
+  state.shardEvents.next({ _tag: 'StreamEnded', stream });
 };
 
 const recordAcknowledged = ({ environment, state }: SessionDependencies): void => {
@@ -124,11 +124,11 @@ export const provideFleetSession = (
         // What was outstanding ended with its stream: it is built afresh, not acknowledged.
         state.outstanding = undefined;
         state.openStream = context.stream;
-        state.news.next({ _tag: 'StreamOpened', stream: context.stream });
+        state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       publishResynced: ({ context }) => {
         telemetry.log('info', 'Session resynced', { stream: context.stream });
-        state.news.next({ _tag: 'Resynced', stream: context.stream });
+        state.shardEvents.next({ _tag: 'Resynced', stream: context.stream });
       },
       logUnprovenResync: ({ context }) =>
         telemetry.log('warn', 'Resync not proven: a frame of the replay was unreadable', {
@@ -156,7 +156,7 @@ export const sessionPort = (
     telemetry: sampledLogger(telemetry),
     render,
     reply: state.reply,
-    news: state.news,
+    shardEvents: state.shardEvents,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),

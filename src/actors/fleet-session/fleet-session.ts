@@ -1,15 +1,15 @@
 /**
  * The session with the shard at work: the statechart, its stream and its key pair.
  *
- * Promises: frames go straight to `news` and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
+ * Promises: frames go straight to `shardEvents` and never wait for a decision, a write or a reader;
+ * a bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
  * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
  * of leadership, demand and key pair what the crashed one knew.
  */
 import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
 import type { fleetSession, FleetSessionEvent } from '../../machines/fleet-session.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -30,7 +30,7 @@ import { shardStream } from './shard-stream.ts';
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
 export interface FleetSession {
   /** Hot: what the shard sends, as it arrives. */
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
   /** Whether this process leads, from now on; completes when the session is over. */
@@ -78,7 +78,7 @@ class ShardSession implements FleetSession {
   readonly #ended = Promise.withResolvers<void>();
   readonly #recordState: (state: string) => void;
   #stopRequested = false;
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly acknowledged: Observable<Rollup>;
   readonly leading = this.#leading.asObservable();
   readonly reply: (reply: Reply) => boolean;
@@ -86,7 +86,7 @@ class ShardSession implements FleetSession {
   constructor(environment: ActorEnvironment<SessionServices>, options: FleetSessionOptions) {
     this.#state = sessionState(environment);
     this.#dependencies = { environment, options, state: this.#state };
-    this.news = this.#state.news.asObservable();
+    this.shardEvents = this.#state.shardEvents.asObservable();
     this.acknowledged = this.#state.acknowledged.asObservable();
     this.reply = this.#state.reply;
     this.#recordState = stateRecorder(environment);

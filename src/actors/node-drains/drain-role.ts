@@ -12,7 +12,7 @@ import type { Budget } from '../../domain/drain/budget.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import { machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
@@ -42,7 +42,7 @@ export interface DrainPolicy {
 /** What the role follows and acts on. */
 export interface DrainRoleOptions {
   readonly policy: DrainPolicy;
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
@@ -93,7 +93,7 @@ export const startDrainRole = (
   environment: ActorEnvironment<Cordons | Evictions>,
   options: DrainRoleOptions,
 ): DrainRole => {
-  const { policy, nodes, pods, budgets, machines, news, record } = options;
+  const { policy, nodes, pods, budgets, machines, shardEvents, record } = options;
   const { own, tierWaitMs, paused, callsPerBudget } = policy;
   const machineOf = machineFinder(options);
   const events = drainEvents(environment.telemetry, record);
@@ -116,7 +116,7 @@ export const startDrainRole = (
     ...(options.volumesOn === undefined ? {} : { volumesOn: options.volumesOn }),
   });
   const reclaims = startReclaims(environment, {
-    news,
+    shardEvents,
     reply: options.reply,
     machines,
     nodes,

@@ -24,7 +24,7 @@ import { type DrainPolicy, startDrainRole } from './drain-role.ts';
 /** What the role is made with. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
-  readonly session: Pick<FleetSession, 'news' | 'reply'>;
+  readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
   /** Keeps equal specs of machines once, in caches and answers alike. */
   readonly intern: Intern;
@@ -71,7 +71,7 @@ export const nodeDrainsRole = (
     ...read,
     policy,
     machines,
-    news: session.news,
+    shardEvents: session.shardEvents,
     reply: session.reply,
     record: context.record,
     volumesOn: (node) => volumesOn(attachments.values(), node),

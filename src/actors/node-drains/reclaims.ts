@@ -12,7 +12,7 @@ import type { ActorRefFrom } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { ReclaimOrder, SessionNews } from '../../domain/frames.ts';
+import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
@@ -47,7 +47,7 @@ export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
 /** What reclaims follow and act on. */
 export interface ReclaimsOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** False when there is no room or no stream. */
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
@@ -87,7 +87,7 @@ export class ReclaimRegistry {
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
-    this.#subscription.add(options.news.subscribe((item) => this.#onSession(item)));
+    this.#subscription.add(options.shardEvents.subscribe((event) => this.#onShardEvent(event)));
     this.#subscription.add(options.nodes.facts.subscribe(() => this.#searchSoon()));
   }
 
@@ -263,11 +263,11 @@ export class ReclaimRegistry {
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
 
-  #onSession(item: SessionNews): void {
-    this.#recovery.observe(item);
-    if (item._tag === 'ReclaimOrdered') this.#onOrder(item.order);
-    if (item._tag === 'MachineObserved') this.#searchSoon();
-    if (item._tag !== 'StreamOpened') return;
+  #onShardEvent(event: ShardEvent): void {
+    this.#recovery.observe(event);
+    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
+    if (event._tag === 'MachineObserved') this.#searchSoon();
+    if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 

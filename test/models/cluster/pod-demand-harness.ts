@@ -93,7 +93,7 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
     : 'a server answers with what was written';
 };
 
-const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
+const hindranceOfObservation = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   if (seen === undefined) return undefined;
   if (goneIn(moment).includes(seen.uid)) return COMES_BACK;
@@ -237,7 +237,8 @@ const runOf = (
 export const podDemandHarness: ClusterHarness<World> = {
   world: { requests: [], asked: null, stale: false },
   limit: 3000,
-  hindrance: (world, moment) => hindranceOfAnswer(world, moment) ?? hindranceOfNews(world, moment),
+  hindrance: (world, moment) =>
+    hindranceOfAnswer(world, moment) ?? hindranceOfObservation(world, moment),
   follows,
   open: async ({ hand, source }) => {
     await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });

@@ -20,7 +20,7 @@ import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { markOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { instructionId, machineId, type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
@@ -149,7 +149,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const log: string[] = [];
   const nodes = fakeObjects(NODES, projectNode);
   const pods = podCluster(time, log);
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
   const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
@@ -222,7 +222,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
     const reclaims = startReclaims(world, {
-      news,
+      shardEvents,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;
         if (reply._tag !== 'ReclaimAcknowledged') return false;
@@ -263,7 +263,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     log,
     nodes,
     pods,
-    news,
+    shardEvents,
     notes,
     /** The actor that records this reason next crashes once. */
     crashOn: (reason: EventNote['reason']) => {
@@ -301,7 +301,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       return typeof value === 'object' ? value['work'] : value;
     },
     order: (id: string, names: readonly string[], graceSeconds = 600) =>
-      news.next({
+      shardEvents.next({
         _tag: 'ReclaimOrdered',
         order: {
           instructionId: instructionId(id),
@@ -311,7 +311,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         },
       }),
     frame: (machine: string, state: MachineState) =>
-      news.next({
+      shardEvents.next({
         _tag: 'MachineObserved',
         machine: {
           machineId: machineId(machine),

@@ -10,7 +10,7 @@ import { shownState } from '../../../src/actors/fleet-session/session-events.ts'
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -75,15 +75,15 @@ export const startSession = (options: {
       ? {}
       : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
   });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
+  const shardEvents: ShardEvent[] = [];
+  session.shardEvents.subscribe((one) => shardEvents.push(one));
   const acknowledged: number[] = [];
   session.acknowledged.subscribe((one) => acknowledged.push(one.number));
   onTestFinished(async () => {
     session.actor?.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, news, acknowledged, recorded, counts, logged };
+  return { time, shard, session, shardEvents, acknowledged, recorded, counts, logged };
 };
 
 /** Up to an acked Hello. */
@@ -102,8 +102,8 @@ export const stateOf = ({ actor }: FleetSession): string =>
   actor === undefined ? 'ended' : shownState(actor.getSnapshot());
 
 /** What was told, by name. */
-export const tags = (news: readonly SessionNews[]): readonly string[] =>
-  news.map(({ _tag }) => _tag);
+export const tags = (shardEvents: readonly ShardEvent[]): readonly string[] =>
+  shardEvents.map(({ _tag }) => _tag);
 /** The numbers of the roll-ups that the shard heard. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
   shard.stream().heard.flatMap((payload) =>

@@ -8,7 +8,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
 import type { DrainFact } from '../../../src/domain/shown-phase.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 const mark = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ ids: ['i1'], deadlineMs: 600_000, graceSeconds: 600, sinceMs: 0, ended });
 
-const observed = (id: string, state: MachineState, lastError = ''): SessionNews => ({
+const observed = (id: string, state: MachineState, lastError = ''): ShardEvent => ({
   _tag: 'MachineObserved',
   machine: {
     machineId: machineId(id),
@@ -48,7 +48,7 @@ const rig = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const layer = Layer.mergeAll(
     upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }),
     cordonsLayer(silentTelemetry),
@@ -60,7 +60,7 @@ const rig = () => {
   const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   const start = () =>
     startUpcomingNodes(world, {
-      news,
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
@@ -86,12 +86,12 @@ const rig = () => {
       registry = start();
     },
     frame: (state: MachineState, lastError = '') => {
-      news.next(observed('m1', state, lastError));
+      shardEvents.next(observed('m1', state, lastError));
       return time.settle();
     },
     /** As many other machines are CONFIGURED. */
     frames: (count: number) => {
-      for (let at = 0; at < count; at += 1) news.next(observed(`other-${at}`, 'Configured'));
+      for (let at = 0; at < count; at += 1) shardEvents.next(observed(`other-${at}`, 'Configured'));
     },
     /** The Node as it is now: its reclaim key, and whether pods may come. */
     node: (key: string | null, unschedulable = true) => {

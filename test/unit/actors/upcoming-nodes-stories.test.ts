@@ -11,7 +11,7 @@ import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -70,12 +70,12 @@ const makeStage = () => {
   const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
   /** What the fleet would replay. */
   const fleet = new Map<string, MachineState>();
-  let news = new Subject<SessionNews>();
+  let shardEvents = new Subject<ShardEvent>();
   let stream = 0;
   const start = () => {
-    news = new Subject();
+    shardEvents = new Subject();
     return startUpcomingNodes(world, {
-      news,
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
@@ -83,7 +83,7 @@ const makeStage = () => {
     });
   };
   const say = (id: string, said: MachineState): void =>
-    news.next({
+    shardEvents.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
@@ -98,9 +98,9 @@ const makeStage = () => {
     });
   const open = (): void => {
     stream += 1;
-    news.next({ _tag: 'StreamOpened', stream });
+    shardEvents.next({ _tag: 'StreamOpened', stream });
     for (const [id, said] of fleet) if (BOUND.includes(said)) say(id, said);
-    news.next({ _tag: 'Resynced', stream });
+    shardEvents.next({ _tag: 'Resynced', stream });
   };
   nodes.list();
   cluster.list();
@@ -145,11 +145,11 @@ const makeStage = () => {
         return open();
       case 'missed':
       case 'missed and crashed':
-        news.next({ _tag: 'StreamEnded', stream });
+        shardEvents.next({ _tag: 'StreamEnded', stream });
         fleet.set(scene[1], scene[2]);
         return await play([scene[0] === 'missed' ? 'reconnect' : 'crash']);
       case 'reconnect':
-        news.next({ _tag: 'StreamEnded', stream });
+        shardEvents.next({ _tag: 'StreamEnded', stream });
         return open();
     }
   };

@@ -188,14 +188,14 @@ describe('an instruction', () => {
   });
 
   test('DR-12: an ack that found no stream is kept until the next one opens', async () => {
-    const { order, node, time, replies, session, news } = rig();
+    const { order, node, time, replies, session, shardEvents } = rig();
     session.open = false;
     node('n1');
     order('i1', ['n1']);
     await time.advance(60_000);
     expect(replies).toEqual([]);
     session.open = true;
-    news.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
@@ -304,7 +304,7 @@ describe('a new process', () => {
   });
 
   test('DR-14: a machine that drains in a replay and whose Node knows nothing of it is recovered', async () => {
-    const { node, pods, news, frame, time, mark, replies } = rig();
+    const { node, pods, shardEvents, frame, time, mark, replies } = rig();
     for (const name of ['n1', 'n2', 'n3']) node(name);
     pods.add({ node: 'n1' });
     node('n2', {
@@ -314,10 +314,10 @@ describe('a new process', () => {
         annotations: { [KEY]: '{"v":1,"ids":["i9"],"ended":"Cancelled"}' },
       },
     });
-    news.next({ _tag: 'StreamOpened', stream: 1 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
     for (const name of ['n1', 'n2', 'n3', 'n4']) frame(name, 'Draining');
     frame('n3', 'Configured');
-    news.next({ _tag: 'Resynced', stream: 1 });
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
     await time.advance(4900);
     expect(mark('n1')).toBeUndefined();
     await time.advance(200);
@@ -327,10 +327,10 @@ describe('a new process', () => {
   });
 
   test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {
-    const { node, news, frame, time, mark } = rig();
+    const { node, shardEvents, frame, time, mark } = rig();
     node('n1');
-    news.next({ _tag: 'StreamOpened', stream: 1 });
-    news.next({ _tag: 'Resynced', stream: 1 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
     frame('n1', 'Draining');
     await time.advance(60_000);
     expect(mark('n1')).toBeUndefined();
