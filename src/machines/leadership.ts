@@ -1,10 +1,10 @@
 /**
  * Who leads: this process as one of those that want the Lease (DR-15).
  *
- * Promises: a foreign lease is taken only when it was released or when our own clock has seen it
- * unchanged for its whole time, never by comparing clocks; leading ends at the renew deadline,
- * counted from when the last good renewal was sent; losing the lease makes a candidate again; a
- * lease is released before the end. The gate of all writes is open exactly while it leads.
+ * Promises: the lease of another process is taken only when it was released or when our own clock
+ * has seen it unchanged for its whole time, never by comparing clocks; leading ends at the renew
+ * deadline, counted from when the last good renewal was sent; losing the lease makes a candidate
+ * again; a lease is released before the end. The gate of all writes is open exactly while it leads.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -79,7 +79,7 @@ export const leadership = setup({
     /** Lets writes leave until `deadlineMs`. */
     openGate: () => {},
     closeGate: () => {},
-    noteHeld: assign(({ context }, outcome: Ending) =>
+    setHeldLease: assign(({ context }, outcome: Ending) =>
       'sentAtMs' in outcome
         ? {
           lease: outcome.lease,
@@ -90,14 +90,14 @@ export const leadership = setup({
         }
         : {}
     ),
-    noteForeign: assign((_, lease: LeaseRecord | null) => ({
+    setObservedLease: assign((_, lease: LeaseRecord | null) => ({
       lease,
       expiredResourceVersion: null,
     })),
-    noteExpired: assign({
+    setExpiredResourceVersion: assign({
       expiredResourceVersion: ({ context }) => context.lease?.resourceVersion ?? null,
     }),
-    noteProblem: assign(({ context }, problem: string) => ({
+    setProblem: assign(({ context }, problem: string) => ({
       problem,
       seed: nextSeed(context.seed),
     })),
@@ -116,7 +116,7 @@ export const leadership = setup({
     faulty: (_, outcome: ReleaseOutcome) => outcome._tag === 'Fault',
   },
   delays: {
-    foreignExpiry: ({ context }) => (context.lease?.durationSeconds ?? 0) * 1000 || context.leaseMs,
+    leaseExpiry: ({ context }) => (context.lease?.durationSeconds ?? 0) * 1000 || context.leaseMs,
     retryPeriod: ({ context }) => context.retryMs * (1 + RETRY_JITTER * unitInterval(context.seed)),
     renewPeriod: ({ context }) => context.retryMs,
     renewDeadline: ({ context }) => context.remainingMs,
@@ -153,27 +153,27 @@ export const leadership = setup({
           {
             guard: { type: 'acquired', params: ({ event }) => event.output },
             target: 'leading',
-            actions: { type: 'noteHeld', params: ({ event }) => event.output },
+            actions: { type: 'setHeldLease', params: ({ event }) => event.output },
           },
           {
             guard: { type: 'observedMeanwhile', params: ({ event }) => event.output },
             target: 'acquiring',
             reenter: true,
-            actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+            actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
           },
           {
             guard: { type: 'heldByOther', params: ({ event }) => event.output },
-            target: 'standingBy',
-            actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+            target: 'standby',
+            actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
           },
           {
             target: 'retrying',
-            actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+            actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
           },
         ],
       },
     },
-    standingBy: {
+    standby: {
       description: 'Another process leads; waits for its release, or for its silence.',
       tags: 'settled',
       on: {
@@ -184,14 +184,14 @@ export const leadership = setup({
           },
           {
             guard: { type: 'changed', params: ({ event }) => event.lease },
-            target: 'standingBy',
+            target: 'standby',
             reenter: true,
-            actions: { type: 'noteForeign', params: ({ event }) => event.lease },
+            actions: { type: 'setObservedLease', params: ({ event }) => event.lease },
           },
         ],
         'release.requested': 'released',
       },
-      after: { foreignExpiry: { target: 'acquiring', actions: 'noteExpired' } },
+      after: { leaseExpiry: { target: 'acquiring', actions: 'setExpiredResourceVersion' } },
     },
     retrying: {
       description: 'The lease could not be had or kept; waits before it asks again.',
@@ -209,7 +209,7 @@ export const leadership = setup({
       after: {
         renewDeadline: {
           target: 'retrying',
-          actions: { type: 'noteProblem', params: 'the lease was not renewed in time' },
+          actions: { type: 'setProblem', params: 'the lease was not renewed in time' },
         },
       },
       initial: 'holding',
@@ -230,16 +230,16 @@ export const leadership = setup({
                 guard: { type: 'renewed', params: ({ event }) => event.output },
                 target: '#leadership.leading',
                 reenter: true,
-                actions: { type: 'noteHeld', params: ({ event }) => event.output },
+                actions: { type: 'setHeldLease', params: ({ event }) => event.output },
               },
               {
                 guard: { type: 'taken', params: ({ event }) => event.output },
-                target: '#leadership.standingBy',
-                actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+                target: '#leadership.standby',
+                actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
               },
               {
                 target: 'faltering',
-                actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+                actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
               },
             ],
           },
@@ -267,7 +267,7 @@ export const leadership = setup({
               {
                 guard: { type: 'faulty', params: ({ event }) => event.output },
                 target: 'pausing',
-                actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+                actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
               },
               { target: '#leadership.released' },
             ],

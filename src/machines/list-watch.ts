@@ -88,7 +88,7 @@ export const listWatch = setup({
   actions: {
     /** Shows the collected pages as the collection. */
     adoptList: () => {},
-    noteFailure: assign(({ context }, failure: Failure) => ({
+    setFailure: assign(({ context }, failure: Failure) => ({
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
       problem: failure.why,
@@ -102,7 +102,7 @@ export const listWatch = setup({
         ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
         : {}
     ),
-    noteProgress: assign((_, resourceVersion: string) => ({
+    setProgress: assign((_, resourceVersion: string) => ({
       resourceVersion,
       attempt: 0,
       heard: true,
@@ -157,14 +157,14 @@ export const listWatch = setup({
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'askForWhole'],
+            actions: [{ type: 'setFailure', params: failing }, 'askForWhole'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
     },
@@ -188,19 +188,19 @@ export const listWatch = setup({
           {
             guard: { type: 'expiredAfterProgress', params: ({ event }) => event.output },
             target: 'listing',
-            actions: [{ type: 'noteFailure', params: failing }, 'clearResourceVersion'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'clearResourceVersion'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
       initial: 'opening',
@@ -210,13 +210,13 @@ export const listWatch = setup({
           on: {
             'watch.progressed': {
               target: 'following',
-              actions: { type: 'noteProgress', params: ({ event }) => event.resourceVersion },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },
@@ -227,13 +227,13 @@ export const listWatch = setup({
             'watch.progressed': {
               target: 'following',
               reenter: true,
-              actions: { type: 'noteProgress', params: ({ event }) => event.resourceVersion },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },

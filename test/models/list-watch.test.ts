@@ -57,10 +57,10 @@ const wire = (acts: Acts) => {
       ),
   });
   const sink = {
-    takePage: () => {},
+    addPage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: () => {},
+    applyLines: () => {},
     watchEnded: () => {},
   };
   const selection = { path: '/api/v1/nodes' };

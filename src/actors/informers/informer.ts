@@ -80,8 +80,8 @@ export const makeInformer = <T extends Identity>(
       store.adoptPages();
       firstList.resolve();
     },
-    takeLines: (lines) => {
-      store.takeLines(lines);
+    applyLines: (lines) => {
+      store.applyLines(lines);
       const actor = registry.get(id);
       const reached = resourceVersionIn(lines) ?? actor?.getSnapshot().context.resourceVersion ??
         '';
@@ -131,13 +131,13 @@ export const startInformer = <T extends Identity>(
 /** Where lists and watches put what they read. */
 export interface InformerSink {
   /** Collects a page of raw objects; nothing is shown. */
-  readonly takePage: (objects: readonly unknown[]) => void;
+  readonly addPage: (objects: readonly unknown[]) => void;
   /** Forgets the collected pages. */
   readonly dropPages: () => void;
   /** Shows the collected pages as the collection. */
   readonly adoptPages: () => void;
   /** Applies the events of one chunk. */
-  readonly takeLines: (lines: readonly WatchLine[]) => void;
+  readonly applyLines: (lines: readonly WatchLine[]) => void;
 }
 
 /** A collection, the facts about it, and its intake. */
@@ -190,7 +190,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
   readonly get = (key: ObjectKey): T | undefined => this.#objects.get(key);
   readonly values = (): Iterable<T> => this.#objects.values();
 
-  readonly takePage = (raws: readonly unknown[]): void => {
+  readonly addPage = (raws: readonly unknown[]): void => {
     this.#listedCount += raws.length;
     for (const raw of raws) {
       const seen = this.#read(raw);
@@ -232,12 +232,12 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
     }
   };
 
-  readonly takeLines = (lines: readonly WatchLine[]): void => {
-    for (const line of lines) this.#takeLine(line);
+  readonly applyLines = (lines: readonly WatchLine[]): void => {
+    for (const line of lines) this.#applyLine(line);
     this.#showSize();
   };
 
-  #takeLine({ type, object }: WatchLine): void {
+  #applyLine({ type, object }: WatchLine): void {
     if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
     else if (type === 'DELETED') {
       const last = this.#read(object);

@@ -46,13 +46,13 @@ export const provideListWatch = (
         Effect.suspend(() => {
           const { selection, sink } = targetOf(resource);
           sink.dropPages();
-          return listPages(selection, paged, sink.takePage);
+          return listPages(selection, paged, sink.addPage);
         })),
       followChanges: fromEffect(runtime, ({ resource, ...following }) =>
         Effect.suspend(() => {
           const { selection, sink } = targetOf(resource);
           return Effect.tap(
-            followChanges(selection, following, sink.takeLines),
+            followChanges(selection, following, sink.applyLines),
             (ending) => Effect.sync(() => sink.watchEnded(ending)),
           );
         })),

@@ -142,7 +142,7 @@ export class Budgets {
   };
 
   /** The dispatcher gives the free slot to this pod. */
-  readonly takeSlot = (key: ObjectKey, pod: SlotTaker): void => {
+  readonly acquireSlot = (key: ObjectKey, pod: SlotTaker): void => {
     const entry = this.#registry.entry(key);
     this.#slotAt.set(pod.uid, key);
     this.#queuedAt.delete(pod.uid);

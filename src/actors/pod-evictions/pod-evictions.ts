@@ -127,7 +127,7 @@ export class PodEvictionRegistry implements PodEvictions {
       isCircuitClosed: () => this.#circuit.isClosed(),
       slots: {
         offerOf: (key) => this.#budgets.offerOf(key),
-        takeSlot: (key, pod) => this.#budgets.takeSlot(key, pod),
+        acquireSlot: (key, pod) => this.#budgets.acquireSlot(key, pod),
         declineSlot: (key) => this.#budgets.declineSlot(key),
       },
     });

@@ -53,10 +53,10 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
   let hear: ((lines: readonly WatchLine[]) => void) | undefined;
   const selection = { path: COLLECTION, query: { labelSelector: `path=${label}` } };
   const sink = {
-    takePage: () => {},
+    addPage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: (lines: readonly WatchLine[]) => hear?.(lines),
+    applyLines: (lines: readonly WatchLine[]) => hear?.(lines),
     watchEnded: () => {},
   };
   const machine = provideListWatch(runtime, () => ({ selection, sink }));

@@ -51,7 +51,7 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
     isCircuitClosed: () => state.closed(),
     slots: {
       offerOf: () => offer,
-      takeSlot: (_budget: ObjectKey, pod) => {
+      acquireSlot: (_budget: ObjectKey, pod) => {
         offer = undefined;
         sent.push(`slot of ${pod.name}`);
       },
