@@ -30,7 +30,7 @@ import type {
   PodDemandEvent,
   PodDemandInput,
   PodRequestAct,
-} from './pod-demand-terms.ts';
+} from './pod-demand-context.ts';
 import { required } from './required.ts';
 
 /**

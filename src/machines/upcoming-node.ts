@@ -30,7 +30,7 @@ import type {
   UpcomingNodeContext,
   UpcomingNodeEvent,
   UpcomingNodeInput,
-} from './upcoming-node-terms.ts';
+} from './upcoming-node-context.ts';
 import {
   afterAnswer,
   afterTry,

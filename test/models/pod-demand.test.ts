@@ -19,7 +19,7 @@ import { OWNED_BY_POD, requestName } from '../../src/domain/pod-demand/pod-reque
 import { requestText } from '../../src/domain/pod-demand/request-text.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
-import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
+import type { PodDemandContext } from '../../src/machines/pod-demand-context.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandHarness } from './cluster/pod-demand-harness.ts';

@@ -22,7 +22,7 @@ import {
 import { Cordons } from '../../src/effects/cordons.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
-import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
+import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-context.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';

@@ -17,7 +17,7 @@ export interface RetiredNames {
 export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['voice', 'voices', '~words'], use: '"…Events", "…Actions" or "…Text"' },
   { retired: ['deeds', 'doings', 'acts'], use: '"…Actions" or "…-actor.ts"' },
-  { retired: ['/~terms'], use: '"…-types"' },
+  { retired: ['/~terms'], use: '"…-context"' },
   {
     retired: ['population', 'populations', 'roster', 'rosters', '~member', '~members'],
     use: '"ActorRegistry", "…Index" or "…Entry"',

@@ -14,7 +14,7 @@ import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import { PodRequests } from '../../effects/pod-requests.ts';
-import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-terms.ts';
+import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-context.ts';
 import { podDemand } from '../../machines/pod-demand.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';

@@ -24,7 +24,7 @@ import {
 } from '../../domain/upcoming-node.ts';
 import { Cordons } from '../../effects/cordons.ts';
 import { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
-import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts';
+import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-context.ts';
 import { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';

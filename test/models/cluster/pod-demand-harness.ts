@@ -12,7 +12,7 @@ import {
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
 import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
-import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
+import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection, type ObservedCollection } from './observed-collection.ts';

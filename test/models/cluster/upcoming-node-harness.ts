@@ -22,7 +22,7 @@ import {
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
-import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
+import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
