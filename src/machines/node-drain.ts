@@ -109,7 +109,7 @@ export const nodeDrain = setup({
       const decision = nextDecision(context);
       return decision?._tag === 'Ended' || decision?._tag === 'Landed';
     },
-    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Foreign',
+    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Unrecognized',
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.mark === null,
     released: ({ context }) => context.released,

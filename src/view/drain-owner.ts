@@ -20,7 +20,7 @@ export const hasDrain = ({ cordons }: Pick<DrainedNode, 'cordons'>): boolean =>
 export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly string[] =>
   Object.entries(cordons).filter(([owner, text]) => {
     const reading = readCordon(text);
-    return isDrainer(owner) || reading._tag === 'Foreign' || reading.mark.ended === null;
+    return isDrainer(owner) || reading._tag === 'Unrecognized' || reading.mark.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
 /** The mark of the drain that goes on, or of the one that was; `undefined` when there is none. */

@@ -62,7 +62,7 @@ const done = node('40', { key: mark({ ended: 'Drained' }) });
 const abandoned = node('41', { key: mark({ ended: 'Cancelled' }), open: true });
 const overdue = node('42', { key: mark({ ended: 'Failed' }) });
 const released = node('50');
-const foreign = node('11', { key: '{"v":2}' });
+const unrecognized = node('11', { key: '{"v":2}' });
 
 const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
   node: shown,
@@ -161,7 +161,7 @@ describeModel('nodeDrain', {
   harness: nodeDrainHarness,
   inputs: [
     inputOf(fresh),
-    inputOf(foreign),
+    inputOf(unrecognized),
     inputOf(done),
     inputOf(cordoned, { orders: [] }),
     inputOf(reopened, { orders: [] }),

@@ -71,7 +71,7 @@ const request = (
 const CREATED = request({ resourceVersion: '10' });
 const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
 /** As another controller made it: another name, no owner, and it asks for something else. */
-const FOREIGN = request({
+const MADE_BY_OTHER = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
@@ -139,7 +139,7 @@ describeModel('podDemand', {
   inputs: [inputOf({ standing: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],
-    'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
+    'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: MADE_BY_OTHER }],
     'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
     'xstate.done.actor.createRequest': [
       { output: { _tag: 'Written', current: CREATED } },

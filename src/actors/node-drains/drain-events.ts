@@ -8,7 +8,7 @@ import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
-import { CORDON_PREFIX, type CordonEnd, foreignCordons } from '../../domain/drain/cordon.ts';
+import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
@@ -134,7 +134,7 @@ export class UnrecognizedCordons {
 
   readonly observe = (node: DrainedNode): void => {
     if (this.#recorded.size === 0 && Object.keys(node.cordons).length === 0) return;
-    const unrecognized = foreignCordons(node);
+    const unrecognized = unrecognizedCordons(node);
     const text = JSON.stringify(unrecognized);
     if (unrecognized.length === 0) return this.forget(node.name);
     if (this.#recorded.get(node.name) === text) return;

@@ -191,9 +191,9 @@ class Machines implements MachineIndex {
   readonly putDrain = (id: string, fact: DrainFact): MachineEntry | undefined => {
     const entry = fact._tag === 'Draining' ? this.#join(id) : this.#entries.get(id);
     if (entry === undefined) return undefined;
-    const isForeign = entry.outlivedDrain && fact._tag !== 'Draining';
+    const endsPreviousDrain = entry.outlivedDrain && fact._tag !== 'Draining';
     entry.outlivedDrain = false;
-    if (isForeign) return entry;
+    if (endsPreviousDrain) return entry;
     entry.drain = fact._tag === 'Cancelled' ? undefined : fact;
     // It serves again only when it is reported again, after the end of this drain.
     const { reported } = entry;

@@ -39,7 +39,7 @@ export type CordonDecision =
   /** The instruction was carried out, or cancelled, before: nothing is started again. */
   | { readonly _tag: 'Ended'; readonly mark: CordonMark }
   /** The owner's key is not ours to change. */
-  | { readonly _tag: 'Foreign'; readonly why: string };
+  | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 interface NodeChange {
   readonly unschedulable?: boolean;
@@ -62,7 +62,7 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
   const text = facts.cordons[owner];
   if (text === undefined) return false;
   const reading = readCordon(text);
-  return reading._tag === 'Foreign' || reading.mark.ended !== 'Cancelled';
+  return reading._tag === 'Unrecognized' || reading.mark.ended !== 'Cancelled';
 };
 
 const holders = (facts: CordonFacts): readonly string[] =>
@@ -102,7 +102,7 @@ export const decideCordon = (
   order: CordonOrder,
 ): CordonDecision => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return reading;
+  if (reading?._tag === 'Unrecognized') return reading;
   const known = reading?.mark;
   const isOver = known !== undefined && (known.ended !== null || !facts.unschedulable);
   if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', mark: known };
@@ -125,7 +125,7 @@ export const endedPatch = (
   ending: { readonly end: CordonEnd; readonly remembered: CordonMark },
 ): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return undefined;
+  if (reading?._tag === 'Unrecognized') return undefined;
   const known = reading?.mark ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
   return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
@@ -154,7 +154,7 @@ export const cancelSeen = (
   if (!isCurrent) return false;
   const reading = cordonOf(facts, owner);
   if (reading === undefined) return true;
-  if (reading._tag === 'Foreign') return !facts.unschedulable;
+  if (reading._tag === 'Unrecognized') return !facts.unschedulable;
   return reading.mark.ended === 'Cancelled' ||
     (reading.mark.ended === null && !facts.unschedulable);
 };
@@ -169,7 +169,7 @@ const uncordons = (owner: string): boolean =>
  */
 export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading === undefined || reading._tag === 'Foreign') return undefined;
+  if (reading === undefined || reading._tag === 'Unrecognized') return undefined;
   const others = holders(facts).filter((other) => other !== owner);
   const opens = uncordons(owner) && facts.unschedulable && others.length === 0;
   return patchOf(facts, {

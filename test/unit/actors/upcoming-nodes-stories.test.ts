@@ -46,8 +46,12 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.tuple(fc.constant('wait' as const), fc.integer({ max: 4000, min: 0 })),
   },
-  fc.tuple(fc.constant('foreign' as const), machine, fc.constantFrom('Failed', 'Drained', 'Ready')),
-  fc.tuple(fc.constant('foreign deletion' as const), machine),
+  fc.tuple(
+    fc.constant('changed by another' as const),
+    machine,
+    fc.constantFrom('Failed', 'Drained', 'Ready'),
+  ),
+  fc.tuple(fc.constant('deleted by another' as const), machine),
   fc.tuple(fc.constantFrom('away' as const, 'back' as const, 'answers lost' as const)),
   fc.tuple(fc.constantFrom('lag' as const, 'catch up' as const, 'relist' as const)),
   fc.tuple(fc.constantFrom('crash' as const, 'reconnect' as const)),
@@ -118,12 +122,12 @@ const makeStage = () => {
         return say(scene[1], scene[2]);
       case 'wait':
         return await time.advance(scene[1]);
-      case 'foreign':
+      case 'changed by another':
         if (cluster.get(`un-${scene[1]}`)) {
           cluster.put(`un-${scene[1]}`, { status: { phase: scene[2] } });
         }
         return;
-      case 'foreign deletion':
+      case 'deleted by another':
         return cluster.remove(`un-${scene[1]}`);
       case 'away':
         return cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));

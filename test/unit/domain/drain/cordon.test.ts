@@ -6,12 +6,12 @@ import {
   type CordonFacts,
   type CordonMark,
   cordonTexts,
-  foreignCordons,
   joinMarks,
   maintenanceOwner,
   markOf,
   printCordon,
   readCordon,
+  unrecognizedCordons,
 } from '../../../../src/domain/drain/cordon.ts';
 import {
   cancelSeen,
@@ -77,8 +77,8 @@ describe('the cordon key', () => {
     ['{"v":1,"ended":"Lost"}', 'its end is none that is known'],
   ])('DR-01: %s is left alone and reported: %s', (raw, why) => {
     const facts = node(true, { reclaim: raw });
-    expect(foreignCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
-    expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Foreign', why });
+    expect(unrecognizedCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
+    expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Unrecognized', why });
     expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: mark })).toBeUndefined();
     expect(releasePatch(facts, 'reclaim')).toBeUndefined();
     expect(configuredPatch(node(false, { reclaim: raw }))).toBeUndefined();
