@@ -32,7 +32,7 @@ export type PodDemandEvent =
   | {
     readonly type: 'pod.observed';
     /** Whether a pod that is gone is overdue is decided by the statechart. */
-    readonly standing: Exclude<DemandFacts['standing'], 'Overdue'>;
+    readonly status: Exclude<DemandFacts['status'], 'Overdue'>;
     readonly text: RequestText;
   }
   | { readonly type: 'request.observed'; readonly request: OwnedRequest }

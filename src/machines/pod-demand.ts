@@ -117,12 +117,12 @@ export const podDemand = setup({
     requestSlot: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
-    setPod: assign(({ context: { pod, facts } }, { standing, text }: PodObserved) => {
-      const isOverdue = standing === 'Gone' && facts.standing === 'Overdue';
-      return known(pod, { ...facts, standing: isOverdue ? 'Overdue' : standing, text });
+    setPod: assign(({ context: { pod, facts } }, { status, text }: PodObserved) => {
+      const isOverdue = status === 'Gone' && facts.status === 'Overdue';
+      return known(pod, { ...facts, status: isOverdue ? 'Overdue' : status, text });
     }),
     setOverdue: assign(({ context: { pod, facts } }) =>
-      known(pod, { ...facts, standing: 'Overdue' })
+      known(pod, { ...facts, status: 'Overdue' })
     ),
     setRequest: assign(({ context }, request: OwnedRequest) =>
       known(context.pod, { ...context.facts, requests: withRequest(context, request) })
@@ -148,10 +148,10 @@ export const podDemand = setup({
     ...writerGuards,
     requestLess: ({ context }) => context.facts.requests.length === 0,
     requestThere: ({ context }) => context.facts.requests.length > 0,
-    podGone: ({ context }) => context.facts.standing === 'Gone',
-    podThere: ({ context }) => context.facts.standing !== 'Gone',
-    asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
-      standing !== facts.standing || text !== facts.text,
+    podGone: ({ context }) => context.facts.status === 'Gone',
+    podThere: ({ context }) => context.facts.status !== 'Gone',
+    asksOtherwise: ({ context: { facts } }, { status, text }: PodObserved) =>
+      status !== facts.status || text !== facts.text,
   },
   delays: { ...writerDelays, gcGrace: GC_GRACE_MS },
 }).createMachine({

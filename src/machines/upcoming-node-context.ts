@@ -2,7 +2,7 @@
 import type { ResourceVersion } from '../domain/ids.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import type { Seed } from '../domain/random.ts';
-import type { HoldingFact } from '../domain/shown-phase.ts';
+import type { HoldingFact } from '../domain/object-phase.ts';
 import type {
   MachineReport,
   PendingWrite,

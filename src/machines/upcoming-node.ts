@@ -13,12 +13,12 @@ import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
 import { isOlder } from '../domain/resource-versions.ts';
-import type { HoldingFact } from '../domain/shown-phase.ts';
+import type { HoldingFact } from '../domain/object-phase.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -64,8 +64,8 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
 
 /** True when the object's time is over and it is not there, or never was. */
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
-  const standing = standingOf(facts);
-  return facts.current === null && (standing === null || endsObject(standing));
+  const phase = machinePhaseOf(facts);
+  return facts.current === null && (phase === null || endsObject(phase));
 };
 
 /** A Node that is as it was has not taken the patch. */

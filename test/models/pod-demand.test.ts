@@ -8,7 +8,7 @@ import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
   pendingRequestWrite,
-  type RequestsStanding,
+  type RequestsStatus,
 } from '../../src/domain/pod-demand/demand-facts.ts';
 import {
   type OwnedRequest,
@@ -87,15 +87,15 @@ const ADOPTED = request({
 });
 
 interface World {
-  readonly standing: RequestsStanding;
+  readonly status: RequestsStatus;
   readonly requests: readonly OwnedRequest[];
 }
 
-const textOf = (standing: RequestsStanding): string => (standing === 'Wanted' ? TEXT : '');
+const textOf = (status: RequestsStatus): string => (status === 'Wanted' ? TEXT : '');
 
-const inputOf = ({ standing, requests }: World) => ({
+const inputOf = ({ status, requests }: World) => ({
   pod: POD,
-  facts: { standing, text: textOf(standing), requests } satisfies DemandFacts,
+  facts: { status, text: textOf(status), requests } satisfies DemandFacts,
   seed: 1,
 });
 
@@ -126,17 +126,16 @@ const wire = (acts: Acts) => {
 };
 
 /** After a restart the garbage collector has its whole grace again. */
-const observed = (standing: RequestsStanding): RequestsStanding =>
-  standing === 'Overdue' ? 'Gone' : standing;
+const observed = (status: RequestsStatus): RequestsStatus => status === 'Overdue' ? 'Gone' : status;
 
-const pod = (standing: RequestsStanding) => ({ standing, text: textOf(standing) });
+const pod = (status: RequestsStatus) => ({ status, text: textOf(status) });
 const briefly = ({ key, resourceVersion, phase }: OwnedRequest) => [key, resourceVersion, phase];
 
 describeModel('podDemand', {
   machine: podDemand,
   wire,
   harness: podDemandHarness,
-  inputs: [inputOf({ standing: 'Wanted', requests: [] })],
+  inputs: [inputOf({ status: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],
     'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: MADE_BY_OTHER }],
@@ -157,7 +156,7 @@ describeModel('podDemand', {
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],
   },
   project: ({ facts, gone, base, attempt, verdict }: PodDemandContext) => ({
-    standing: facts.standing,
+    status: facts.status,
     requests: facts.requests.map(briefly),
     gone: gone.toSorted(),
     base,
@@ -172,12 +171,12 @@ describeModel('podDemand', {
     if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
     if (acts.includes('invoke:createRequest')) {
-      expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
+      expect(facts).toMatchObject({ status: 'Wanted', requests: [] });
     }
     if (acts.includes('invoke:deleteRequest')) {
       const others = facts.requests.filter((one: OwnedRequest) => one.uid !== base?.uid);
-      const isExtra = facts.standing === 'Wanted' && others.length > 0;
-      const isNoDemand = facts.standing === 'Unwanted' || facts.standing === 'Overdue';
+      const isExtra = facts.status === 'Wanted' && others.length > 0;
+      const isNoDemand = facts.status === 'Unwanted' || facts.status === 'Overdue';
       expect(isExtra || isNoDemand, 'the only request of a wanted pod stays').toBe(true);
     }
     if (acts.includes('invoke:stampRequest')) {
@@ -185,18 +184,18 @@ describeModel('podDemand', {
     }
   },
   crash: {
-    world: { standing: 'Wanted', requests: [] } satisfies World as World,
+    world: { status: 'Wanted', requests: [] } satisfies World as World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
-      if (event.type === 'pod.observed') return { ...world, standing: observed(facts.standing) };
+      if (event.type === 'pod.observed') return { ...world, status: observed(facts.status) };
       return before === after ? world : { ...world, requests: facts.requests };
     },
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
-      const standing = observed(context.facts.standing);
-      const owed = pendingRequestWrite(POD, { ...context.facts, standing });
+      const status = observed(context.facts.status);
+      const owed = pendingRequestWrite(POD, { ...context.facts, status });
       return {
-        standing,
+        status,
         write: owed?.write,
         about: owed?.request?.uid,
         remain: context.facts.requests.length,

@@ -8,14 +8,14 @@ import { machineId } from '../../src/domain/ids.ts';
 import { endsObject } from '../../src/domain/machine-phase.ts';
 import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
-import type { HoldingFact } from '../../src/domain/shown-phase.ts';
+import type { HoldingFact } from '../../src/domain/object-phase.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   pendingWrite,
   phaseOf,
   projectUpcomingNode,
   reportOf,
-  standingOf,
   UNBOUND,
   type UpcomingNodeProjection,
 } from '../../src/domain/upcoming-node.ts';
@@ -97,8 +97,8 @@ interface World {
   readonly drain: HoldingFact | null;
 }
 
-const shardAfter = ({ standing }: MachineReport): World['shard'] =>
-  standing === null || endsObject(standing) ? 'Unbound' : 'Configured';
+const shardAfter = ({ phase }: MachineReport): World['shard'] =>
+  phase === null || endsObject(phase) ? 'Unbound' : 'Configured';
 
 const inputOf = (object: UpcomingNodeProjection | null, report: MachineReport | null = null) => ({
   machineId: 'm1',
@@ -185,7 +185,7 @@ describeModel('upcomingNode', {
   },
   project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
-    reported: facts.reported && [facts.reported.standing, facts.reported.state],
+    reported: facts.reported && [facts.reported.phase, facts.reported.state],
     current: facts.current === null
       ? null
       : [facts.current.resourceVersion, facts.current.nodeName],
@@ -204,7 +204,7 @@ describeModel('upcomingNode', {
     if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
     if (acts.includes('invoke:createObject')) expect(facts.current).toBeNull();
     if (acts.includes('invoke:deleteObject')) {
-      expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
+      expect(machinePhaseOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
     }
     if (acts.includes('invoke:releaseNode')) {
       expect(facts.node, 'only who ended and serves again').toMatchObject({ releasable: true });
@@ -248,10 +248,10 @@ describeModel('upcomingNode', {
     }),
     obligations: ({ context }: { context: UpcomingNodeContext }) => {
       const { facts } = context;
-      const standing = standingOf(facts);
+      const machinePhase = machinePhaseOf(facts);
       const phase = phaseOf(facts);
       if (facts.reported === null) return facts.current === null ? 'nothing' : { phase };
-      if (standing === null || endsObject(standing)) {
+      if (machinePhase === null || endsObject(machinePhase)) {
         return { object: facts.current === null ? 'absent' : 'to be deleted' };
       }
       const release = facts.reported.servesAgain && facts.node?.releasable === true;

@@ -33,7 +33,6 @@ export const NOT_YET_RENAMED: readonly string[] = [
   'src/view/drain-owner.ts',
   'src/view/drain-recount.ts',
   'src/view/drain-status.ts',
-  'src/view/explain-pod.ts',
   'test/contract',
   'test/integration',
   'test/models',

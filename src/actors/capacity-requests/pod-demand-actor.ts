@@ -108,8 +108,8 @@ type Machine = typeof podDemand;
 export type PodActor = Actor<Machine>;
 
 /** True when the pod is gone and its requests are still there. */
-const isLeaving = ({ standing, requests }: ObservedFacts): boolean =>
-  standing === 'Gone' && requests.length > 0;
+const isLeaving = ({ status, requests }: ObservedFacts): boolean =>
+  status === 'Gone' && requests.length > 0;
 
 /** What the actors read, and where they record. */
 export interface PodDemandActorsOptions {
@@ -261,10 +261,10 @@ class PodActors implements PodDemandActors {
 
   #observe(pod: PodEntry, actor: PodActor): void {
     const known = actor.getSnapshot().context.facts;
-    const { standing, text, requests } = this.#options.index.facts(pod);
-    const isKnown = standing === (known.standing === 'Overdue' ? 'Gone' : known.standing);
+    const { status, text, requests } = this.#options.index.facts(pod);
+    const isKnown = status === (known.status === 'Overdue' ? 'Gone' : known.status);
     if (!isKnown || text !== known.text) {
-      actor.send({ type: 'pod.observed', standing, text });
+      actor.send({ type: 'pod.observed', status, text });
     }
     for (const request of requests) {
       const before = known.requests.find(({ uid }) => uid === request.uid);

@@ -18,11 +18,11 @@ import { type PodDemand, podName } from '../../domain/pod-demand/pod-demand.ts';
 import type { RequestText } from '../../domain/pod-demand/request-text.ts';
 
 /** What is to become of the requests of a pod, as far as that can be observed. */
-type ObservedStanding = Exclude<DemandFacts['standing'], 'Overdue'>;
+type ObservedStatus = Exclude<DemandFacts['status'], 'Overdue'>;
 
 /** What is observed of the requests of a pod. */
 export interface ObservedFacts extends DemandFacts {
-  readonly standing: ObservedStanding;
+  readonly status: ObservedStatus;
 }
 
 /** One pod. */
@@ -92,9 +92,9 @@ export const podIndex = (
       const shown = request(key);
       return shown?.pod === entry.uid ? [shown] : [];
     });
-  const standingOf = ({ pod }: PodEntry): ObservedStanding => {
+  const statusOf = ({ pod }: PodEntry): ObservedStatus => {
     if (pod === undefined) return 'Gone';
-    return pod.standing === 'Wanted' && counts(pod.namespace) ? 'Wanted' : 'Unwanted';
+    return pod.status === 'Wanted' && counts(pod.namespace) ? 'Wanted' : 'Unwanted';
   };
   return {
     entries: () => entries.values(),
@@ -103,7 +103,7 @@ export const podIndex = (
     putPod: (pod) => {
       const known = entries.get(pod.uid);
       if (known?.pod === pod) return undefined;
-      if (known === undefined && pod.standing !== 'Wanted') {
+      if (known === undefined && pod.status !== 'Wanted') {
         bystanders.set(pod.uid, pod);
         return undefined;
       }
@@ -133,11 +133,11 @@ export const podIndex = (
       return entry;
     },
     facts: (entry) => {
-      const standing = standingOf(entry);
+      const status = statusOf(entry);
       const ask = entry.pod?.ask ?? undefined;
       return {
-        standing,
-        text: standing === 'Wanted' && ask !== undefined ? textOf(ask) : '',
+        status,
+        text: status === 'Wanted' && ask !== undefined ? textOf(ask) : '',
         requests: requestsOf(entry),
       };
     },
@@ -148,9 +148,9 @@ export const podIndex = (
     }),
     forget: (entry) => {
       const remains = entry.keys.some((key) => request(key)?.pod === entry.uid);
-      if (remains || standingOf(entry) === 'Wanted') return false;
+      if (remains || statusOf(entry) === 'Wanted') return false;
       // One that only its namespace leaves out is kept: the namespace may come to count.
-      if (entry.pod?.standing === 'Wanted') return true;
+      if (entry.pod?.status === 'Wanted') return true;
       entries.delete(entry.uid);
       if (entry.pod !== undefined) bystanders.set(entry.uid, entry.pod);
       return true;

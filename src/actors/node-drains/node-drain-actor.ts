@@ -10,7 +10,7 @@ import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import { objectKey } from '../../domain/ids.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';

@@ -15,9 +15,9 @@ import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import {
   drainIsShown,
+  machinePhaseOf,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -356,7 +356,7 @@ class MachineActors implements UpcomingNodeActors {
     if (entry.pendingSinceMs === undefined) return;
     const { telemetry, time } = this.#environment;
     const seconds = (time.monotonic() - entry.pendingSinceMs) / 1000;
-    const phase = standingOf(facts) ?? 'Gone';
+    const phase = machinePhaseOf(facts) ?? 'Gone';
     entry.pendingSinceMs = undefined;
     telemetry.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
   }

@@ -13,7 +13,7 @@ import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';

@@ -24,7 +24,7 @@ import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { instructionId, machineId, type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
-import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
@@ -131,7 +131,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     },
     remove: (name: string) => remove(`ns/${name}`),
     /** Holds evictions of the pod up, for this reason. */
-    block: (name: string, standing: Partial<PodEvictionStatus>) => blocked.set(name, standing),
+    block: (name: string, status: Partial<PodEvictionStatus>) => blocked.set(name, status),
     unblock: (name: string) => {
       blocked.delete(name);
       const pod = [...wanted.values()].find((candidate) => candidate.name === name);

@@ -11,7 +11,7 @@ import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
-import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';

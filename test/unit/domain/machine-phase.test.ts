@@ -5,14 +5,14 @@ import {
   endsObject,
   follow,
   isKnownTransition,
+  type MachinePhase,
   type Phase,
   PHASES,
-  type Standing,
 } from '../../../src/domain/machine-phase.ts';
 
 /** Where a machine stands after these frames, starting from what its object shows. */
-const after = (states: readonly MachineState[], shown?: Phase): Standing | undefined =>
-  states.reduce<Standing | undefined>(follow, shown);
+const after = (states: readonly MachineState[], shown?: Phase): MachinePhase | undefined =>
+  states.reduce<MachinePhase | undefined>(follow, shown);
 
 describe('machine phase', () => {
   test('wire phases: SPECULATIVE, CREATING and UNSPECIFIED are Provisioning', () => {
@@ -61,8 +61,8 @@ describe('machine phase', () => {
 
   test('wire phases: IDLE ends the object whatever its phase was, but while it is being created', () => {
     const ended = PHASES.filter((phase) => {
-      const standing = after(['Idle'], phase);
-      return standing !== undefined && endsObject(standing);
+      const next = after(['Idle'], phase);
+      return next !== undefined && endsObject(next);
     });
     expect(ended).toEqual(['Registered', 'Ready', 'Draining', 'Drained', 'Failed']);
   });

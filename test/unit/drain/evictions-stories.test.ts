@@ -138,10 +138,10 @@ describe('random stories', () => {
           rig.cluster.bookmark();
           await rig.time.advance(60_000);
         }
-        const standings = NODES.flatMap((node) =>
-          rig.cluster.onNode(node).map(({ name }) => [name, rig.standing(name)])
+        const statuses = NODES.flatMap((node) =>
+          rig.cluster.onNode(node).map(({ name }) => [name, rig.status(name)])
         );
-        expect(standings).toEqual([]);
+        expect(statuses).toEqual([]);
         expect(rig.cluster.violations.filter((text) => !/healthy pods/.test(text))).toEqual([]);
         expect(rig.cluster.mostAtOnce()).toBeLessThanOrEqual(1);
         expect(rig.defects).toEqual([]);
