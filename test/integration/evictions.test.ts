@@ -5,7 +5,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
 import { startInformer } from '../../src/actors/informers/informer.ts';
-import { clockLayer } from '../../src/actors/clocks.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
 import { startPodEvictions } from '../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';

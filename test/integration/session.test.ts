@@ -8,7 +8,7 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../src/actors/fleet-session/fleet-session.ts';
-import type { FleetSessionOptions } from '../../src/actors/fleet-session/session-options.ts';
+import type { FleetSessionOptions } from '../../src/actors/fleet-session/fleet-session-actor.ts';
 import { shownState } from '../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';

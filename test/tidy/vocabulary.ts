@@ -46,6 +46,7 @@ export const NOT_YET_RENAMED: readonly string[] = [
   'test/support/fleet',
   'test/unit/actors',
   'test/unit/architecture/call-trace.test.ts',
+  'test/unit/cli/drain-watch.test.ts',
   'test/unit/domain',
   'test/unit/drain',
   'test/unit/effects',

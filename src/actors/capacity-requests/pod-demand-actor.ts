@@ -21,8 +21,8 @@ import type { ActorKind } from '../actor-kind.ts';
 import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { warningAggregator } from '../warning-aggregator.ts';
-import type { ObservedFacts, PodEntry, PodIndex } from './pod-index.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
+import type { ObservedFacts, PodEntry, PodIndex } from '../../domain/pod-demand/pod-index.ts';
 
 /** The actions of the statechart. */
 export interface PodDemandActions {

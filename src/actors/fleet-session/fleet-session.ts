@@ -6,25 +6,29 @@
  * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
  * of leadership, demand and key pair what the crashed one knew.
  */
-import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
+import { Effect } from 'effect';
+import { BehaviorSubject, exhaustMap, type Observable, Subscription, timer } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
 import type { ShardEvent } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
+import { type CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { fleetSession, FleetSessionEvent } from '../../machines/fleet-session.ts';
+import { credentialChanges } from '../../streams/credential-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import {
+  type FleetSessionOptions,
   provideFleetSession,
   publishStreamEnded,
   type SessionDependencies,
   sessionPort,
+  type SessionServices,
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
 import { shownState, stateRecorder } from './session-events.ts';
-import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import { shardStream } from './shard-stream.ts';
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
@@ -200,3 +204,31 @@ export const startFleetSession = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionOptions,
 ): FleetSession => new ShardSession(environment, options);
+
+/**
+ * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
+ * symbolic links under the names, which file watches miss.
+ */
+export const CREDENTIALS_POLL_MS = 10_000;
+
+/** Which files, for whom, and how often they are read. */
+export interface KeyFiles {
+  readonly files: CredentialFiles;
+  readonly clusterId: ClusterId;
+  readonly pollMs: number;
+}
+
+/** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
+export const watchCredentials = (
+  environment: ActorEnvironment<Credentials>,
+  { files, clusterId, pollMs }: KeyFiles,
+): Observable<CredentialsChange> => {
+  const read = Effect.gen(function* () {
+    const credentials = yield* Credentials;
+    return yield* credentials.read(files, clusterId);
+  });
+  return timer(0, pollMs, environment.scheduler).pipe(
+    exhaustMap(() => environment.runtime.runPromise(read)),
+    credentialChanges(),
+  );
+};

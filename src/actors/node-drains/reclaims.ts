@@ -35,7 +35,7 @@ import {
   orderedInstruction,
   RECOVERED_PREFIX,
   shownInstructions,
-} from './reclaim-index.ts';
+} from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
 /** How long a reclaim that was lost with a process gets (DR-14). */

@@ -19,13 +19,12 @@ import {
   type PodEvictionContext,
 } from '../../machines/pod-eviction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import { type Defer, fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
 import type { Budgets } from './budget-actor.ts';
 import type { EvictionCircuit } from './eviction-circuit-actor.ts';
 import type { EvictionDispatcher } from './eviction-dispatcher.ts';
-import type { EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import type { EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 
 export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
 

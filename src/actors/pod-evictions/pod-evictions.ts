@@ -16,12 +16,12 @@ import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
 import type { Evictions } from '../../effects/evictions.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends } from '../deferred-sends.ts';
+import { deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
-import { type EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 import {
   forgetPod,
   type PodEvictionActorOptions,

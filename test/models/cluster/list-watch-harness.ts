@@ -3,7 +3,7 @@
  * the path says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/informers/list-watches.ts';
+import { provideListWatch } from '../../../src/actors/informers/informer.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';

@@ -5,7 +5,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject } from 'rxjs';
 import { afterEach } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startPodDemands } from '../../../src/actors/capacity-requests/pod-demands.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';

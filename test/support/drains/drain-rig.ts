@@ -5,7 +5,7 @@
 import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
 import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';

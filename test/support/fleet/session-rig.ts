@@ -1,7 +1,7 @@
 /** The session of an operator before a shard in this process, on simulated time. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   type FleetSession,
   startFleetSession,

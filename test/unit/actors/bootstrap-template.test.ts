@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bootstrapTemplate } from '../../../src/actors/fleet-session/bootstrap-template.ts';
+import { bootstrapTemplate } from '../../../src/actors/fleet-session/fleet-session-role.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';

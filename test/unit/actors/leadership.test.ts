@@ -1,7 +1,7 @@
 /** Candidates for one lease, on simulated time, with cuts. */
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startLeadership } from '../../../src/actors/leadership.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { penaltyDefaults } from '../../../src/actors/capacity-requests/penalty-defaults.ts';
+import { penaltyDefaults } from '../../../src/actors/capacity-requests/capacity-requests-role.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';

@@ -1,7 +1,7 @@
 /** The call that evicts a pod: what it says, and that nobody hangs up on it. */
 import { Effect, Fiber, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { Evictions, evictionsLayer } from '../../../src/effects/evictions.ts';

@@ -5,17 +5,13 @@
  * observed in any order; what is kept of a pod is little more than what the caches keep; nothing
  * here waits, writes, or costs a scan for one fact.
  */
-import type { ObjectKey, Uid } from '../../domain/ids.ts';
-import { uid } from '../../domain/ids.ts';
-import type { DemandFacts } from '../../domain/pod-demand/demand-facts.ts';
-import {
-  type OwnedRequest,
-  podInName,
-  type RequestedPod,
-} from '../../domain/pod-demand/owned-request.ts';
-import type { PodAsk } from '../../domain/pod-demand/pod-ask.ts';
-import { type PodDemand, podName } from '../../domain/pod-demand/pod-demand.ts';
-import type { RequestText } from '../../domain/pod-demand/request-text.ts';
+import type { ObjectKey, Uid } from '../ids.ts';
+import { uid } from '../ids.ts';
+import type { DemandFacts } from './demand-facts.ts';
+import { type OwnedRequest, podInName, type RequestedPod } from './owned-request.ts';
+import type { PodAsk } from './pod-ask.ts';
+import { type PodDemand, podName } from './pod-demand.ts';
+import type { RequestText } from './request-text.ts';
 
 /** What is to become of the requests of a pod, as far as that can be observed. */
 type ObservedStatus = Exclude<DemandFacts['status'], 'Overdue'>;

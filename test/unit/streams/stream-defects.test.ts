@@ -1,7 +1,7 @@
 /** Defects of subscribers. */
 import { config, Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { logStreamDefects } from '../../../src/actors/fleet-session/stream-defects.ts';
+import { logStreamDefects } from '../../../src/streams/stream-defects.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 

@@ -1,8 +1,8 @@
 /** The caches of `drain status --watch` over API servers in memory, on simulated time. */
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startDrainWatch } from '../../../src/actors/node-drains/drain-watch.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import { startDrainWatch } from '../../../src/cli/drain-watch.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';

@@ -2,11 +2,11 @@
  * The reclaim instructions that are not over, and what Nodes show of them. Data only: nothing here
  * waits or acts.
  */
-import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
-import { graceOf } from '../../domain/drain/deadline.ts';
-import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { Time } from '../../domain/time.ts';
+import type { NodeProjection } from '../cluster-node.ts';
+import { type CordonMark, markOf } from './cordon.ts';
+import { graceOf } from './deadline.ts';
+import { type ReclaimEntry, withEntry } from './reclaim-entry.ts';
+import type { Time } from '../time.ts';
 
 /** Reclaims that were lost with a process are carried out under this name (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
