@@ -244,7 +244,7 @@ export const pendingWrite = (
 };
 
 /** True when the object shows what the drain last reported, or there is none that could. */
-export const drainIsShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
+export const showsDrain = (machineId: string, facts: UpcomingNodeFacts): boolean => {
   const pending = pendingWrite(machineId, facts);
   return pending !== 'create' && pending !== 'status_update';
 };

@@ -114,7 +114,7 @@ export const clock = {
 } as const;
 
 /** How long the UpcomingNode may take to show the end before the Node shows it. */
-export const END_SHOWN_MS_MAX = 30_000;
+export const SHOW_END_MS_MAX = 30_000;
 
 const RETRY = { firstMs: 500, lastMs: 30_000 };
 

@@ -36,7 +36,6 @@ import {
   answered,
   clock,
   counted,
-  END_SHOWN_MS_MAX,
   ended,
   joined,
   moved,
@@ -48,6 +47,7 @@ import {
   type NodeDrainInput,
   observed,
   type PodsObserved,
+  SHOW_END_MS_MAX,
   writeBackoffMs,
 } from './node-drain-context.ts';
 import { required } from './required.ts';
@@ -135,7 +135,7 @@ export const nodeDrain = setup({
     clockStep: ({ context }) => clockStepMs(context),
     tierWait: ({ context }) => context.tierWaitMs,
     writeBackoff: ({ context }) => writeBackoffMs(context),
-    endShownBound: END_SHOWN_MS_MAX,
+    showEndBound: SHOW_END_MS_MAX,
   },
 }).createMachine({
   id: 'nodeDrain',
@@ -324,7 +324,7 @@ export const nodeDrain = setup({
                 onDone: 'deciding',
                 onError: 'deciding',
               },
-              after: { endShownBound: 'deciding' },
+              after: { showEndBound: 'deciding' },
             },
             deciding: {
               description: 'Decides whether the Node shows the end.',

@@ -125,7 +125,9 @@ const readAll = async (bed: Testbed, ...what: readonly string[]): Promise<readon
   return listOrEmptyAt(parseJson(stdout), 'items');
 };
 
-const shown = async (bed: Testbed): Promise<ReadonlyMap<string, UpcomingNodeProjection>> => {
+const currentObjects = async (
+  bed: Testbed,
+): Promise<ReadonlyMap<string, UpcomingNodeProjection>> => {
   const objects = (await readAll(bed, 'upcomingnodes')).flatMap((raw) =>
     projectUpcomingNode(raw) ?? []
   );
@@ -148,12 +150,12 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     const { frame, registry, upcomingNodes } = await start(bed());
     frame('walk', 'Configuring');
     await registry.idle();
-    const first = (await shown(bed())).get('walk');
+    const first = (await currentObjects(bed())).get('walk');
     expect(first).toMatchObject({ phase: 'Registered', providerId: 'host-walk' });
     expect(first?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
     frame('walk', 'Failed', { lastError: 'no room', labels: { a: 'b' } });
     await registry.idle();
-    expect((await shown(bed())).get('walk')).toMatchObject({
+    expect((await currentObjects(bed())).get('walk')).toMatchObject({
       phase: 'Failed',
       lastError: 'no room',
       startedAt: first?.startedAt,
@@ -163,7 +165,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await registry.idle();
     frame('walk', 'Idle');
     await registry.idle();
-    expect((await shown(bed())).has('walk')).toBe(false);
+    expect((await currentObjects(bed())).has('walk')).toBe(false);
     await until('an empty cache', () => upcomingNodes.size === 0);
     expect(registry.get('walk')).toBeUndefined();
   });
@@ -184,7 +186,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await bed().kubectl('patch', 'node', 'node-1', '--subresource=status', '-p', ready);
     await until(
       'the nodeRef',
-      async () => (await shown(bed())).get('noded')?.nodeName === 'node-1',
+      async () => (await currentObjects(bed())).get('noded')?.nodeName === 'node-1',
     );
     await until('the Event', async () => {
       await recorder.idle();
@@ -195,7 +197,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
         textAt(event, 'reportingController') === 'tidegate.dev/operator'
       );
     });
-    expect((await shown(bed())).get('noded')?.phase).toBe('Ready');
+    expect((await currentObjects(bed())).get('noded')?.phase).toBe('Ready');
   });
 
   it('upcomingNodes: a burst ends in the last states, with one write in flight a machine', async () => {
@@ -207,7 +209,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
       }
     }
     await registry.idle();
-    const objects = await shown(bed());
+    const objects = await currentObjects(bed());
     for (let id = 0; id < MACHINES; id += 1) {
       expect(objects.get(`burst-${id}`)?.phase).toBe('Ready');
     }
@@ -231,7 +233,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await bed().startApiServer();
     await until('the last states', async () => {
       await registry.idle();
-      const objects = [...await shown(bed())].filter(([id]) => id.startsWith('away-'));
+      const objects = [...await currentObjects(bed())].filter(([id]) => id.startsWith('away-'));
       return objects.length === MACHINES / 2 &&
         objects.every(([, { phase }]) => phase === 'Ready');
     });

@@ -9,7 +9,7 @@ import {
   startFleetSession,
 } from '../../src/actors/fleet-session/fleet-session.ts';
 import type { FleetSessionOptions } from '../../src/actors/fleet-session/fleet-session-actor.ts';
-import { shownState } from '../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
@@ -80,7 +80,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
 };
 
 const stateOf = ({ actor }: FleetSession): string =>
-  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+  actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 const isTrue = (what: string, look: () => boolean): Promise<unknown> =>
   eventually(() => Promise.resolve(look()), { what });
 

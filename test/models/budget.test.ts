@@ -71,8 +71,8 @@ describeModel('budget', {
     'watch.progressed': [{ resourceVersion: resourceVersion('40'), nowMs: 0 }],
     'watch.silenced': [{ nowMs: 0 }],
   },
-  project: ({ budget: shown, queue, calls, reservations, ...rest }: BudgetContext) => ({
-    at: shown.resourceVersion,
+  project: ({ budget: current, queue, calls, reservations, ...rest }: BudgetContext) => ({
+    at: current.resourceVersion,
     queue: queue.toSorted(),
     calls,
     reservations: reservations.map(({ answeredMs: _, departedMs: __, ...kept }) => kept),
@@ -82,17 +82,17 @@ describeModel('budget', {
     vanished: rest.vanished,
   }),
   invariant: (snapshot, acts) => {
-    const { budget: shown, reservations, calls, callsAtOnce, refusedAt }: BudgetContext =
+    const { budget: current, reservations, calls, callsAtOnce, refusedAt }: BudgetContext =
       snapshot.context;
     expect(calls.length, 'calls in flight under one budget').toBeLessThanOrEqual(callsAtOnce);
     if (snapshot.matches('offering')) {
       const inherits = reservations.some(({ pod }) => snapshot.context.queue.includes(pod));
       expect(
-        inherits || shown.disruptionsAllowed > reservations.length,
+        inherits || current.disruptionsAllowed > reservations.length,
         'a slot was offered that is not there',
       ).toBe(true);
       if (!inherits) {
-        expect(refusedAt, 'asked again on the same status').not.toBe(shown.resourceVersion);
+        expect(refusedAt, 'asked again on the same status').not.toBe(current.resourceVersion);
       }
     }
     if (acts.includes('offerSlot')) expect(snapshot.hasTag('offering')).toBe(true);
@@ -126,8 +126,8 @@ describeModel('budget', {
           return world;
       }
     },
-    restart: ({ budget: shown, queued, called }) => ({
-      input: { budget: shown, callsAtOnce: 1, inFlight: [], nowMs: 0 },
+    restart: ({ budget: current, queued, called }) => ({
+      input: { budget: current, callsAtOnce: 1, inFlight: [], nowMs: 0 },
       events: [...queued, ...called].map((pod) => ({ type: 'pod.queued', pod: uid(pod) })),
     }),
     obligations: ({ context }) =>

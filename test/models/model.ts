@@ -180,7 +180,7 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
 };
 
 /** What the cluster shows of a model that says nothing of it. */
-const isShown = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
+const hasWorld = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
   [...explored.configurations.values()].every(({ world }) => world !== undefined);
 
 /** The checks of a crash anywhere, by the pure statechart and by live actors in their registry. */
@@ -188,7 +188,7 @@ export const crashChecks = <Machine extends AnyStateMachine, World>(
   { machine, crash }: Model<Machine, World>,
   explored: Explored<World | undefined>,
 ) =>
-  crash === undefined || !isShown(explored) ? undefined : {
+  crash === undefined || !hasWorld(explored) ? undefined : {
     violations: () => crashViolations(machine, crash, explored),
     inRegistry: () => crashInRegistry(machine, crash, explored),
   };

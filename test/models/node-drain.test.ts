@@ -64,8 +64,8 @@ const overdue = node('42', { key: mark({ ended: 'Failed' }) });
 const released = node('50');
 const unrecognized = node('11', { key: '{"v":2}' });
 
-const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
-  node: shown,
+const inputOf = (current: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
+  node: current,
   owner: 'reclaim',
   withdrawn: false,
   orders: [order],
@@ -147,7 +147,7 @@ const wire = (acts: Acts) => {
 /** What decides nothing any more when the owner has left. */
 const undecided = (context: NodeDrainContext) => ({
   orders: context.orders.map(({ id }) => id),
-  shown: context.shown,
+  cordonObserved: context.cordonObserved,
   landedAt: context.landedAt,
   released: context.released,
   podCounts: context.podCounts?.tiers,
@@ -227,14 +227,14 @@ describeModel('nodeDrain', {
   crash: {
     world: NOWHERE,
     record: (_world: World, { after }): World => {
-      const { node: shown, podCounts: left, refusal, ...rest } = after.context;
+      const { node: current, podCounts: left, refusal, ...rest } = after.context;
       const { leftMs, pausedAll, withdrawn } = rest;
-      return { node: shown, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
+      return { node: current, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
     },
-    restart: ({ node: shown, podCounts: left, refusal, ...world }) => ({
-      input: inputOf(shown ?? fresh, { orders: [], ...world }),
+    restart: ({ node: current, podCounts: left, refusal, ...world }) => ({
+      input: inputOf(current ?? fresh, { orders: [], ...world }),
       events: [
-        ...(shown === null ? [{ type: 'node.vanished' }] : []),
+        ...(current === null ? [{ type: 'node.vanished' }] : []),
         ...(left === null
           ? []
           : [{ type: 'pods.observed', podCounts: left, moved: false, refusal }]),

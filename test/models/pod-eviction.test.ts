@@ -196,10 +196,10 @@ describeModel('podEviction', {
           return world;
       }
     },
-    restart: ({ facts: shown, wanted }) => ({
-      input: inputOf(shown ?? facts()),
+    restart: ({ facts: current, wanted }) => ({
+      input: inputOf(current ?? facts()),
       events: [
-        ...(shown === null ? [{ type: 'pod.vanished' }] : []),
+        ...(current === null ? [{ type: 'pod.vanished' }] : []),
         ...(wanted ? [] : [{ type: 'eviction.released' }]),
       ],
     }),

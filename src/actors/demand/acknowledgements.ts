@@ -106,9 +106,9 @@ class KeptAcknowledgements implements Acknowledgements {
     else if (fact._tag === 'Present') this.#see(fact.object);
     else {
       for (const key of [...this.#landed.keys()]) {
-        const shown = this.#requests.get(key);
-        if (shown === undefined) this.#landed.delete(key);
-        else this.#see(shown);
+        const current = this.#requests.get(key);
+        if (current === undefined) this.#landed.delete(key);
+        else this.#see(current);
       }
     }
   };
@@ -123,8 +123,8 @@ class KeptAcknowledgements implements Acknowledgements {
   }
 
   #isDue({ key, uid }: CapacityRequestProjection): boolean {
-    const shown = this.#requests.get(key);
-    return shown?.uid === uid && wantsAck(shown.phase) && !this.#busy.has(uid) &&
+    const current = this.#requests.get(key);
+    return current?.uid === uid && wantsAck(current.phase) && !this.#busy.has(uid) &&
       this.#landed.get(key)?.uid !== uid;
   }
 
@@ -165,9 +165,9 @@ class KeptAcknowledgements implements Acknowledgements {
   }
 
   #remember(landed: Landed, key: ObjectKey): void {
-    const shown = this.#requests.get(key);
+    const current = this.#requests.get(key);
     // The watch may have been faster than the answer.
-    if (shown?.uid === landed.uid && isOlder(shown.resourceVersion, landed.resourceVersion)) {
+    if (current?.uid === landed.uid && isOlder(current.resourceVersion, landed.resourceVersion)) {
       this.#landed.set(key, landed);
     }
   }

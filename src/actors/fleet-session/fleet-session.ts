@@ -28,7 +28,7 @@ import {
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { shownState, stateRecorder } from './session-events.ts';
+import { sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
@@ -141,13 +141,13 @@ class ShardSession implements FleetSession {
       onStart: (facts, actor) => eventsOf(facts).forEach((event) => actor.send(event)),
       onSnapshot: (facts, snapshot) => this.#onSnapshot(facts, snapshot),
       onCrash: () => this.#onCrash(),
-      stateOf: shownState,
+      stateOf: sessionStateName,
     });
   }
 
   #onSnapshot(facts: SessionFacts, snapshot: SnapshotFrom<typeof fleetSession>): void {
     facts.stream = snapshot.context.stream;
-    this.#recordState(shownState(snapshot));
+    this.#recordState(sessionStateName(snapshot));
     if (snapshot.status === 'done') this.#end();
   }
 

@@ -250,10 +250,10 @@ export class DrainRegistry {
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
     const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
-    const shown = context.node === null ? undefined : markOf(context.node, owner);
+    const current = context.node === null ? undefined : markOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
-      (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
+      (current?.ids.includes(id) === true && current.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
       this.#send(entry, id, { stage: 'Ended', counted: isCounted(id) });

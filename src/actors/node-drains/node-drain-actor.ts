@@ -226,7 +226,7 @@ export interface NodeDrainActorOptions extends DrainTargets {
 }
 
 /** What the Node shows of a drain that crashed; `undefined` when it is over. */
-const shownOf = (entry: DrainEntry, node: DrainedNode): CordonMark | undefined => {
+const currentMarkOf = (entry: DrainEntry, node: DrainedNode): CordonMark | undefined => {
   const mark = markOf(node, entry.owner);
   return mark !== undefined && (mark.ended === null || entry.isWithdrawn) ? mark : undefined;
 };
@@ -242,10 +242,14 @@ const inputOf = (
 ): NodeDrainInput | undefined => {
   const node = entry.hasCrashed ? nodes.get(objectKey(entry.node.name)) : entry.node;
   if (node?.uid !== entry.node.uid) return undefined;
-  const shown = entry.hasCrashed ? shownOf(entry, node) : undefined;
-  const orders = [...entry.orders.values()].filter(({ id }) => shown?.ids.includes(id) !== true);
-  if (entry.hasCrashed && shown === undefined && orders.length === 0) return undefined;
-  const deadline = shown === undefined ? undefined : deadlineOfMark(time, entry.owner, shown);
+  const currentMark = entry.hasCrashed ? currentMarkOf(entry, node) : undefined;
+  const orders = [...entry.orders.values()].filter(({ id }) =>
+    currentMark?.ids.includes(id) !== true
+  );
+  if (entry.hasCrashed && currentMark === undefined && orders.length === 0) return undefined;
+  const deadline = currentMark === undefined
+    ? undefined
+    : deadlineOfMark(time, entry.owner, currentMark);
   if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
   for (const { id } of orders) entry.awaited.add(id);
   return {

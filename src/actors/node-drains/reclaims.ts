@@ -31,10 +31,10 @@ import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
   type InstructionEntry,
+  instructionsOnNodes,
   machinesNow,
   orderedInstruction,
   RECOVERED_PREFIX,
-  shownInstructions,
 } from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
@@ -96,10 +96,10 @@ export class ReclaimRegistry {
     if (this.#isLeading) return;
     this.#isLeading = true;
     const { nodes, machineOf } = this.#options;
-    for (const shown of shownInstructions(nodes.values(), machineOf)) {
-      const { id } = shown;
+    for (const instruction of instructionsOnNodes(nodes.values(), machineOf)) {
+      const { id } = instruction;
       const ackPending = !id.startsWith(RECOVERED_PREFIX) && !this.#acked.has(id);
-      this.#registry.consider({ ...shown, ackPending });
+      this.#registry.consider({ ...instruction, ackPending });
     }
   };
 

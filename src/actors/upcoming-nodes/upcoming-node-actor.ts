@@ -14,10 +14,10 @@ import type { WriteOutcome } from '../../domain/object-write.ts';
 import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import {
-  drainIsShown,
   machinePhaseOf,
   pendingWrite,
   readinessUnrecorded,
+  showsDrain,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -348,7 +348,7 @@ class MachineActors implements UpcomingNodeActors {
     const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
       this.#index.facts(entry);
     const isKnown = facts.drain === (entry.drain ?? null);
-    if (!isKnown || !drainIsShown(entry.machineId, facts)) return;
+    if (!isKnown || !showsDrain(entry.machineId, facts)) return;
     for (const resolve of entry.awaiting.splice(0)) resolve();
   }
 

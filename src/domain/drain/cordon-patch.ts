@@ -136,7 +136,7 @@ export interface OwnCordon {
   /** The revision that our patch made; `null` when this process took the cordon over. */
   readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
 }
 
 /**
@@ -146,10 +146,10 @@ export interface OwnCordon {
 export const cancelSeen = (
   facts: CordonFacts,
   owner: CordonOwner,
-  { landedAt, shown }: OwnCordon,
+  { landedAt, cordonObserved }: OwnCordon,
 ): boolean => {
   if (landedAt !== null && isOlder(facts.resourceVersion, landedAt)) return false;
-  const isCurrent = shown || landedAt === null ||
+  const isCurrent = cordonObserved || landedAt === null ||
     facts.resourceVersion === landedAt || isOlder(landedAt, facts.resourceVersion);
   if (!isCurrent) return false;
   const reading = cordonOf(facts, owner);

@@ -58,7 +58,7 @@ export interface DrainState extends DrainTime {
   /** The revision that our patch made; null when another process made it. */
   readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
   /** The instruction lets evictions begin. */
   readonly released: boolean;
   readonly podCounts: PodCounts | null;
@@ -85,7 +85,7 @@ export const initialDrainState = (
     pausedAll,
     mark: found,
     landedAt: null,
-    shown: found !== null,
+    cordonObserved: found !== null,
     released: false,
     podCounts: null,
     startedTo: null,
@@ -110,7 +110,9 @@ export const cordonBody = (state: DrainState): object => {
 export const withNextOrder = (state: DrainState): Partial<DrainState> => {
   const decision = nextDecision(state);
   const orders = state.orders.slice(1);
-  return decision?._tag === 'Landed' ? { orders, mark: decision.mark, shown: true } : { orders };
+  return decision?._tag === 'Landed'
+    ? { orders, mark: decision.mark, cordonObserved: true }
+    : { orders };
 };
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
@@ -148,7 +150,8 @@ export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): 
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
   !isNewer(state, node) ? {} : {
     node,
-    shown: state.shown || (state.mark !== null && cordonOf(node, state.owner) !== undefined),
+    cordonObserved: state.cordonObserved ||
+      (state.mark !== null && cordonOf(node, state.owner) !== undefined),
   };
 
 /** What an answer to a patch of ours tells; a newer fact that came before it stays. */

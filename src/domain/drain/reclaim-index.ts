@@ -54,7 +54,7 @@ export const orderedInstruction = (
 };
 
 /** How the annotation of a Node shows a machine of its instructions. */
-const machineShown = (
+const entryFromNode = (
   node: NodeProjection,
   mark: CordonMark,
   machine: string,
@@ -69,7 +69,7 @@ const machineShown = (
 };
 
 /** Instructions that some Node shows without an end, with all Nodes that name them. */
-export const shownInstructions = (
+export const instructionsOnNodes = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
 ): readonly Omit<InstructionEntry, 'ackPending'>[] => {
@@ -78,7 +78,7 @@ export const shownInstructions = (
   for (const node of nodes) {
     const mark = markOf(node, 'reclaim');
     if (mark === undefined) continue;
-    const machine = machineShown(node, mark, machineOf(node) ?? node.name);
+    const machine = entryFromNode(node, mark, machineOf(node) ?? node.name);
     for (const id of mark.ids) {
       if (mark.ended === null) pending.set(id, mark);
       const machines = named.get(id);
@@ -104,6 +104,6 @@ export const machinesNow = (
     const node = nodeOf(entry.node);
     const mark = node === undefined ? undefined : markOf(node, 'reclaim');
     return node !== undefined && mark?.ids.includes(id) === true
-      ? withEntry(known, machineShown(node, mark, entry.machine))
+      ? withEntry(known, entryFromNode(node, mark, entry.machine))
       : known;
   }, machines);

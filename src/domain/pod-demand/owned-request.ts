@@ -87,13 +87,13 @@ export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText
 /** The merge patch that makes a request say `text` and bear its marks; `undefined` if it does. */
 export const podRequestPatch = (
   pod: RequestedPod,
-  shown: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
+  current: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
   text: RequestText,
 ): object | undefined => {
-  const isMarked = shown.marked && shown.pod === pod.uid;
-  const spec = shown.text === text
+  const isMarked = current.marked && current.pod === pod.uid;
+  const spec = current.text === text
     ? undefined
-    : mergePatchOf(parseJson(shown.text), parseJson(text));
+    : mergePatchOf(parseJson(current.text), parseJson(text));
   if (spec === undefined && isMarked) return undefined;
   return {
     ...(isMarked ? {} : { metadata: marksOf(pod) }),

@@ -85,8 +85,8 @@ export const podIndex = (
   };
   const requestsOf = (entry: PodEntry): readonly OwnedRequest[] =>
     entry.keys.flatMap((key) => {
-      const shown = request(key);
-      return shown?.pod === entry.uid ? [shown] : [];
+      const current = request(key);
+      return current?.pod === entry.uid ? [current] : [];
     });
   const statusOf = ({ pod }: PodEntry): ObservedStatus => {
     if (pod === undefined) return 'Gone';

@@ -179,7 +179,7 @@ const runOf = async (
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
-    showEnd: () => new Promise((shown) => asked.resolve(shown)),
+    showEnd: () => new Promise((resolve) => asked.resolve(resolve)),
   });
   const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
     const outcome = outcomeIn(pathStep);

@@ -44,8 +44,8 @@ const resourceVersionOf = (raw: unknown): string =>
   textAt(raw, 'metadata', 'resourceVersion') ?? '';
 
 /** True when a patch would change nothing. */
-const isLike = (shown: unknown, wanted: object): boolean =>
-  JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
+const isLike = (current: unknown, wanted: object): boolean =>
+  JSON.stringify(current) === JSON.stringify(mergePatched(current, wanted));
 
 /** The object at an address. */
 export const objectFixture = <T extends Identity>(
@@ -81,16 +81,16 @@ export const objectFixture = <T extends Identity>(
       if (known === undefined) {
         await hand.must('POST', path, { ...type, ...body, metadata: { name } });
       } else if (how?.anew === true) await touch();
-      const shown = await look();
-      let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
+      const current = await look();
+      let made = isLike(current, body) ? current : await hand.must('PATCH', at, body);
       if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
       return await until(resourceVersionOf(made));
     },
     remove: async () => {
-      const shown = await look();
-      if (shown === undefined) return undefined;
+      const current = await look();
+      if (current === undefined) return undefined;
       // The watch may be behind what an act of the path has just written.
-      const { key } = await until(resourceVersionOf(shown));
+      const { key } = await until(resourceVersionOf(current));
       const absence = collection.absence(key);
       await hand.remove(at);
       return await absence;

@@ -153,7 +153,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
   const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
-  const shown = new Map<string, Partial<UpcomingNodeProjection>>();
+  const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
   let showing = (): Promise<void> => Promise.resolve();
@@ -234,7 +234,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       nodes: reflector,
       upcomingNodes: {
         get: (key) => {
-          const known = shown.get(key);
+          const known = machineObjects.get(key);
           return known === undefined ? undefined : { ...EMPTY_OBJECT, ...known };
         },
       },
@@ -271,7 +271,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
     replies,
     told,
-    shown,
+    machineObjects,
     session,
     drains: () => process.drains,
     reclaims: () => process.reclaims,

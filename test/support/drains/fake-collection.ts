@@ -8,7 +8,7 @@ import type { Time } from '../../../src/domain/time.ts';
 export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) => {
   const told = new Subject<Fact<T>>();
   const progress = new Subject<ResourceVersion>();
-  const shown = new Map<ObjectKey, T>();
+  const cached = new Map<ObjectKey, T>();
   let held: (() => void)[] | undefined;
   let deaf = false;
   const later = (run: () => void): void => {
@@ -20,7 +20,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
   };
   const put = (object: T | undefined): void => {
     if (object === undefined) return;
-    shown.set(object.key, object);
+    cached.set(object.key, object);
     told.next({ _tag: 'Present', object });
     progress.next(object.resourceVersion);
   };
@@ -29,7 +29,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     remove: (last: T | undefined) =>
       later(() => {
         if (last === undefined) return;
-        shown.delete(last.key);
+        cached.delete(last.key);
         told.next({ _tag: 'Absent', key: last.key, last });
         progress.next(last.resourceVersion);
       }),
@@ -49,9 +49,9 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     },
     reflector: {
       progress,
-      get: (key: ObjectKey) => shown.get(key),
+      get: (key: ObjectKey) => cached.get(key),
       facts: defer(() =>
-        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told)
+        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...cached.values()] }), told)
       ),
     },
   };

@@ -261,12 +261,12 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       if (call.mayLeave?.() === false) return Effect.fail(new NotSent({ why: 'held back' }));
       const [name = ''] = call.path.split('/').slice(-2);
       const uid = textAt(recordAt(call.body, 'deleteOptions'), 'preconditions', 'uid') ?? '';
-      const shown = podCache.reflector.get(objectKey(name, NAMESPACE));
-      if (shown?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
-      if (shown?.terminating === true) violations.push(`the cache shows ${name} terminating`);
+      const cached = podCache.reflector.get(objectKey(name, NAMESPACE));
+      if (cached?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
+      if (cached?.terminating === true) violations.push(`the cache shows ${name} terminating`);
       // Who needs no slot writes no status, and stands in nobody's way.
       const owner = pods.get(name)?.seed.app ?? '';
-      const contends = shown?.ready === true && shown.phase === 'Running' &&
+      const contends = cached?.ready === true && cached.phase === 'Running' &&
         budgetsOf(owner).length > 0;
       const app = contends ? owner : '';
       const seen: SeenCall = { pod: name, uid, atMs: time.monotonic(), status: 'lost' };

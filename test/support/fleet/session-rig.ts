@@ -6,7 +6,7 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
@@ -99,7 +99,7 @@ export const streamingSession = async (options: Parameters<typeof startSession>[
 
 /** The state of the session, as it is shown. */
 export const stateOf = ({ actor }: FleetSession): string =>
-  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+  actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 
 /** What was told, by name. */
 export const tags = (shardEvents: readonly ShardEvent[]): readonly string[] =>

@@ -108,12 +108,12 @@ const rig = () => {
     key: () => valueAt(nodes.get('n1'), 'metadata', 'annotations', RECLAIM),
     /** What the drain says; gives whether that was shown by the time that all is quiet. */
     drain: async (fact: DrainFact) => {
-      let isShown = false;
+      let isReported = false;
       void registry.drain('m1', fact).then(() => {
-        isShown = true;
+        isReported = true;
       });
       await time.settle();
-      return isShown;
+      return isReported;
     },
     phase: () => textAt(cluster.get('un-m1'), 'status', 'phase'),
     lastError: () => textAt(cluster.get('un-m1'), 'status', 'lastError'),
@@ -229,15 +229,15 @@ describe('drains and frames', () => {
     await node(mark(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(10_000);
-    expect(isShown).toBe(false);
+    expect(isReported).toBe(false);
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(60_000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
   });
 
@@ -249,12 +249,12 @@ describe('drains and frames', () => {
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await time.settle();
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Drained' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(1500);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Drained');
     expect(cluster.names().length).toBeLessThan(100);
   });
@@ -265,12 +265,12 @@ describe('drains and frames', () => {
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await frame('Configured');
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(3000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);

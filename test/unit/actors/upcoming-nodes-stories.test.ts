@@ -170,7 +170,7 @@ const makeStage = () => {
       await time.advance(1000);
       await runtime.dispose();
     },
-    shown: () =>
+    current: () =>
       Object.fromEntries(
         cluster.names().sort().map((name) => [name, textAt(cluster.get(name), 'status', 'phase')]),
       ),
@@ -188,7 +188,7 @@ test('upcomingNodes: every story ends with the objects of exactly the machines t
       const stage = makeStage();
       for (const scene of story) await stage.play(scene);
       await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
+      expect(stage.current()).toEqual(stage.wanted());
       await stage.finish();
     }),
     { numRuns: 400 },

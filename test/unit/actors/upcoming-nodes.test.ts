@@ -74,12 +74,12 @@ describe('machines end', () => {
     const { frames, cluster } = machineRig();
     await frames('m1', 'Configured');
     await frames('m1', 'Draining');
-    const shown: unknown[] = [];
+    const phases: unknown[] = [];
     cluster.reflector.facts.subscribe((fact) => {
-      if (fact._tag === 'Present') shown.push(fact.object.phase);
+      if (fact._tag === 'Present') phases.push(fact.object.phase);
     });
     await frames('m1', 'Idle');
-    expect(shown).toContain('Drained');
+    expect(phases).toContain('Drained');
     expect(cluster.names()).toEqual([]);
   });
 

@@ -11,8 +11,8 @@ import {
 } from '../../../src/domain/machine-phase.ts';
 
 /** Where a machine stands after these frames, starting from what its object shows. */
-const after = (states: readonly MachineState[], shown?: Phase): MachinePhase | undefined =>
-  states.reduce<MachinePhase | undefined>(follow, shown);
+const after = (states: readonly MachineState[], current?: Phase): MachinePhase | undefined =>
+  states.reduce<MachinePhase | undefined>(follow, current);
 
 describe('machine phase', () => {
   test('wire phases: SPECULATIVE, CREATING and UNSPECIFIED are Provisioning', () => {
@@ -89,10 +89,10 @@ describe('machine phase', () => {
 
   test('machine phase can be read back: the shown phase leads to the same end as the last frame', () => {
     for (const first of MACHINE_STATES) {
-      const shown = follow(undefined, first);
-      if (shown === undefined || shown === 'Gone') continue;
+      const current = follow(undefined, first);
+      if (current === undefined || current === 'Gone') continue;
       for (const second of MACHINE_STATES) {
-        expect(after([first, second])).toBe(after([second], shown));
+        expect(after([first, second])).toBe(after([second], current));
       }
     }
   });

@@ -160,8 +160,8 @@ describe('an instruction', () => {
   });
 
   test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
-    const { order, shown, time, replies, told } = rig();
-    shown.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
+    const { order, machineObjects, time, replies, told } = rig();
+    machineObjects.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
     order('i1', ['m1']);
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);

@@ -147,7 +147,7 @@ const makeStage = () => {
       await rig.time.advance(GC_GRACE_MS + 120_000);
       await rig.settle();
     },
-    shown: () =>
+    current: () =>
       requests.names().map((name) => [
         textAt(requests.get(name), 'metadata', 'labels', OWNED_BY_POD),
         rig.cpuOf(name),
@@ -165,7 +165,7 @@ test('pods: every story ends with exactly one request for each pod that is deman
       const stage = makeStage();
       for (const scene of story) await stage.play(scene);
       await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
+      expect(stage.current()).toEqual(stage.wanted());
     }),
     { numRuns: 300 },
   );

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { ShardEvent } from '../../../src/domain/frames.ts';
@@ -85,7 +85,7 @@ const start = () => {
     return [...states.values()];
   };
   const state = (): string =>
-    session.actor === undefined ? 'ended' : shownState(session.actor.getSnapshot());
+    session.actor === undefined ? 'ended' : sessionStateName(session.actor.getSnapshot());
   return { time, fleet, cluster, session, shardEvents, patched, events, told, state };
 };
 

@@ -194,7 +194,7 @@ describe('endedPatch', () => {
 });
 
 describe('cancelSeen', () => {
-  const own = { landedAt: resourceVersion('10'), shown: false };
+  const own = { landedAt: resourceVersion('10'), cordonObserved: false };
 
   it('DR-05: a node that is schedulable again was cancelled', () => {
     expect(cancelSeen(node(false, { reclaim: text }, '11'), 'reclaim', own)).toBe(true);
@@ -203,18 +203,20 @@ describe('cancelSeen', () => {
 
   it('DR-05: a key that is gone after it was there was cancelled', () => {
     expect(cancelSeen(node(true, {}, '11'), 'reclaim', own)).toBe(true);
-    const shown = { landedAt: null, shown: true };
-    expect(cancelSeen(node(true, {}, '11'), 'reclaim', shown)).toBe(true);
+    const taken = { landedAt: null, cordonObserved: true };
+    expect(cancelSeen(node(true, {}, '11'), 'reclaim', taken)).toBe(true);
   });
 
   it('DR-05: a watch event older than our own patch is no cancel', () => {
     expect(cancelSeen(node(false, {}, '9'), 'reclaim', own)).toBe(false);
-    expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, shown: true })).toBe(false);
+    expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, cordonObserved: true })).toBe(
+      false,
+    );
   });
 
   it('a revision that cannot be compared cancels only what the cache has shown', () => {
     expect(cancelSeen(node(true, {}, 'x'), 'reclaim', own)).toBe(false);
-    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, shown: true })).toBe(true);
+    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, cordonObserved: true })).toBe(true);
   });
 
   it('an end is no cancel, but one that says so', () => {
