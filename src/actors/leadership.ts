@@ -82,7 +82,7 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
 const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
 /** The acts of the statechart on the API server. */
-export const leadershipActs = (
+export const leadershipActors = (
   runtime: ManagedRuntime.ManagedRuntime<KubeApi, never>,
   claim: LeaseClaim,
 ) => ({
@@ -190,7 +190,7 @@ class Candidacy implements Leadership {
     return {
       name: 'leadership',
       logic: leadership.provide({
-        actors: leadershipActs(runtime, claim),
+        actors: leadershipActors(runtime, claim),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
           closeGate: () => this.#gate().close('this process does not hold the lease any more'),

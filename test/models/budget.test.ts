@@ -81,7 +81,7 @@ describeModel('budget', {
     silent: rest.silent,
     vanished: rest.vanished,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { budget: current, reservations, calls, callsAtOnce, refusedAt }: BudgetContext =
       snapshot.context;
     expect(calls.length, 'calls in flight under one budget').toBeLessThanOrEqual(callsAtOnce);
@@ -95,7 +95,7 @@ describeModel('budget', {
         expect(refusedAt, 'asked again on the same status').not.toBe(current.resourceVersion);
       }
     }
-    if (acts.includes('offerSlot')) expect(snapshot.hasTag('offering')).toBe(true);
+    if (actions.includes('offerSlot')) expect(snapshot.hasTag('offering')).toBe(true);
   },
   crash: {
     world: { budget: status(10, 1), queued: [], called: [] } satisfies World,

@@ -12,7 +12,7 @@ import {
 } from '../../src/effects/kube-api.ts';
 import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.ts';
 import { listWatchHarness } from './cluster/list-watch-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
 
@@ -40,16 +40,16 @@ async function* linesUntil(ending: WatchEnding): AsyncGenerator<readonly WatchLi
 }
 
 /** The real wiring, over an API server whose answers the path that is driven gives. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = Layer.succeed(KubeApi, {
     call: (call) =>
       Effect.flatMap(
-        Effect.promise(() => acts.perform<ListOutcome>('listPages', call)),
+        Effect.promise(() => invoked.perform<ListOutcome>('listPages', call)),
         answerTo,
       ),
     watch: (call) =>
       Effect.flatMap(
-        Effect.promise(() => acts.perform<WatchEnding>('followChanges', call)),
+        Effect.promise(() => invoked.perform<WatchEnding>('followChanges', call)),
         (ending) =>
           ending._tag === 'Refused'
             ? Effect.fail(new WatchRefused({ status: 403, message: why }))
@@ -92,7 +92,7 @@ describeModel('listWatch', {
     resourceVersionKnown: context.resourceVersion !== null,
     paged: context.paged,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { resourceVersion, attempt } = snapshot.context;
     if (snapshot.matches('watching')) {
       expect(resourceVersion, 'a watch starts from a revision').not.toBeNull();
@@ -101,7 +101,7 @@ describeModel('listWatch', {
     if (snapshot.matches('backingOff') || snapshot.matches('refused')) {
       expect(attempt, 'only failures wait').toBeGreaterThan(0);
     }
-    if (acts.includes('adoptList')) {
+    if (actions.includes('adoptList')) {
       expect(snapshot.matches('watching'), 'only a complete list is shown').toBe(true);
     }
   },

@@ -14,7 +14,7 @@ import { Writes } from '../../src/effects/writes.ts';
 import { nodeDrain } from '../../src/machines/node-drain.ts';
 import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-context.ts';
 import { nodeDrainHarness } from './cluster/node-drain-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const KEY = 'cordon.tidegate.dev/reclaim';
 const DEADLINE_MS = 100_000;
@@ -119,14 +119,14 @@ const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent>
 };
 
 /** The statechart as it lives, down to the patches that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const actIn = ({ body }: KubeCall): string =>
     JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'markEnded';
   const layer = cordonsLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
       send: (_writeClass, call) =>
         Effect.flatMap(
-          Effect.promise(() => acts.perform<NodeWriteOutcome>(actIn(call), call)),
+          Effect.promise(() => invoked.perform<NodeWriteOutcome>(actIn(call), call)),
           answerOf,
         ),
     })),
@@ -140,7 +140,7 @@ const wire = (acts: Acts) => {
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
-    showEnd: (end) => acts.perform('showEnd', end),
+    showEnd: (end) => invoked.perform('showEnd', end),
   });
 };
 
@@ -201,22 +201,22 @@ describeModel('nodeDrain', {
     end: context.end,
     conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { mark: own, released, end, node: known }: NodeDrainContext = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
-    if (acts.includes('evictPods')) {
+    if (actions.includes('evictPods')) {
       expect(own, 'pods were asked before the cordon').not.toBeNull();
       expect(released, 'pods were asked before the barrier').toBe(true);
       expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
       const cancelled = known !== null && cancelSeen(known, 'reclaim', snapshot.context);
       expect(cancelled, 'pods were asked after a cancel').toBe(false);
     }
-    if (end !== null && !acts.includes('releasePods')) {
-      expect(acts, 'pods were asked after the end').not.toContain('evictPods');
+    if (end !== null && !actions.includes('releasePods')) {
+      expect(actions, 'pods were asked after the end').not.toContain('evictPods');
     }
-    if (acts.includes('invoke:markEnded')) expect(end).not.toBeNull();
-    if (acts.includes('invoke:cordonNode')) {
+    if (actions.includes('invoke:markEnded')) expect(end).not.toBeNull();
+    if (actions.includes('invoke:cordonNode')) {
       expect(end).toBeNull();
       expect(snapshot.hasTag('acting'), 'Nodes are cordoned in a turn').toBe(true);
     }

@@ -23,7 +23,7 @@ import type { PodDemandContext } from '../../src/machines/pod-demand-context.ts'
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandHarness } from './cluster/pod-demand-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const POD: RequestedPod = {
   namespace: 'n',
@@ -107,10 +107,10 @@ const actIn = ({ method, path }: KubeCall): string => {
 };
 
 /** The statechart as it lives, down to the requests that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
-      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
+      Effect.promise(() => invoked.perform<Outcome>(actIn(call), call)),
       (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
@@ -163,23 +163,23 @@ describeModel('podDemand', {
     attempt: Math.min(attempt, 5),
     verdict,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts, base } = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
-    if (acts.includes('invoke:createRequest')) {
+    if (actions.includes('invoke:createRequest')) {
       expect(facts).toMatchObject({ status: 'Wanted', requests: [] });
     }
-    if (acts.includes('invoke:deleteRequest')) {
+    if (actions.includes('invoke:deleteRequest')) {
       const others = facts.requests.filter((one: OwnedRequest) => one.uid !== base?.uid);
       const isExtra = facts.status === 'Wanted' && others.length > 0;
       const isNoDemand = facts.status === 'Unwanted' || facts.status === 'Overdue';
       expect(isExtra || isNoDemand, 'the only request of a wanted pod stays').toBe(true);
     }
-    if (acts.includes('invoke:stampRequest')) {
+    if (actions.includes('invoke:stampRequest')) {
       expect(facts.requests.find((one: OwnedRequest) => one.uid === base?.uid)?.phase).toBe('');
     }
   },

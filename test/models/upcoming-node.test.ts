@@ -26,7 +26,7 @@ import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-conte
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
   machineId: machineId('m1'),
@@ -120,10 +120,10 @@ const NO_CORDONS = Layer.succeed(Cordons, {
 });
 
 /** The statechart as it lives, down to the requests that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
-      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
+      Effect.promise(() => invoked.perform<Outcome>(actIn(call), call)),
       (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
@@ -137,7 +137,7 @@ const wire = (acts: Acts) => {
     {
       inFlight: (write) => write,
       releaseNode: (name) =>
-        Effect.promise(() => acts.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
+        Effect.promise(() => invoked.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
     },
   );
 };
@@ -196,17 +196,17 @@ describeModel('upcomingNode', {
     attempt: Math.min(attempt, 5),
     verdict,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts } = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, WRITTEN_TWICE).toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
-    if (acts.includes('invoke:createObject')) expect(facts.current).toBeNull();
-    if (acts.includes('invoke:deleteObject')) {
+    if (actions.includes('invoke:createObject')) expect(facts.current).toBeNull();
+    if (actions.includes('invoke:deleteObject')) {
       expect(machinePhaseOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
     }
-    if (acts.includes('invoke:releaseNode')) {
+    if (actions.includes('invoke:releaseNode')) {
       expect(facts.node, 'only who ended and serves again').toMatchObject({ releasable: true });
       expect(facts.reported?.servesAgain).toBe(true);
     }
@@ -215,7 +215,7 @@ describeModel('upcomingNode', {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
     }
-    if (acts.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
+    if (actions.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
     world: { current: null, node: null, shard: 'Silent', drain: null } satisfies World as World,

@@ -1,7 +1,7 @@
 /** `leadership` on a cluster: one Lease, and others who want it. */
 import { Clock, Effect, Layer, ManagedRuntime } from 'effect';
 import { clockLayer, effectClock } from '../../../src/effects/effect-clock.ts';
-import { leadershipActs } from '../../../src/actors/leadership.ts';
+import { leadershipActors } from '../../../src/actors/leadership.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import {
   type AcquireOutcome,
@@ -160,7 +160,7 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
     return { event: { ...event, lease }, by: 'watch' };
   };
   return {
-    machine: leadership.provide({ actors: leadershipActs(runtime, claim) }),
+    machine: leadership.provide({ actors: leadershipActors(runtime, claim) }),
     arrange: async (pathStep): Promise<StepSource> => {
       const outcome = outcomeIn(pathStep);
       if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
