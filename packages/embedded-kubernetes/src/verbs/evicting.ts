@@ -123,7 +123,7 @@ const assertSlot = (budget: JsonRecord, name: string): void => {
 };
 
 /** Takes one slot of a budget for a pod, or refuses. */
-const acquireSlot = (
+const takeSlot = (
   { store, time }: ApiServerState,
   budget: JsonRecord,
   { podName, dryRun }: { readonly podName: string; readonly dryRun: boolean },
@@ -202,7 +202,7 @@ export const evict = (server: ApiServerState, target: Target, call: EvictionCall
   const [budget, ...others] = budgetsOf(server, pod);
   if (others.length > 0) throw new ApiProblem({ code: 500, message: TWO_BUDGETS });
   if (budget !== undefined && (isReady(pod) || !allowsUnhealthy(budget))) {
-    acquireSlot(server, budget, { podName: name, dryRun: options.dryRun });
+    takeSlot(server, budget, { podName: name, dryRun: options.dryRun });
   }
   markAndDelete(server, target, options);
   return SUCCESS;
