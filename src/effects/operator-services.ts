@@ -12,7 +12,7 @@ import { type AvailableCapacities, availableCapacitiesLayer } from './available-
 import { type CapacityRequests, capacityRequestsLayer } from './capacity-requests.ts';
 import { type Cordons, cordonsLayer } from './cordons.ts';
 import { type Events, eventsLayer } from './events.ts';
-import { type Evictions, evictionsLayer } from './evictions.ts';
+import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
 import type { KubeApi } from './kube-api.ts';
 import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
 import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
@@ -29,7 +29,7 @@ export type ClusterServices =
   | Cordons
   | AvailableCapacities
   | Events
-  | Evictions
+  | PodEvictionApi
   | PodRequests;
 
 /** What the services are made with. */
@@ -56,7 +56,7 @@ export const operatorServices = <Problem>(
     availableCapacitiesLayer({ telemetry }),
     eventsLayer,
     cordonsLayer(telemetry),
-    evictionsLayer(telemetry),
+    podEvictionApiLayer(telemetry),
     podRequestsLayer({ telemetry, intern }),
   );
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));

@@ -66,7 +66,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   });
   started.shardEvents.subscribe((one) => shardEvents.push(one));
   started.demandListed();
-  started.lead(true);
+  started.setLeading(true);
   endings.push(async () => {
     await started.stop();
     await runtime.dispose();
@@ -122,7 +122,11 @@ describe('session over gRPC', () => {
     shard.send(1, { case: 'ack', value: { echo: 'rollup' } });
     const second = await shard.message(1, 'rollup', 1);
     expect(second).toMatchObject({ value: { timestampUnixNanos: 1_003_000_000n } });
-    expect(shard.heard().map(({ payload }) => payload.case)).toEqual(['hello', 'rollup', 'rollup']);
+    expect(shard.received().map(({ payload }) => payload.case)).toEqual([
+      'hello',
+      'rollup',
+      'rollup',
+    ]);
     expect(shardEvents.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 
@@ -141,7 +145,7 @@ describe('session over gRPC', () => {
     );
     expect(shardEvents.map(({ _tag }) => _tag)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
     ]);
   });

@@ -131,7 +131,7 @@ describeModel('availableCapacity', {
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
       reported: facts.reported,
-      owes: pendingCapacityWrite(facts),
+      pendingWrite: pendingCapacityWrite(facts),
     }),
   },
 });

@@ -193,11 +193,11 @@ describeModel('podDemand', {
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
       const status = observed(context.facts.status);
-      const owed = pendingRequestWrite(POD, { ...context.facts, status });
+      const pending = pendingRequestWrite(POD, { ...context.facts, status });
       return {
         status,
-        write: owed?.write,
-        about: owed?.request?.uid,
+        write: pending?.write,
+        about: pending?.request?.uid,
         remain: context.facts.requests.length,
       };
     },

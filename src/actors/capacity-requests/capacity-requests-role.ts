@@ -106,8 +106,8 @@ export const capacityRequestsRole = (
     ]),
     start: penalties.start,
     initialRequests: demands.made,
-    onLeading: () => demands.lead(true),
-    onLeadershipLost: () => demands.lead(false),
+    onLeading: () => demands.setLeading(true),
+    onLeadershipLost: () => demands.setLeading(false),
     stop: demands.stop,
     dispose: () => {
       penalties.stop();
@@ -134,7 +134,7 @@ export const penaltyDefaults = (
     name: 'penalty defaults',
     file,
     absent: NO_DEFAULTS,
-    judge: readPenaltyDefaults,
+    parse: readPenaltyDefaults,
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         const classes = change.value.size;

@@ -6,7 +6,7 @@ import { Effect, type ManagedRuntime } from 'effect';
 import type { Actor } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { problemsInWords } from '../../domain/demand/reading.ts';
+import { problemsText } from '../../domain/demand/reading.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
@@ -93,7 +93,7 @@ export const podDemandEvents = (
     recordFailing: recordProblem('PodRequestFailing'),
     recordWarnings: (pod, warnings) => {
       for (const [reason, problems] of Map.groupBy(warnings, (warning) => warning.reason)) {
-        record({ regarding: regarding(pod), reason, note: problemsInWords(problems) });
+        record({ regarding: regarding(pod), reason, note: problemsText(problems) });
       }
     },
   };

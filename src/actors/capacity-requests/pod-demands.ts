@@ -51,7 +51,7 @@ export interface PodDemandRegistry {
   /** Pods by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
   /** Whether this process leads. */
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** Resolves when the pods that it found without a request have theirs: `initialRequests`. */
   readonly made: Promise<void>;
   /** Resolves when nothing is written or waits to be. */
@@ -121,7 +121,7 @@ class PodDemands implements PodDemandRegistry {
     return this.#initial.made;
   }
 
-  readonly lead = (leads: boolean): void => {
+  readonly setLeading = (leads: boolean): void => {
     if (leads === this.#leading) return;
     this.#leading = leads;
     if (leads) this.#considerAll();

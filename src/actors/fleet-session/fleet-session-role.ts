@@ -6,7 +6,7 @@
  */
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
 import type { ClusterId } from '../../domain/ids.ts';
-import type { Judged } from '../../domain/text-file.ts';
+import type { Parsed } from '../../domain/text-file.ts';
 import type { CredentialFiles } from '../../effects/credentials.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type FollowedFile, followedFile } from '../followed-file.ts';
@@ -53,8 +53,8 @@ export const fleetSessionRole = (
     ...roleDefaults('fleet-session', []),
     session,
     start: template.start,
-    onLeading: () => session.lead(true),
-    onLeadershipLost: () => session.lead(false),
+    onLeading: () => session.setLeading(true),
+    onLeadershipLost: () => session.setLeading(false),
     close: session.stop,
     stop: session.stop,
     dispose: async () => {
@@ -64,7 +64,7 @@ export const fleetSessionRole = (
   };
 };
 
-const judgeTemplate = (text: string): Judged<RenderBootstrap> => {
+const parseTemplate = (text: string): Parsed<RenderBootstrap> => {
   const template = bootstrapRenderer(text);
   if (template._tag === 'Ready') return { _tag: 'Good', value: template.render };
   const { line, column, message } = template;
@@ -100,7 +100,7 @@ export const bootstrapTemplate = (
     name: 'bootstrap template',
     file,
     absent: stub(),
-    judge: judgeTemplate,
+    parse: parseTemplate,
     onChange: (change) => {
       if (change._tag === 'Accepted') {
         return telemetry.log('info', 'Bootstrap template in use', { file: path });

@@ -41,7 +41,7 @@ export interface FleetSession {
   readonly leading: Observable<boolean>;
   /** The running statechart; `undefined` while it waits for its restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** The list of CapacityRequests is complete: roll-ups may be made from it. */
   readonly demandListed: () => void;
   /** Puts a roll-up into the slot of the present stream; without a stream it is forgotten. */
@@ -103,7 +103,7 @@ class ShardSession implements FleetSession {
     return this.#sessions.get(this.#dependencies.options.clusterId);
   }
 
-  readonly lead = (leading: boolean): void => {
+  readonly setLeading = (leading: boolean): void => {
     this.#facts.leading = leading;
     this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     if (leading !== this.#leading.value) this.#leading.next(leading);
@@ -199,7 +199,7 @@ class ShardSession implements FleetSession {
   }
 }
 
-/** Starts the session; it waits for `lead(true)` and `demandListed()`. */
+/** Starts the session; it waits for `setLeading(true)` and `demandListed()`. */
 export const startFleetSession = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionOptions,

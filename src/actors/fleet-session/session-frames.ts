@@ -92,7 +92,7 @@ const onUnreadable = (
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
   if (frame.leavesGap) onReplayGap();
   if (frame.machineId !== undefined) {
-    shardEvents.next({ _tag: 'MachineMisread', machineId: frame.machineId });
+    shardEvents.next({ _tag: 'MachineMalformed', machineId: frame.machineId });
   }
 };
 
@@ -105,7 +105,7 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
       return dependencies.shardEvents.next(frame);
     case 'BootstrapPulled':
       return answer(dependencies, frame.pull.requestId, answerTo(dependencies, frame.pull));
-    case 'BootstrapMisread':
+    case 'BootstrapMalformed':
       return answer(
         dependencies,
         frame.requestId,

@@ -54,7 +54,7 @@ const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
 /** Logs the first failure and the recovery, not every retry between them. */
-const troubleLog = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
+const logFailures = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
   let failing = false;
   return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
     if (attempt > 0 && !failing) {
@@ -115,7 +115,7 @@ export const makeInformer = <T extends Identity>(
         resource: id,
         selection,
         sink,
-        onSnapshot: troubleLog(environment, id),
+        onSnapshot: logFailures(environment, id),
       }),
     stop: () => registry.remove(id),
   };

@@ -17,7 +17,7 @@ import { upcomingNodeName } from '../../domain/names.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import { projectUpcomingNode, type UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
@@ -101,7 +101,7 @@ const machineFinder = (
 
 /** The role, not leading. */
 export const nodeDrainsRole = (
-  environment: ActorEnvironment<Cordons | Evictions>,
+  environment: ActorEnvironment<Cordons | PodEvictionApi>,
   { policy, session, machines, intern }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {

@@ -11,7 +11,7 @@ import type { EvictionOutcome } from '../../domain/drain/answer.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
-import { type EvictionCall, Evictions } from '../../effects/evictions.ts';
+import { type EvictionCall, PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { SlotAnswer } from '../../machines/budget.ts';
 import {
   podEviction,
@@ -43,7 +43,7 @@ export interface PodEvictionActions {
 
 /** The statechart with its implementations. */
 export const providePodEviction = (
-  runtime: ManagedRuntime.ManagedRuntime<Evictions, never>,
+  runtime: ManagedRuntime.ManagedRuntime<PodEvictionApi, never>,
   actions: PodEvictionActions,
 ): typeof podEviction =>
   podEviction.provide({
@@ -52,7 +52,7 @@ export const providePodEviction = (
         runtime,
         (act) =>
           Effect.flatMap(
-            Evictions,
+            PodEvictionApi,
             (evictions) => actions.inFlight(evictions.evict(actions.callOf(act))),
           ),
       ),
@@ -182,7 +182,7 @@ export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
 
 /** The actors of all pods that are to leave. */
 export const podEvictionActors = (
-  environment: ActorEnvironment<Evictions>,
+  environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionActorOptions,
 ): PodEvictionActors => {
   const { index, budgets, dispatcher, defer, cached, onChange } = options;

@@ -59,7 +59,7 @@ export interface AvailableCapacityRegistry {
   readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
   /** Forgets what the fleet reported; for the end of a term of leadership. */
-  readonly renounce: () => void;
+  readonly onLeadershipLost: () => void;
   /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those in flight have their answers. */
@@ -112,7 +112,7 @@ class Profiles implements AvailableCapacityRegistry {
     return this.#slots.idle();
   };
 
-  readonly renounce = (): void => {
+  readonly onLeadershipLost = (): void => {
     const all = [...this.#profiles.values()];
     this.#profiles.clear();
     this.#registry.suspend(all);

@@ -105,9 +105,9 @@ export class EvictionIndex {
     const budgets = this.#budgets.budgetsOf(uid);
     const entry = this.#entries.get(uid);
     this.#entries.delete(uid);
-    const neighbours = this.#byNode.get(node);
-    if (entry !== undefined) neighbours?.delete(entry);
-    if (neighbours?.size === 0) this.#byNode.delete(node);
+    const entriesOnNode = this.#byNode.get(node);
+    if (entry !== undefined) entriesOnNode?.delete(entry);
+    if (entriesOnNode?.size === 0) this.#byNode.delete(node);
     this.#budgets.removePod(uid);
     return budgets;
   };

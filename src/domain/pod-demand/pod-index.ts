@@ -69,18 +69,18 @@ export const podIndex = (
 ): PodIndex => {
   const entries = new Map<Uid, PodEntry>();
   /** Pods that are no demand and have no request that is known of; one may still turn up. */
-  const bystanders = new Map<Uid, PodDemand>();
+  const podsWithoutDemand = new Map<Uid, PodDemand>();
   const join = (id: Uid): PodEntry => {
     const known = entries.get(id);
     if (known !== undefined) return known;
     const entry: PodEntry = {
       uid: id,
-      pod: bystanders.get(id),
+      pod: podsWithoutDemand.get(id),
       keys: NO_KEYS,
       warnedOf: undefined,
     };
     entries.set(id, entry);
-    bystanders.delete(id);
+    podsWithoutDemand.delete(id);
     return entry;
   };
   const requestsOf = (entry: PodEntry): readonly OwnedRequest[] =>
@@ -100,7 +100,7 @@ export const podIndex = (
       const known = entries.get(pod.uid);
       if (known?.pod === pod) return undefined;
       if (known === undefined && pod.status !== 'Wanted') {
-        bystanders.set(pod.uid, pod);
+        podsWithoutDemand.set(pod.uid, pod);
         return undefined;
       }
       const entry = join(pod.uid);
@@ -108,7 +108,7 @@ export const podIndex = (
       return entry;
     },
     removePod: ({ uid: id }) => {
-      bystanders.delete(id);
+      podsWithoutDemand.delete(id);
       const entry = entries.get(id);
       if (entry !== undefined) entry.pod = undefined;
       return entry;
@@ -148,7 +148,7 @@ export const podIndex = (
       // One that only its namespace leaves out is kept: the namespace may come to count.
       if (entry.pod?.status === 'Wanted') return true;
       entries.delete(entry.uid);
-      if (entry.pod !== undefined) bystanders.set(entry.uid, entry.pod);
+      if (entry.pod !== undefined) podsWithoutDemand.set(entry.uid, entry.pod);
       return true;
     },
   };

@@ -90,21 +90,21 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   if (synced) {
     namespaces.list();
     pods.list();
     requests.list();
   }
   const start = () => {
-    const registry = startPodDemands(world, {
+    const registry = startPodDemands(environment, {
       pods: pods.reflector,
       requests: requests.reflector,
       namespaces: selectsNamespace === undefined ? undefined : namespaces.reflector,
       defaults,
       record: (note) => notes.push(note),
     });
-    registry.lead(leading);
+    registry.setLeading(leading);
     return registry;
   };
   let registry = start();

@@ -52,11 +52,11 @@ export const machineRig = ({ synced = true } = {}) => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   nodes.list();
   if (synced) cluster.list();
   const start = () =>
-    startUpcomingNodes(world, {
+    startUpcomingNodes(environment, {
       shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,

@@ -41,8 +41,8 @@ const rig = () => {
   const runtime = ManagedRuntime.make(
     eventsLayer.pipe(Layer.provide(writes), Layer.provideMerge(clockLayer(time))),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
-  const recorder = startEventRecorder(world, { instance: 'tidegate-0' });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const recorder = startEventRecorder(environment, { instance: 'tidegate-0' });
   stops.push(recorder.stop);
   return {
     time,

@@ -48,9 +48,13 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
     Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
   const start = (projection = project) => {
-    const reflector = startInformer(world, { id: 'things', path: '/things', project: projection });
+    const reflector = startInformer(environment, {
+      id: 'things',
+      path: '/things',
+      project: projection,
+    });
     cleanups.push(reflector.stop);
     const facts: string[] = [];
     reflector.facts.subscribe((fact) => facts.push(factText(fact)));

@@ -36,8 +36,13 @@ const rig = () => {
   const api = scriptedApi();
   const layer = Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time));
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
-  const informers = sharedInformers(world);
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const informers = sharedInformers(environment);
   onTestFinished(async () => {
     informers.stop();
     await runtime.dispose();

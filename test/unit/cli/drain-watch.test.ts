@@ -38,9 +38,14 @@ const bed = () => {
     Layer.merge(Layer.succeed(KubeApi, api), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 7 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 7,
+  });
   const start = () => {
-    const watch = startDrainWatch(world, null);
+    const watch = startDrainWatch(environment, null);
     cleanups.push(watch.stop);
     let changes = 0;
     watch.onChange(() => {
