@@ -9,13 +9,6 @@ import { readdirSync } from 'node:fs';
 import { lineAt, PROJECT, type Rule, type SourceFile, type Violation } from './source-file.ts';
 import { RETIRED_NAMES } from './retired-names.ts';
 
-/**
- * Folders and files whose names are not renamed yet. Remove an entry when its names are replaced:
- * `test/vocabulary.test.ts` fails for an entry without a retired name.
- */
-export const NOT_YET_RENAMED: readonly string[] = [
-];
-
 /** Names that libraries, Kubernetes or users gave, and that therefore stay. */
 const GIVEN = new Set([
   'controllerRevision', // a kind of Kubernetes
@@ -119,13 +112,6 @@ const inCode = (file: SourceFile): readonly Violation[] => {
   );
 };
 
-/** True for the entry itself, and for what lies in it when it is a folder. */
-export const isIn = (path: string, entry: string): boolean =>
-  path === entry || path.startsWith(`${entry}/`);
-
-const isNotYetRenamed = (path: string): boolean =>
-  NOT_YET_RENAMED.some((entry) => isIn(path, entry));
-
 /** Every retired name of a file, wherever it lies. */
 export const retiredNames = (file: SourceFile): readonly Violation[] => [
   ...inPath(file.path),
@@ -142,9 +128,7 @@ export const retiredFileNames = (): readonly Violation[] =>
       readdirSync(`${PROJECT}${folder}`, { recursive: true, encoding: 'utf8' })
         .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
     )
-    .filter((path) =>
-      !/node_modules|^docs\/lifecycles|\.tsx?$/.test(path) && !isNotYetRenamed(path)
-    )
+    .filter((path) => !/node_modules|^docs\/lifecycles|\.tsx?$/.test(path))
     .flatMap(inPath);
 
 /** A name that has the retired word, as an author would write it. */
@@ -175,7 +159,7 @@ export const PLANTED_NAMES: readonly {
 export const VOCABULARY_RULES: readonly Rule[] = [
   {
     title: 'no name has a retired word',
-    check: (file) => isNotYetRenamed(file.path) ? [] : retiredNames(file),
+    check: retiredNames,
     planted: planted('doorkeeper'),
   },
 ];
