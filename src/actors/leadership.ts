@@ -88,13 +88,13 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
 const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
 /** The acts of the statechart on the API server. */
-export const leadershipActs = (
+export const leadershipActors = (
   runtime: EffectRuntime<KubeApi>,
   claim: LeaseClaim,
 ) => ({
-  acquireLease: fromPromise<AcquireOutcome, { readonly expiredRevision: string | null }>(
+  acquireLease: fromPromise<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
     ({ input, signal }) =>
-      runtime.runPromise(acquireLease(claim, input.expiredRevision), { signal }),
+      runtime.runPromise(acquireLease(claim, input.expiredResourceVersion), { signal }),
   ),
   renewLease: fromPromise<RenewOutcome, { readonly lease: LeaseRecord | null }>(
     ({ input, signal }) => runtime.runPromise(renewLease(claim, input.lease), { signal }),
@@ -196,7 +196,7 @@ class Candidacy implements Leadership {
     return {
       name: 'leadership',
       logic: leadership.provide({
-        actors: leadershipActs(runtime, claim),
+        actors: leadershipActors(runtime, claim),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
           closeGate: () => this.#gate().close('this process does not hold the lease any more'),

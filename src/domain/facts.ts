@@ -2,13 +2,13 @@
  * What a cache tells those who watch it. Facts, not deltas: a receiver learns what is true now and
  * may hear the same fact twice.
  */
-import type { ObjectKey, Revision, Uid } from './ids.ts';
+import type { ObjectKey, ResourceVersion, Uid } from './ids.ts';
 
 /** What every projection of an object keeps. */
 export interface Identity {
   readonly key: ObjectKey;
   readonly uid: Uid;
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
 }
 
 /** One thing that is now known about a collection of objects. */

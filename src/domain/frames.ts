@@ -77,8 +77,8 @@ export type ShardFrame =
     readonly leavesGap: boolean;
   };
 
-/** What the session tells the rest of the operator. */
-export type SessionNews =
+/** What the session publishes of its stream with the shard. */
+export type ShardEvent =
   /** A stream was opened and its `hello` acked; a replay of every bound machine follows. */
   | { readonly _tag: 'StreamOpened'; readonly stream: number }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }

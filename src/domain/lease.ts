@@ -8,7 +8,7 @@ import { rfc3339 } from './time.ts';
 /** A Lease as it was seen. */
 export interface LeaseRecord {
   /** `metadata.resourceVersion`: whoever writes must have seen the newest. */
-  readonly revision: string;
+  readonly resourceVersion: string;
   /** Who holds it; empty when it was released. */
   readonly holder: string;
   readonly durationSeconds: number;
@@ -68,7 +68,7 @@ export const leaseTimesProblem = (
 
 /** Reads a Lease; what it does not say reads as released. */
 export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
-  revision: textAt(raw, 'metadata', 'resourceVersion') ?? '',
+  resourceVersion: textAt(raw, 'metadata', 'resourceVersion') ?? '',
   holder: textAt(raw, 'spec', 'holderIdentity') ?? '',
   durationSeconds: numberAt(raw, 'spec', 'leaseDurationSeconds') ?? 0,
   transitions: numberAt(raw, 'spec', 'leaseTransitions') ?? 0,
@@ -78,15 +78,15 @@ export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
 /**
  * May `identity` take the lease that is `found`? Yes when there is none, when it was released, when
  * it is ours already, or when our own clock has seen this very revision unchanged for its whole
- * time (`expiredRevision`).
+ * time (`expiredResourceVersion`).
  */
 export const mayTakeLease = (
   found: LeaseRecord | null,
   identity: string,
-  expiredRevision: string | null,
+  expiredResourceVersion: string | null,
 ): boolean =>
   found === null || found.holder === '' || found.holder === identity ||
-  found.revision === expiredRevision;
+  found.resourceVersion === expiredResourceVersion;
 
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');

@@ -23,7 +23,7 @@ export interface NodeLink {
 const isHeld = (facts: Pick<CordonFacts, 'cordons' | 'unschedulable'>): boolean => {
   const reading = cordonOf(facts, 'reclaim');
   if (reading === undefined) return false;
-  if (reading._tag === 'Foreign') return true;
+  if (reading._tag === 'Unrecognized') return true;
   const { ended } = reading.annotation;
   return ended === null ? facts.unschedulable : ended !== 'Cancelled';
 };

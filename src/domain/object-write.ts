@@ -1,6 +1,6 @@
 /** What became of a write to one object, in the four names that statecharts act on. */
 import type { Identity } from './facts.ts';
-import type { Revision } from './ids.ts';
+import type { ResourceVersion } from './ids.ts';
 
 export type WriteOutcome<Current> =
   /** Done; this is what the cluster shows now. */
@@ -33,13 +33,13 @@ export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
  * The verdict that an outcome leads to. `base` is the revision that the write set out from: when
  * the answer still has it, the API server kept nothing of the write, and will not next time.
  */
-export const verdictOf = <Current extends Pick<Identity, 'revision'>>(
+export const verdictOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
-  base: Revision | null,
+  base: ResourceVersion | null,
 ): WriteVerdict => {
   switch (outcome._tag) {
     case 'Written':
-      return outcome.current.revision === base ? 'Failed' : 'Landed';
+      return outcome.current.resourceVersion === base ? 'Failed' : 'Landed';
     case 'Absent':
       return 'Landed';
     case 'Refused':

@@ -80,15 +80,17 @@ export const listPages = (
       onPage(listOrEmptyAt(body, 'items'));
       token = textAt(body, 'metadata', 'continue') ?? '';
       if (token !== '') continue;
-      const revision = textAt(body, 'metadata', 'resourceVersion') ?? '';
-      return revision === '' ? fault('the list has no revision') : { _tag: 'Listed', revision };
+      const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';
+      return resourceVersion === ''
+        ? fault('the list has no revision')
+        : { _tag: 'Listed', resourceVersion };
     }
   });
 };
 
 /** From where and for how long to follow. */
 export interface Following {
-  readonly revision: string;
+  readonly resourceVersion: string;
   readonly timeoutSeconds: number;
 }
 
@@ -145,7 +147,7 @@ export const followChanges = (
         ...queryOf(selection),
         watch: 'true',
         allowWatchBookmarks: 'true',
-        resourceVersion: following.revision,
+        resourceVersion: following.resourceVersion,
         timeoutSeconds: String(following.timeoutSeconds),
       },
     });

@@ -18,8 +18,8 @@ import {
   openReservations,
   type Reservation,
 } from '../domain/drain/slots.ts';
-import type { Revision, Uid } from '../domain/ids.ts';
-import { isOlder } from '../domain/revisions.ts';
+import type { ResourceVersion, Uid } from '../domain/ids.ts';
+import { isOlder } from '../domain/resource-versions.ts';
 
 /** Nothing ends by time alone: looked at again after a day, as timers may not be longer. */
 const NO_END_MS = 24 * 3600 * 1000;
@@ -50,14 +50,14 @@ export interface BudgetInput {
 
 export interface BudgetContext extends Omit<BudgetInput, 'inFlight'> {
   /** How far the watch of budgets has come. */
-  readonly watched: Revision;
+  readonly watched: ResourceVersion;
   /** The pods that queue for a slot. */
   readonly queue: readonly Uid[];
   /** The pods that have a slot in hand and no answer yet, with the status it was given on. */
-  readonly calls: readonly { readonly pod: Uid; readonly on: Revision }[];
+  readonly calls: readonly { readonly pod: Uid; readonly on: ResourceVersion }[];
   readonly reservations: readonly Reservation[];
   /** The status on which the last call was refused. */
-  readonly refusedAt: Revision | null;
+  readonly refusedAt: ResourceVersion | null;
   /** Its watch has said nothing for too long and no probe was sent since. */
   readonly silent: boolean;
   readonly vanished: boolean;
@@ -86,10 +86,14 @@ export type BudgetEvent =
   | {
     readonly type: 'pod.departed';
     readonly pod: Uid;
-    readonly revision: Revision;
+    readonly resourceVersion: ResourceVersion;
     readonly nowMs: number;
   }
-  | { readonly type: 'watch.progressed'; readonly revision: Revision; readonly nowMs: number }
+  | {
+    readonly type: 'watch.progressed';
+    readonly resourceVersion: ResourceVersion;
+    readonly nowMs: number;
+  }
   | { readonly type: 'watch.silenced'; readonly nowMs: number };
 
 const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
@@ -108,7 +112,10 @@ const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> =>
   reservations: openReservations(context.reservations, context),
 });
 
-const newer = (left: Revision, right: Revision): Revision => (isOlder(left, right) ? right : left);
+const newer = (
+  left: ResourceVersion,
+  right: ResourceVersion,
+): ResourceVersion => (isOlder(left, right) ? right : left);
 
 const outcomes = {
   Accepted: 'Accepted',
@@ -166,7 +173,7 @@ export const budget = setup({
     addCall: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
       queue: context.queue.filter((uid) => uid !== pod.uid),
-      calls: [...context.calls, { pod: pod.uid, on: context.budget.revision }],
+      calls: [...context.calls, { pod: pod.uid, on: context.budget.resourceVersion }],
       reservations: beginReservation(context.reservations, pod, context.budget),
     })),
     /** No queued pod waits any more. */
@@ -193,9 +200,9 @@ export const budget = setup({
   description: 'The slots of one PodDisruptionBudget.',
   context: ({ input: { inFlight, ...input } }) => ({
     ...input,
-    watched: input.budget.revision,
+    watched: input.budget.resourceVersion,
     queue: [],
-    calls: inFlight.map(({ uid }) => ({ pod: uid, on: input.budget.revision })),
+    calls: inFlight.map(({ uid }) => ({ pod: uid, on: input.budget.resourceVersion })),
     reservations: inFlight.reduce<readonly Reservation[]>(
       (reservations, pod) => beginReservation(reservations, pod, input.budget),
       [],
@@ -209,7 +216,7 @@ export const budget = setup({
     'budget.observed': {
       target: '.counting',
       actions: assign(({ context, event: { budget: seen, nowMs } }) => {
-        const watched = newer(context.watched, seen.revision);
+        const watched = newer(context.watched, seen.resourceVersion);
         const next = { ...context, budget: seen, watched, nowMs, vanished: false };
         return { ...next, ...settled(next) };
       }),
@@ -233,8 +240,8 @@ export const budget = setup({
     },
     'pod.departed': {
       target: '.counting',
-      actions: assign(({ context, event: { pod, revision, nowMs } }) => {
-        const departure = { revision, nowMs };
+      actions: assign(({ context, event: { pod, resourceVersion, nowMs } }) => {
+        const departure = { resourceVersion, nowMs };
         const reservations = departReservation(context.reservations, pod, departure);
         const next = { ...context, nowMs, reservations };
         return { nowMs, ...settled(next) };
@@ -242,8 +249,8 @@ export const budget = setup({
     },
     'watch.progressed': {
       target: '.counting',
-      actions: assign(({ context, event: { revision, nowMs } }) => {
-        const next = { ...context, nowMs, watched: newer(context.watched, revision) };
+      actions: assign(({ context, event: { resourceVersion, nowMs } }) => {
+        const next = { ...context, nowMs, watched: newer(context.watched, resourceVersion) };
         return { ...next, silent: false, ...settled(next) };
       }),
     },

@@ -30,7 +30,7 @@ export interface ListWatchContext extends ListWatchInput {
   /** Failures since a watch last received something. */
   readonly attempt: number;
   /** From where to follow; null when only a list can tell. */
-  readonly revision: string | null;
+  readonly resourceVersion: string | null;
   /** True when the current watch has received something. */
   readonly received: boolean;
   /** False after pages that took longer than the server remembers. */
@@ -42,7 +42,10 @@ export interface ListWatchContext extends ListWatchInput {
 }
 
 /** Something arrived on the watch; sent once for each network chunk. */
-export type ListWatchEvent = { readonly type: 'watch.progressed'; readonly revision: string };
+export type ListWatchEvent = {
+  readonly type: 'watch.progressed';
+  readonly resourceVersion: string;
+};
 
 type Failure = Exclude<ListOutcome, { _tag: 'Listed' }> | Exclude<WatchEnding, { _tag: 'Ended' }>;
 
@@ -75,26 +78,32 @@ export const listWatch = setup({
     ),
     followChanges: required<
       WatchEnding,
-      { readonly resource: string; readonly revision: string; readonly timeoutSeconds: number }
+      {
+        readonly resource: string;
+        readonly resourceVersion: string;
+        readonly timeoutSeconds: number;
+      }
     >('followChanges'),
   },
   actions: {
     /** Shows the collected pages as the collection. */
     adoptList: () => {},
-    noteFailure: assign(({ context }, failure: Failure) => ({
+    setFailure: assign(({ context }, failure: Failure) => ({
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
       problem: failure.why,
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
-    forgetRevision: assign({ revision: null }),
+    clearResourceVersion: assign({ resourceVersion: null }),
     /** Pages that were too slow for the server are not tried again in pages. */
     askForWhole: assign({ paged: false }),
-    takeRevision: assign((_, outcome: ListOutcome) =>
-      outcome._tag === 'Listed' ? { revision: outcome.revision, paged: true, problem: '' } : {}
+    setResourceVersion: assign((_, outcome: ListOutcome) =>
+      outcome._tag === 'Listed'
+        ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
+        : {}
     ),
-    noteProgress: assign((_, revision: string) => ({
-      revision,
+    setProgress: assign((_, resourceVersion: string) => ({
+      resourceVersion,
       attempt: 0,
       received: true,
       problem: '',
@@ -108,7 +117,7 @@ export const listWatch = setup({
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
       ending._tag === 'Ended' && context.received,
-    revisionKnown: ({ context }) => context.revision !== null,
+    resourceVersionKnown: ({ context }) => context.resourceVersion !== null,
   },
   delays: {
     retryBackoff: ({ context }) =>
@@ -121,7 +130,7 @@ export const listWatch = setup({
   context: ({ input }) => ({
     ...input,
     attempt: 0,
-    revision: null,
+    resourceVersion: null,
     received: false,
     paged: true,
     retryAfterMs: 0,
@@ -141,21 +150,21 @@ export const listWatch = setup({
             guard: { type: 'listed', params: ({ event }) => event.output },
             target: 'watching',
             actions: [
-              { type: 'takeRevision', params: ({ event }) => event.output },
+              { type: 'setResourceVersion', params: ({ event }) => event.output },
               'adoptList',
             ],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'askForWhole'],
+            actions: [{ type: 'setFailure', params: failing }, 'askForWhole'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
     },
@@ -167,7 +176,7 @@ export const listWatch = setup({
         src: 'followChanges',
         input: ({ context }) => ({
           resource: context.resource,
-          revision: context.revision ?? '',
+          resourceVersion: context.resourceVersion ?? '',
           timeoutSeconds: watchSeconds(context.seed),
         }),
         onDone: [
@@ -179,19 +188,19 @@ export const listWatch = setup({
           {
             guard: { type: 'expiredAfterProgress', params: ({ event }) => event.output },
             target: 'listing',
-            actions: [{ type: 'noteFailure', params: failing }, 'forgetRevision'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'forgetRevision'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
       initial: 'opening',
@@ -201,13 +210,13 @@ export const listWatch = setup({
           on: {
             'watch.progressed': {
               target: 'following',
-              actions: { type: 'noteProgress', params: ({ event }) => event.revision },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },
@@ -218,13 +227,13 @@ export const listWatch = setup({
             'watch.progressed': {
               target: 'following',
               reenter: true,
-              actions: { type: 'noteProgress', params: ({ event }) => event.revision },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },
@@ -235,7 +244,9 @@ export const listWatch = setup({
       meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
       after: {
-        retryBackoff: [{ guard: 'revisionKnown', target: 'watching' }, { target: 'listing' }],
+        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
+          target: 'listing',
+        }],
       },
     },
     refused: {
@@ -243,7 +254,9 @@ export const listWatch = setup({
       meta: { reason: 'CollectionRefused' },
       tags: 'waiting',
       after: {
-        retryBackoff: [{ guard: 'revisionKnown', target: 'watching' }, { target: 'listing' }],
+        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
+          target: 'listing',
+        }],
       },
     },
   },

@@ -6,7 +6,7 @@ import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/dra
 import type { PodCounts } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 
@@ -16,7 +16,7 @@ export interface NodeDrainInput extends DrainStateInput {
 
 export interface NodeDrainContext extends DrainState {
   /** What the last patch was decided on. */
-  readonly decidedOn: Revision | null;
+  readonly decidedOn: ResourceVersion | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
   /** Why the last patch did not land; empty when it did. */
   readonly problem: string;
@@ -114,7 +114,7 @@ export const clock = {
 } as const;
 
 /** How long the UpcomingNode may take to show the end before the Node shows it. */
-export const END_SHOWN_MS_MAX = 30_000;
+export const SHOW_END_MS_MAX = 30_000;
 
 const RETRY = { firstMs: 500, lastMs: 30_000 };
 

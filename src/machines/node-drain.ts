@@ -36,7 +36,6 @@ import {
   answered,
   clock,
   counted,
-  END_SHOWN_MS_MAX,
   ended,
   joined,
   moved,
@@ -48,6 +47,7 @@ import {
   type NodeDrainInput,
   observed,
   type PodsObserved,
+  SHOW_END_MS_MAX,
   writeBackoffMs,
 } from './node-drain-context.ts';
 import { required } from './required.ts';
@@ -88,7 +88,7 @@ export const nodeDrain = setup({
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
-    setDecision: assign(({ context }) => ({ decidedOn: context.node?.revision ?? null })),
+    setDecision: assign(({ context }) => ({ decidedOn: context.node?.resourceVersion ?? null })),
     setNextOrder: assign(({ context }) => withNextOrder(context)),
     addOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
@@ -109,14 +109,14 @@ export const nodeDrain = setup({
       const decision = nextDecision(context);
       return decision?._tag === 'Ended' || decision?._tag === 'Landed';
     },
-    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Foreign',
+    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Unrecognized',
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
     neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** What the patch was decided on is not what is known by now. */
     movedOn: ({ context: { outcome, node, decidedOn } }) =>
-      outcome === 'Conflict' && node?.revision !== decidedOn,
+      outcome === 'Conflict' && node?.resourceVersion !== decidedOn,
     failed: ({ context }) => context.outcome === 'Fault' || context.outcome === 'Refused',
     paused: ({ context }) => context.pausedAll || context.node?.paused === true,
     flowing: ({ context }) => !context.pausedAll && context.node?.paused !== true,
@@ -135,7 +135,7 @@ export const nodeDrain = setup({
     clockStep: ({ context }) => clockStepMs(context),
     tierWait: ({ context }) => context.tierWaitMs,
     writeBackoff: ({ context }) => writeBackoffMs(context),
-    endShownBound: END_SHOWN_MS_MAX,
+    showEndBound: SHOW_END_MS_MAX,
   },
 }).createMachine({
   id: 'nodeDrain',
@@ -324,7 +324,7 @@ export const nodeDrain = setup({
                 onDone: 'deciding',
                 onError: 'deciding',
               },
-              after: { endShownBound: 'deciding' },
+              after: { showEndBound: 'deciding' },
             },
             deciding: {
               description: 'Decides whether the Node shows the end.',

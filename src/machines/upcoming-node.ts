@@ -13,13 +13,13 @@ import { sameJson } from '../domain/json-equality.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
-import { isOlder } from '../domain/revisions.ts';
-import type { HoldingFact } from '../domain/shown-phase.ts';
+import { isOlder } from '../domain/resource-versions.ts';
+import type { HoldingFact } from '../domain/object-phase.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -31,7 +31,7 @@ import type {
   UpcomingNodeContext,
   UpcomingNodeEvent,
   UpcomingNodeInput,
-} from './upcoming-node-terms.ts';
+} from './upcoming-node-context.ts';
 import {
   afterAnswer,
   afterTry,
@@ -65,8 +65,8 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
 
 /** True when the object's time is over and it is not there, or never was. */
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
-  const standing = standingOf(facts);
-  return facts.current === null && (standing === null || endsObject(standing));
+  const phase = machinePhaseOf(facts);
+  return facts.current === null && (phase === null || endsObject(phase));
 };
 
 /** A Node that is as it was has not taken the patch. */
@@ -127,13 +127,13 @@ export const upcomingNode = setup({
     setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...knownWith(context, { current }),
-      newest: current.revision,
+      newest: current.resourceVersion,
     })),
-    setVanished: assign(({ context }, { revision }: Pick<Current, 'revision'>) => {
+    setVanished: assign(({ context }, { resourceVersion }: Pick<Current, 'resourceVersion'>) => {
       const { newest } = context;
       return {
         ...knownWith(context, { current: null }),
-        newest: newest !== null && isOlder(revision, newest) ? newest : revision,
+        newest: newest !== null && isOlder(resourceVersion, newest) ? newest : resourceVersion,
       };
     }),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
@@ -147,7 +147,7 @@ export const upcomingNode = setup({
       const node = outcome._tag === 'Written' ? outcome.current : null;
       return { ...tries, ...knownWith(context, { node }) };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -168,7 +168,7 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.machineId, input.facts),
-    newest: input.facts.current?.revision ?? null,
+    newest: input.facts.current?.resourceVersion ?? null,
     base: null,
     ...UNTRIED,
   }),
@@ -177,7 +177,7 @@ export const upcomingNode = setup({
     'machine.observed': { actions: setReported },
     'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.current },
+      guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {

@@ -20,7 +20,7 @@ export const hasDrain = ({ cordons }: Pick<DrainedNode, 'cordons'>): boolean =>
 export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly string[] =>
   Object.entries(cordons).filter(([owner, text]) => {
     const reading = readCordon(text);
-    return isDrainer(owner) || reading._tag === 'Foreign' || reading.annotation.ended === null;
+    return isDrainer(owner) || reading._tag === 'Unrecognized' || reading.annotation.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
 /** The annotation of the drain that goes on, or else of the last one; `undefined` without one. */

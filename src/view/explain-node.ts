@@ -6,7 +6,7 @@
  * shows.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
-import { CORDON_PREFIX, foreignCordons } from '../domain/drain/cordon.ts';
+import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import {
@@ -166,7 +166,7 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
 ];
 
 const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
-  foreignCordons(node).map(({ owner, why }) => ({
+  unrecognizedCordons(node).map(({ owner, why }) => ({
     field: `metadata.annotations[${CORDON_PREFIX}${owner}]`,
     problem: `cannot be read: ${why}`,
     remedy: 'It is left alone; remove it when nobody needs it',

@@ -7,7 +7,7 @@
  */
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
-import { type DemandStanding, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
+import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
@@ -32,7 +32,7 @@ const noDemand = (why: string): Verdict => ({
   action: '',
 });
 
-const NO_DEMAND: Readonly<Record<Exclude<DemandStanding, 'Wanted'>, Verdict>> = {
+const NO_DEMAND: Readonly<Record<Exclude<DemandStatus, 'Wanted'>, Verdict>> = {
   Finished: noDemand('It has finished, so it takes no capacity any more'),
   OfDaemonSet: noDemand('It belongs to a DaemonSet: each new node brings one of its own along'),
   Mirror: noDemand('It is a mirror pod: the kubelet runs it from a file on its node'),
@@ -94,7 +94,7 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
   const { pod } = facts;
   const demand = projectPodDemand(pod);
   const wanted = demand && requestOfPod(demand, NO_DEFAULTS);
-  const demandStatus = demand?.standing ?? 'LeftOut';
+  const demandStatus = demand?.status ?? 'LeftOut';
   const { verdict, details } = wanted === undefined
     ? { verdict: NO_DEMAND[demandStatus === 'Wanted' ? 'LeftOut' : demandStatus], details: [] }
     : findingOf(facts, wanted);

@@ -69,7 +69,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
 
 /** Resolves when the session has told `count` machines. */
 const received = (session: FleetSession, count: number): Promise<unknown> =>
-  firstValueFrom(session.news.pipe(skip(count - 1), take(1)));
+  firstValueFrom(session.shardEvents.pipe(skip(count - 1), take(1)));
 
 /** A session whose frames come by a call in this process. */
 export interface FedSession {

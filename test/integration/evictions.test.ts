@@ -145,8 +145,8 @@ const town = async (
       })),
     );
     await eventually(async () => {
-      const shown = await cluster.list(budgets);
-      return shown.every((one) => (numberAt(one, 'status', 'disruptionsAllowed') ?? 0) > 0);
+      const current = await cluster.list(budgets);
+      return current.every((one) => (numberAt(one, 'status', 'disruptionsAllowed') ?? 0) > 0);
     }, { what: 'the budgets to open', ...seconds(60) });
   }
   for (const name of nodes) {

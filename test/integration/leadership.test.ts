@@ -54,7 +54,7 @@ const renewedMs = async (bed: Testbed, lease: string): Promise<number> =>
   Date.parse(textAt(await leaseOf(bed, lease), 'renewTime') ?? '');
 
 const standsBy = ({ identity, leadership }: Candidate): Promise<boolean> =>
-  eventually(() => leadership.actor?.getSnapshot().matches('standingBy'), {
+  eventually(() => leadership.actor?.getSnapshot().matches('standby'), {
     what: `${identity} to stand by`,
     everyMs: 10,
   });

@@ -21,7 +21,7 @@ const make = async (cluster: ClusterClient, one: PodDemandCase, index: number): 
 };
 
 /** The fields that a case is about, as a request has them. */
-const shownFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
+const currentFieldsFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
   Object.fromEntries(
     Object.keys(one.expected ?? {}).map((field) => [field, spec[field] ?? null]),
   );
@@ -52,12 +52,12 @@ describeWithTestbed('the request of a pod, on a real API server', { print: () =>
     const table = SERVED.map((one, index) => {
       const request = requests.get(uidOf(pods.get(podName(index))));
       const spec = asRecord(valueAt(request, 'spec'));
-      const shown = spec === undefined ? 'no request' : shownFor(one, spec);
-      return { title: one.title, shown };
+      const current = spec === undefined ? 'no request' : currentFieldsFor(one, spec);
+      return { title: one.title, current };
     });
     expect(table).toEqual(SERVED.map((one) => ({
       title: one.title,
-      shown: one.none === undefined ? one.expected ?? {} : 'no request',
+      current: one.none === undefined ? one.expected ?? {} : 'no request',
     })));
 
     const warned = SERVED.map(({ warned: fields = [] }, index) => ({ index, fields }));

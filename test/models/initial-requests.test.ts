@@ -11,12 +11,12 @@ describeModel('initialRequests', {
   wire: () => provideInitialRequests(NEVER, silentTelemetry),
   inputs: [{ missing: 2 }],
   events: { 'requests.observed': [{ missing: 1 }, { missing: 0 }] },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { missing } = snapshot.context;
     if (snapshot.matches('made')) expect(missing, 'none is missing').toBe(0);
     else expect(missing).toBeGreaterThan(0);
-    expect(acts.includes('recordLate'), 'late is recorded once').toBe(
-      acts.length > 0 && snapshot.matches('late'),
+    expect(actions.includes('recordLate'), 'late is recorded once').toBe(
+      actions.length > 0 && snapshot.matches('late'),
     );
   },
   crash: {

@@ -10,7 +10,7 @@ import {
   reclaimInstruction,
   type ReclaimInstructionContext,
 } from '../../src/machines/reclaim-instruction.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const entry = (
   machine: string,
@@ -32,10 +32,10 @@ const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
   entries.filter(({ phase }) => phase === 'Cordoned').map(({ machine }) => machine);
 
 /** The statechart as it lives, down to the outbox. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const ignore = (): void => {};
   return provideReclaim({
-    queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
+    queueAck: (ack) => invoked.perform<boolean>('queueAck', ack),
     releaseEvictions: ignore,
     recordUnseen: ignore,
     recordNeverSeen: ignore,
@@ -62,11 +62,11 @@ describeModel('reclaimInstruction', {
     ],
     'xstate.done.actor.queueAck': [{ output: true }, { output: false }],
   },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { started, entries, ackPending }: ReclaimInstructionContext = snapshot.context;
-    if (acts.includes('invoke:queueAck')) {
+    if (actions.includes('invoke:queueAck')) {
       expect(ackPending, 'an ack that nobody waits for').toBe(true);
-      expect(acts.includes('releaseEvictions') || started !== null).toBe(true);
+      expect(actions.includes('releaseEvictions') || started !== null).toBe(true);
     }
     if (started !== null) {
       expect(started, 'a node is counted before its cordon').toBeLessThanOrEqual(

@@ -17,7 +17,7 @@ export interface RetiredNames {
 export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['voice', 'voices', '~words'], use: '"…Events", "…Actions" or "…Text"' },
   { retired: ['deeds', 'doings', 'acts'], use: '"…Actions" or "…-actor.ts"' },
-  { retired: ['/~terms'], use: '"…-types"' },
+  { retired: ['/~terms'], use: '"…-context"' },
   {
     retired: ['population', 'populations', 'roster', 'rosters', '~member', '~members'],
     use: '"ActorRegistry", "…Index" or "…Entry"',
@@ -71,10 +71,13 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['revision', 'revisions'],
     use: '"resourceVersion"',
-    // A revision of the repository; of the store, which counts as etcd does.
+    // A revision of the repository; of the store of a cluster, which counts as etcd does.
     allowed: [
       'packages/embedded-kubernetes/',
       'src/cli/charts',
+      'test/bench/cluster.ts',
+      'test/models/cluster/list-watch-harness.ts',
+      'test/simulation/',
       'test/unit/cli/charts',
       'tools/testbed/',
     ],

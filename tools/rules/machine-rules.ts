@@ -9,19 +9,19 @@ const machines: RuleChapter = {
       id: 'UPN-01',
       text: 'Each state of a machine has its phase, and every ending comes out right: Drained ' +
         'is shown before the object goes; a machine that is IDLE is no longer ours.',
-      shownBy: ['wire phases:'],
+      testedBy: ['wire phases:'],
     },
     {
       id: 'UPN-02',
       text: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
         'deleted then; never on silence, never before, and nothing that is not ours.',
-      shownBy: ['wire resync:'],
+      testedBy: ['wire resync:'],
     },
     {
       id: 'UPN-03',
       text: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
         'by label, then by the name in the entry. `nodeRef` is filled from what is seen.',
-      shownBy: [
+      testedBy: [
         'test/unit/domain/node-matching.test.ts',
         'upcomingNodes: is referred to when it is seen',
         'upcomingNodes: is found for a reclaim by every rule',
@@ -31,12 +31,12 @@ const machines: RuleChapter = {
       id: 'UPN-04',
       text: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
         'name; the annotation `bigfleet.lucy.sh/machine-id` holds the id.',
-      shownBy: ['names:', 'upcomingNodes: a machine with an id that is no DNS label'],
+      testedBy: ['names:', 'upcomingNodes: a machine with an id that is no DNS label'],
     },
     {
       id: 'UPN-05',
       text: 'Nothing is written when nothing changed; a new machine costs two writes.',
-      shownBy: [
+      testedBy: [
         'upcomingNodes: a new machine costs two writes',
         'upcomingNodes: nothing is written when',
         'upcomingNodes: three transitions at once',
@@ -46,7 +46,7 @@ const machines: RuleChapter = {
       id: 'UPN-06',
       text: 'A write that fails is tried again until it lands or a newer frame replaces it; ' +
         'every machine ends in the state of its last frame.',
-      shownBy: [
+      testedBy: [
         'upcomingNodes: every machine ends in the state of its last frame',
         'upcomingNodes: an answer that was lost on the way',
       ],
@@ -54,7 +54,7 @@ const machines: RuleChapter = {
     {
       id: 'UPN-07',
       text: '`provisioningStartTime` is set once, at creation.',
-      shownBy: [
+      testedBy: [
         'upcomingNodes: keeps the start time that stands there',
         'upcomingNodes: owes a creation, then the first status',
       ],
@@ -62,18 +62,18 @@ const machines: RuleChapter = {
     {
       id: 'UPN-08',
       text: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
-      shownBy: ['upcomingNodes: tells its first readiness in one Event'],
+      testedBy: ['upcomingNodes: tells its first readiness in one Event'],
     },
     {
       id: 'UPN-09',
       text: 'Unknown transitions are counted and followed.',
-      shownBy: ['upcomingNodes: an unknown step is counted and followed'],
+      testedBy: ['upcomingNodes: an unknown step is counted and followed'],
     },
     {
       id: 'AVC-01',
       text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
         'deleted when nothing is left and the confidence is none.',
-      shownBy: ['availableCapacities:'],
+      testedBy: ['availableCapacities:'],
     },
   ],
 };
@@ -86,17 +86,17 @@ const resources: RuleChapter = {
       id: 'CRD-01',
       text: 'The manifests are made from the schemas and accepted by the API server, with ' +
         'their scopes, short names, columns, category and status subresource.',
-      shownBy: ['crd:', 'test/unit/api/resources.test.ts'],
+      testedBy: ['crd:', 'test/unit/api/resources.test.ts'],
     },
     {
       id: 'CRD-02',
       text: 'CapacityRequests can be selected by `status.phase`.',
-      shownBy: ['crd selectable:'],
+      testedBy: ['crd selectable:'],
     },
     {
       id: 'CRD-03',
       text: 'What a schema cannot say is said by rules with a sentence each.',
-      shownBy: ['rule:'],
+      testedBy: ['rule:'],
     },
   ],
 };

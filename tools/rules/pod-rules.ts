@@ -10,7 +10,7 @@ const pods: RuleChapter = {
       text:
         'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
-      shownBy: [
+      testedBy: [
         'test/unit/pods/pod-demands.test.ts',
         'pods: every story ends with exactly one request',
         'of 10,000 of which 5,000 finish',
@@ -22,7 +22,7 @@ const pods: RuleChapter = {
         'A request asks for what its pod requires: node selector, first term of required affinity, ' +
         'co-location, hard spread, priority and penalties; pods of DaemonSets and mirror pods are ' +
         'no demand; what cannot be said is left out with a Warning.',
-      shownBy: [
+      testedBy: [
         'test/unit/domain/pod-demand/pod-request.test.ts',
         'test/integration/pod-demand-cases.test.ts',
         'pods of DaemonSets, mirror pods and finished pods',
@@ -32,7 +32,7 @@ const pods: RuleChapter = {
       id: 'POD-03',
       text: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
         'overhead and pod-level resources included, and what a resize in place has granted.',
-      shownBy: [
+      testedBy: [
         'a node of exactly the computed size takes the pod',
         'a pod that is resized in place takes as much',
       ],
@@ -41,34 +41,34 @@ const pods: RuleChapter = {
       id: 'POD-04',
       text: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
         'on no other.',
-      shownBy: ['the nodes whose labels satisfy the requirements'],
+      testedBy: ['the nodes whose labels satisfy the requirements'],
     },
     {
       id: 'POD-05',
       text: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
         'one.',
-      shownBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
+      testedBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
     },
     {
       id: 'POD-06',
       text: 'A request that another controller made for the pod is adopted; extras are deleted.',
-      shownBy: ['requests of another controller are adopted'],
+      testedBy: ['requests of another controller are adopted'],
     },
     {
       id: 'POD-07',
       text: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
         'no demand.',
-      shownBy: ['namespaces and pods that selectors leave out'],
+      testedBy: ['namespaces and pods that selectors leave out'],
     },
     {
       id: 'POD-08',
       text: 'A pod costs at most two writes, and a deletion when it finishes.',
-      shownBy: ['of 10,000 of which 5,000 finish'],
+      testedBy: ['of 10,000 of which 5,000 finish'],
     },
     {
       id: 'POD-09',
       text: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
-      shownBy: ['make one request a pod between them'],
+      testedBy: ['make one request a pod between them'],
     },
     {
       id: 'POD-10',
@@ -76,7 +76,7 @@ const pods: RuleChapter = {
         'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
         'the shard nothing before the pods that it finds without a request have theirs, or a ' +
         'minute is over.',
-      shownBy: [
+      testedBy: [
         '100 of a ReplicaSet, one by one',
         '100 of a ReplicaSet at once',
         'test/unit/pods/initial-requests.test.ts',
@@ -86,7 +86,7 @@ const pods: RuleChapter = {
       id: 'POD-11',
       text: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
         'nobody else doing anything.',
-      shownBy: ['runs pods that fit nowhere'],
+      testedBy: ['runs pods that fit nowhere'],
     },
   ],
 };

@@ -7,7 +7,7 @@
 export interface Rule {
   readonly id: string;
   readonly text: string;
-  readonly shownBy: readonly string[];
+  readonly testedBy: readonly string[];
 }
 
 /** Rules that belong together. */

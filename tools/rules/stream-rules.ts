@@ -10,7 +10,7 @@ const stream: RuleChapter = {
       text: 'The operator dials. `Hello`, with the cluster id and protocol version ' +
         '`v1alpha1`, is the first frame of every stream. Frames that come before it is ' +
         'acknowledged are heard.',
-      shownBy: ['wire 1:'],
+      testedBy: ['wire 1:'],
     },
     {
       id: 'WIRE-02',
@@ -19,20 +19,20 @@ const stream: RuleChapter = {
         'acknowledgement, which names nothing, belongs to exactly one; without an ' +
         'acknowledgement for three intervals the stream is given up, said, and dialled ' +
         'again. One bad CapacityRequest never gets into it.',
-      shownBy: ['wire 2:'],
+      testedBy: ['wire 2:'],
     },
     {
       id: 'WIRE-03',
       text: 'Replies wait in a queue of 256; when it is full the newest is turned away and ' +
         'counted. Roll-ups and replies never wait behind one another. Replies of an ended ' +
         'stream are forgotten.',
-      shownBy: ['wire 3:'],
+      testedBy: ['wire 3:'],
     },
     {
       id: 'WIRE-04',
       text: 'The latest frame of a machine counts; there is never more than one write under ' +
         'way for a machine, and 32 machines are written at once.',
-      shownBy: ['wire 4:'],
+      testedBy: ['wire 4:'],
     },
     {
       id: 'WIRE-05',
@@ -42,19 +42,19 @@ const stream: RuleChapter = {
         'known demand is sent on for as long as this process may lead; after that nobody can know ' +
         'who leads, the session is closed, and the shard keeps the last demand by itself. A ' +
         'request that was good and turns bad keeps its last good reading until it is deleted.',
-      shownBy: ['wire 5:'],
+      testedBy: ['wire 5:'],
     },
     {
       id: 'WIRE-06',
       text: 'Keepalive pings are further apart than a Go server forgives (five minutes). A ' +
         'dead peer is noticed by the acknowledgement that does not come.',
-      shownBy: ['wire 6:', 'throws a client out that pings more often'],
+      testedBy: ['wire 6:', 'throws a client out that pings more often'],
     },
     {
       id: 'WIRE-07',
       text: 'Reconnects back off with jitter from 500 ms to 30 s; the first acknowledged ' +
         'roll-up of a stream resets the backoff.',
-      shownBy: ['wire 7:'],
+      testedBy: ['wire 7:'],
     },
     {
       id: 'WIRE-08',
@@ -64,20 +64,20 @@ const stream: RuleChapter = {
         'half-written rotation keeps the pair before it; the running stream stays and the ' +
         'next dial uses the new pair. Some of the flags without the others are an error ' +
         'at start.',
-      shownBy: ['wire 8:'],
+      testedBy: ['wire 8:'],
     },
     {
       id: 'WIRE-09',
       text: 'A bootstrap pull is answered on arrival, before the next frame is looked at and ' +
         'behind no write to the API server.',
-      shownBy: ['wire 9:'],
+      testedBy: ['wire 9:'],
     },
     {
       id: 'WIRE-10',
       text: 'Only the acknowledgements `hello` and `rollup` exist; their term and epoch are ' +
         'logged and never acted on. The first `rollup` acknowledgement of a stream proves ' +
         'that its replay is complete.',
-      shownBy: [
+      testedBy: [
         'a stream proves a resync by its first rollup ack only',
         'after a cut the replay comes before the resync is proven',
       ],
@@ -85,20 +85,20 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-11',
       text: 'The session never stops reading, whatever waits for whom.',
-      shownBy: ['20,000 frames are read while the shard takes nothing from us'],
+      testedBy: ['20,000 frames are read while the shard takes nothing from us'],
     },
     {
       id: 'WIRE-12',
       text: 'A stop half-closes the stream, waits for the shard for less than half a second, ' +
         'and is final.',
-      shownBy: ['a stop half-closes'],
+      testedBy: ['a stop half-closes'],
     },
     {
       id: 'WIRE-13',
       text:
         'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
         'that is done once its nodes are cordoned (DR-11).',
-      shownBy: ['a reclaim instruction is told', 'DR-11'],
+      testedBy: ['a reclaim instruction is told', 'DR-11'],
     },
   ],
 };
@@ -111,14 +111,14 @@ const messages: RuleChapter = {
       id: 'MSG-01',
       text: 'Every message is read from and written to the bytes of another implementation of ' +
         'Protocol Buffers; fields and values of a newer contract do not hinder reading.',
-      shownBy: ['test/unit/proto/golden.test.ts'],
+      testedBy: ['test/unit/proto/golden.test.ts'],
     },
     {
       id: 'MSG-02',
       text: 'Bytes that are no message, unknown enum values, empty machine ids and oversized ' +
         'label maps neither crash nor wedge the session; what was wrong is said and ' +
         'counted.',
-      shownBy: [
+      testedBy: [
         'test/unit/session/frames.test.ts',
         'bytes that are no message neither',
         'survives every odd frame',
@@ -127,7 +127,7 @@ const messages: RuleChapter = {
     {
       id: 'MSG-03',
       text: 'A machine whose replayed frame could not be read is not collected as stale.',
-      shownBy: [
+      testedBy: [
         'test/unit/session/malformed-frames.test.ts',
         'a replay with a frame that is no message',
       ],
@@ -136,7 +136,7 @@ const messages: RuleChapter = {
       id: 'MSG-04',
       text: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
         'and is reported with its size and what made it big.',
-      shownBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
+      testedBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
     },
   ],
 };

@@ -12,10 +12,10 @@ import type { WriteOutcome } from '../../domain/object-write.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import { PodRequests } from '../../effects/pod-requests.ts';
-import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-terms.ts';
+import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-context.ts';
 import { podDemand } from '../../machines/pod-demand.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
@@ -110,8 +110,8 @@ type Machine = typeof podDemand;
 export type PodActor = Actor<Machine>;
 
 /** True when the pod is gone and its requests are still there. */
-const isLeaving = ({ standing, requests }: ObservedFacts): boolean =>
-  standing === 'Gone' && requests.length > 0;
+const isLeaving = ({ status, requests }: ObservedFacts): boolean =>
+  status === 'Gone' && requests.length > 0;
 
 /** What the actors read, and where they record. */
 export interface PodDemandActorsOptions {
@@ -255,22 +255,22 @@ class PodActors implements PodDemandActors {
   /** True when the caches show all that the actor knows. */
   #isCached(pod: PodEntry, { facts, gone }: PodDemandContext): boolean {
     const { request, index } = this.#options;
-    return facts.requests.every(({ key, uid, revision }) => {
+    return facts.requests.every(({ key, uid, resourceVersion }) => {
       const cached = request(key);
-      return cached?.uid === uid && !isOlder(cached.revision, revision);
+      return cached?.uid === uid && !isOlder(cached.resourceVersion, resourceVersion);
     }) && index.facts(pod).requests.every(({ uid }) => !gone.includes(uid));
   }
 
   #observe(pod: PodEntry, actor: PodActor): void {
     const known = actor.getSnapshot().context.facts;
-    const { standing, text, requests } = this.#options.index.facts(pod);
-    const isKnown = standing === (known.standing === 'Overdue' ? 'Gone' : known.standing);
+    const { status, text, requests } = this.#options.index.facts(pod);
+    const isKnown = status === (known.status === 'Overdue' ? 'Gone' : known.status);
     if (!isKnown || text !== known.text) {
-      actor.send({ type: 'pod.observed', standing, text });
+      actor.send({ type: 'pod.observed', status, text });
     }
     for (const request of requests) {
       const before = known.requests.find(({ uid }) => uid === request.uid);
-      if (before?.revision !== request.revision) {
+      if (before?.resourceVersion !== request.resourceVersion) {
         actor.send({ type: 'request.observed', request });
       }
     }

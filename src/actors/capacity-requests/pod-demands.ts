@@ -71,8 +71,8 @@ const presentIn = <T extends Identity>(
 /** Pods that are demand and have no request that is known of. */
 const withoutRequest = function* (index: PodIndex): Generator<Uid> {
   for (const pod of index.entries()) {
-    const { standing, requests } = index.facts(pod);
-    if (standing === 'Wanted' && requests.length === 0) yield pod.uid;
+    const { status, requests } = index.facts(pod);
+    if (status === 'Wanted' && requests.length === 0) yield pod.uid;
   }
 };
 
@@ -174,10 +174,10 @@ class PodDemands implements PodDemandRegistry {
   readonly #onPods = (fact: Fact<PodDemand>): void => {
     if (fact._tag === 'Absent') return this.#onPodGone(fact);
     for (const observed of presentIn(fact)) {
-      if (observed.standing !== 'Wanted') this.#initial.settle(observed.uid);
+      if (observed.status !== 'Wanted') this.#initial.settle(observed.uid);
       const pod = this.#index.putPod(observed);
       if (pod === undefined) continue;
-      if (observed.standing === 'Finished') this.#count('pod_terminal');
+      if (observed.status === 'Finished') this.#count('pod_terminal');
       else if (pod.keys.length > 0) this.#count('cr_exists');
       this.#consider(pod);
     }

@@ -9,8 +9,8 @@ import { Effect } from 'effect';
 import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Collection, Fact } from '../../domain/facts.ts';
-import type { ObjectKey, Revision, Uid } from '../../domain/ids.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import type { ObjectKey, ResourceVersion, Uid } from '../../domain/ids.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacity-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -36,7 +36,7 @@ export interface Acknowledgements {
 /** A patch that landed and that the cache has not shown yet. */
 interface Landed {
   readonly uid: Uid;
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
 }
 
 /** The requests of one roll-up, for measuring how long it took to acknowledge them. */
@@ -106,23 +106,25 @@ class KeptAcknowledgements implements Acknowledgements {
     else if (fact._tag === 'Present') this.#see(fact.object);
     else {
       for (const key of [...this.#landed.keys()]) {
-        const shown = this.#requests.get(key);
-        if (shown === undefined) this.#landed.delete(key);
-        else this.#see(shown);
+        const current = this.#requests.get(key);
+        if (current === undefined) this.#landed.delete(key);
+        else this.#see(current);
       }
     }
   };
 
   /** The cache shows what we wrote, or something newer: from here on it knows better than we. */
-  #see({ key, uid, revision }: CapacityRequestProjection): void {
+  #see({ key, uid, resourceVersion }: CapacityRequestProjection): void {
     const landed = this.#landed.get(key);
     if (landed === undefined) return;
-    if (landed.uid !== uid || !isOlder(revision, landed.revision)) this.#landed.delete(key);
+    if (landed.uid !== uid || !isOlder(resourceVersion, landed.resourceVersion)) {
+      this.#landed.delete(key);
+    }
   }
 
   #isDue({ key, uid }: CapacityRequestProjection): boolean {
-    const shown = this.#requests.get(key);
-    return shown?.uid === uid && wantsAck(shown.phase) && !this.#busy.has(uid) &&
+    const current = this.#requests.get(key);
+    return current?.uid === uid && wantsAck(current.phase) && !this.#busy.has(uid) &&
       this.#landed.get(key)?.uid !== uid;
   }
 
@@ -151,7 +153,7 @@ class KeptAcknowledgements implements Acknowledgements {
     }
     if (outcome._tag === 'Acknowledged') {
       telemetry.count('bigfleet_operator_acknowledged_total', 1);
-      this.#remember({ uid, revision: outcome.revision }, key);
+      this.#remember({ uid, resourceVersion: outcome.resourceVersion }, key);
     } else if (outcome._tag !== 'Gone') {
       telemetry.count('tidegate_acknowledgement_faults_total', 1);
       telemetry.log('warn', 'CapacityRequest not acknowledged yet', {
@@ -163,9 +165,9 @@ class KeptAcknowledgements implements Acknowledgements {
   }
 
   #remember(landed: Landed, key: ObjectKey): void {
-    const shown = this.#requests.get(key);
+    const current = this.#requests.get(key);
     // The watch may have been faster than the answer.
-    if (shown?.uid === landed.uid && isOlder(shown.revision, landed.revision)) {
+    if (current?.uid === landed.uid && isOlder(current.resourceVersion, landed.resourceVersion)) {
       this.#landed.set(key, landed);
     }
   }

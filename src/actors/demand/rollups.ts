@@ -24,7 +24,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 export interface RollupsOptions {
   readonly session: Pick<
     FleetSession,
-    'news' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
+    'shardEvents' | 'acknowledged' | 'offerRollup' | 'demandListed' | 'leading'
   >;
   readonly requests: Pick<Informer<CapacityRequestProjection>, 'facts' | 'get'>;
   /** `--rollup-interval`. */
@@ -74,7 +74,7 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
   return {
     observe: (request: CapacityRequestProjection, observed: Observed): void => {
       if (observed._tag === 'Counted') unrecorded.delete(request.key);
-      else if (observed.isNews) unrecorded.set(request.key, request);
+      else if (observed.isNew) unrecorded.set(request.key, request);
     },
     /** Drops all but these. */
     retain: (unreadable: readonly CapacityRequestProjection[]): void => {
@@ -158,7 +158,7 @@ export const startRollups = (
   }));
   // Before the facts: the first list may open a stream at once.
   subscription.add(
-    session.news.pipe(
+    session.shardEvents.pipe(
       filter(({ _tag }) => _tag === 'StreamOpened' || _tag === 'StreamEnded'),
       switchMap(({ _tag }) =>
         _tag === 'StreamEnded'

@@ -7,7 +7,7 @@
 import { Subject } from 'rxjs';
 import { fromPromise } from 'xstate';
 import type { KeyPair } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
 import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
@@ -27,7 +27,7 @@ const OUTBOX_LIMIT = 256;
 
 /** What outlives a stream and an actor of the session; there is one for each process. */
 export interface SessionState {
-  readonly news: Subject<SessionNews>;
+  readonly shardEvents: Subject<ShardEvent>;
   readonly acknowledged: Subject<Rollup>;
   readonly rollups: Subject<Rollup>;
   /** The statechart is ready for the next roll-up. */
@@ -51,7 +51,7 @@ export interface SessionDependencies {
 export const sessionState = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
 ): SessionState => ({
-  news: new Subject(),
+  shardEvents: new Subject(),
   acknowledged: new Subject(),
   rollups: new Subject(),
   requests: new Subject(),
@@ -69,7 +69,7 @@ export const publishStreamEnded = (state: SessionState): void => {
   const { openStream: stream } = state;
   if (stream === undefined) return;
   state.openStream = undefined;
-  state.news.next({ _tag: 'StreamEnded', stream });
+  state.shardEvents.next({ _tag: 'StreamEnded', stream });
 };
 
 const recordAcknowledged = ({ environment, state }: SessionDependencies): void => {
@@ -116,11 +116,11 @@ export const provideFleetSession = (
         // What was outstanding ended with its stream: it is built afresh, not acknowledged.
         state.outstanding = undefined;
         state.openStream = context.stream;
-        state.news.next({ _tag: 'StreamOpened', stream: context.stream });
+        state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       publishResynced: ({ context }) => {
         telemetry.log('info', 'Session resynced', { stream: context.stream });
-        state.news.next({ _tag: 'Resynced', stream: context.stream });
+        state.shardEvents.next({ _tag: 'Resynced', stream: context.stream });
       },
       logUnprovenResync: ({ context }) =>
         telemetry.log('warn', 'Resync not proven: a frame of the replay was unreadable', {
@@ -148,7 +148,7 @@ export const sessionPort = (
     telemetry: sampledLogger(telemetry),
     render,
     reply: state.outbox.offer,
-    news: state.news,
+    shardEvents: state.shardEvents,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),

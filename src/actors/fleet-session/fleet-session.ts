@@ -1,8 +1,8 @@
 /**
  * The session with the shard at work: the statechart, its stream and its key pair.
  *
- * Promises: frames go straight to `news` and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
+ * Promises: frames go straight to `shardEvents` and never wait for a decision, a write or a reader;
+ * a bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
  * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
  * of leadership, demand and key pair what the crashed one knew.
  */
@@ -10,7 +10,7 @@ import { Effect } from 'effect';
 import { BehaviorSubject, exhaustMap, type Observable, Subscription, timer } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
 import { type CredentialFiles, Credentials } from '../../effects/credentials.ts';
@@ -28,13 +28,13 @@ import {
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { shownState, stateRecorder } from './session-events.ts';
+import { sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
 export interface FleetSession {
   /** Hot: what the shard sends, as it arrives. */
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
   /** Whether this process leads, from now on; completes when the session is over. */
@@ -82,7 +82,7 @@ class ShardSession implements FleetSession {
   readonly #ended = Promise.withResolvers<void>();
   readonly #recordState: (state: string) => void;
   #stopRequested = false;
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly acknowledged: Observable<Rollup>;
   readonly leading = this.#leading.asObservable();
   readonly reply: (reply: Reply) => boolean;
@@ -90,7 +90,7 @@ class ShardSession implements FleetSession {
   constructor(environment: ActorEnvironment<SessionServices>, options: FleetSessionOptions) {
     this.#state = sessionState(environment);
     this.#dependencies = { environment, options, state: this.#state };
-    this.news = this.#state.news.asObservable();
+    this.shardEvents = this.#state.shardEvents.asObservable();
     this.acknowledged = this.#state.acknowledged.asObservable();
     this.reply = this.#state.outbox.offer;
     this.#recordState = stateRecorder(environment);
@@ -141,13 +141,13 @@ class ShardSession implements FleetSession {
       onStart: (facts, actor) => eventsOf(facts).forEach((event) => actor.send(event)),
       onSnapshot: (facts, snapshot) => this.#onSnapshot(facts, snapshot),
       onCrash: () => this.#onCrash(),
-      stateOf: shownState,
+      stateOf: sessionStateName,
     });
   }
 
   #onSnapshot(facts: SessionFacts, snapshot: SnapshotFrom<typeof fleetSession>): void {
     facts.stream = snapshot.context.stream;
-    this.#recordState(shownState(snapshot));
+    this.#recordState(sessionStateName(snapshot));
     if (snapshot.status === 'done') this.#end();
   }
 

@@ -6,7 +6,7 @@
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
-import type { BootstrapPull, ReclaimOrder, SessionNews, ShardFrame } from '../../domain/frames.ts';
+import type { BootstrapPull, ReclaimOrder, ShardEvent, ShardFrame } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
 import { cutText } from '../../domain/text.ts';
@@ -20,7 +20,7 @@ export interface FrameDependencies {
   readonly telemetry: Telemetry;
   readonly render: RenderBootstrap;
   readonly reply: (reply: Reply) => boolean;
-  readonly news: Pick<Observer<SessionNews>, 'next'>;
+  readonly shardEvents: Pick<Observer<ShardEvent>, 'next'>;
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
   /** A frame was lost that may have been about any machine. */
@@ -62,7 +62,10 @@ const answer = (
   }
 };
 
-const publishReclaim = ({ telemetry, news }: FrameDependencies, order: ReclaimOrder): void => {
+const publishReclaim = (
+  { telemetry, shardEvents }: FrameDependencies,
+  order: ReclaimOrder,
+): void => {
   telemetry.count('tidegate_reclaim_instructions_total', 1);
   telemetry.log('info', 'Reclaim ordered', {
     instruction: order.instructionId,
@@ -70,7 +73,7 @@ const publishReclaim = ({ telemetry, news }: FrameDependencies, order: ReclaimOr
     graceSeconds: order.graceSeconds,
     preemptorPriority: order.preemptorPriority,
   });
-  news.next({ _tag: 'ReclaimOrdered', order });
+  shardEvents.next({ _tag: 'ReclaimOrdered', order });
 };
 
 const onAck = (
@@ -84,13 +87,13 @@ const onAck = (
 };
 
 const onUnreadable = (
-  { telemetry, news, onReplayGap }: FrameDependencies,
+  { telemetry, shardEvents, onReplayGap }: FrameDependencies,
   frame: Extract<ShardFrame, { _tag: 'Unreadable' }>,
 ): void => {
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
   if (frame.leavesGap) onReplayGap();
   if (frame.machineId !== undefined) {
-    news.next({ _tag: 'MachineMalformed', machineId: frame.machineId });
+    shardEvents.next({ _tag: 'MachineMalformed', machineId: frame.machineId });
   }
 };
 
@@ -100,7 +103,7 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
   switch (frame._tag) {
     case 'MachineObserved':
     case 'CapacityObserved':
-      return dependencies.news.next(frame);
+      return dependencies.shardEvents.next(frame);
     case 'BootstrapPulled':
       return answer(dependencies, frame.pull.requestId, answerTo(dependencies, frame.pull));
     case 'BootstrapMalformed':

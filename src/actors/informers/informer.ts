@@ -9,7 +9,7 @@ import { concat, defer, type Observable, of, Subject } from 'rxjs';
 import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
-import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
 import type { WatchEnding } from '../../domain/list-watch.ts';
 import { identityOf } from '../../domain/object-meta.ts';
@@ -30,7 +30,7 @@ export interface Informer<T extends Identity> extends Collection<T> {
    * Hot: the revision up to which everything was published, after each chunk of the watch,
    * bookmarks included. Silent for as long as the watch is.
    */
-  readonly progress: Observable<Revision>;
+  readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
   /** The running statechart; `undefined` before the start and while it waits for a restart. */
@@ -50,7 +50,7 @@ export interface InformerOptions<T extends Identity> extends Selection {
 }
 
 /** The newest revision that `lines` carry, if any. */
-const revisionIn = (lines: readonly WatchLine[]): string | undefined =>
+const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
 /** Logs the first failure and the recovery, not every retry between them. */
@@ -75,7 +75,7 @@ export const makeInformer = <T extends Identity>(
   const { telemetry } = environment;
   const projection: Projection<T> = { resource: id, project };
   const store = makeInformerStore(projection, telemetry);
-  const progress = new Subject<Revision>();
+  const progress = new Subject<ResourceVersion>();
   const firstList = Promise.withResolvers<void>();
   const sink: ListWatchSink = {
     ...store,
@@ -83,12 +83,13 @@ export const makeInformer = <T extends Identity>(
       store.adoptPages();
       firstList.resolve();
     },
-    takeLines: (lines) => {
-      store.takeLines(lines);
+    applyLines: (lines) => {
+      store.applyLines(lines);
       const actor = registry.get(id);
-      const reached = revisionIn(lines) ?? actor?.getSnapshot().context.revision ?? '';
-      actor?.send({ type: 'watch.progressed', revision: reached });
-      if (reached !== '') progress.next(revision(reached));
+      const reached = resourceVersionIn(lines) ?? actor?.getSnapshot().context.resourceVersion ??
+        '';
+      actor?.send({ type: 'watch.progressed', resourceVersion: reached });
+      if (reached !== '') progress.next(resourceVersion(reached));
     },
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
@@ -133,13 +134,13 @@ export const startInformer = <T extends Identity>(
 /** Where lists and watches put what they read. */
 export interface InformerSink {
   /** Collects a page of raw objects; nothing is shown. */
-  readonly takePage: (objects: readonly unknown[]) => void;
+  readonly addPage: (objects: readonly unknown[]) => void;
   /** Forgets the collected pages. */
   readonly dropPages: () => void;
   /** Shows the collected pages as the collection. */
   readonly adoptPages: () => void;
   /** Applies the events of one chunk. */
-  readonly takeLines: (lines: readonly WatchLine[]) => void;
+  readonly applyLines: (lines: readonly WatchLine[]) => void;
 }
 
 /** A collection, the facts about it, and its intake. */
@@ -192,7 +193,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
   readonly get = (key: ObjectKey): T | undefined => this.#objects.get(key);
   readonly values = (): Iterable<T> => this.#objects.values();
 
-  readonly takePage = (raws: readonly unknown[]): void => {
+  readonly addPage = (raws: readonly unknown[]): void => {
     this.#listedCount += raws.length;
     for (const raw of raws) {
       const seen = this.#read(raw);
@@ -200,7 +201,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
       const object = seen === 'broken' ? this.#knownOf(raw) : seen;
       if (object === undefined) continue;
       const known = this.#objects.get(object.key);
-      const same = known?.revision === object.revision && known.uid === object.uid;
+      const same = known?.resourceVersion === object.resourceVersion && known.uid === object.uid;
       this.#pages.set(object.key, same ? known : object);
     }
   };
@@ -234,12 +235,12 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
     }
   };
 
-  readonly takeLines = (lines: readonly WatchLine[]): void => {
-    for (const line of lines) this.#takeLine(line);
+  readonly applyLines = (lines: readonly WatchLine[]): void => {
+    for (const line of lines) this.#applyLine(line);
     this.#showSize();
   };
 
-  #takeLine({ type, object }: WatchLine): void {
+  #applyLine({ type, object }: WatchLine): void {
     if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
     else if (type === 'DELETED') {
       const last = this.#read(object);
@@ -334,12 +335,12 @@ export const provideListWatch = (
       listPages: fromPromise(({ input: { resource, paged }, signal }) => {
         const { selection, sink } = targetOf(resource);
         sink.dropPages();
-        return runtime.runPromise(listPages(selection, paged, sink.takePage), { signal });
+        return runtime.runPromise(listPages(selection, paged, sink.addPage), { signal });
       }),
       followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
         const { selection, sink } = targetOf(resource);
         const followed = Effect.tap(
-          followChanges(selection, following, sink.takeLines),
+          followChanges(selection, following, sink.applyLines),
           (ending) => Effect.sync(() => sink.watchEnded(ending)),
         );
         return runtime.runPromise(followed, { signal });

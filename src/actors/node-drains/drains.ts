@@ -15,9 +15,9 @@ import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
-import { objectKey, type Revision } from '../../domain/ids.ts';
+import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
 import { sameJson } from '../../domain/json-equality.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
 import type { NodeDrainContext, NodeDrainEvent } from '../../machines/node-drain-context.ts';
@@ -85,7 +85,7 @@ export class DrainRegistry {
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
   /** Where the end of a drain stands: older observations of its Node show none. */
-  readonly #ends = new Map<string, Revision>();
+  readonly #ends = new Map<string, ResourceVersion>();
   /** Owners that have left and whose annotations may still be there. */
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
@@ -254,15 +254,15 @@ export class DrainRegistry {
     const { key, owner, node: { name } } = entry;
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
-    else this.#ends.set(key, context.node.revision);
+    else this.#ends.set(key, context.node.resourceVersion);
     if (context.withdrawn) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
     const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
-    const shown = context.node === null ? undefined : annotationOf(context.node, owner);
+    const current = context.node === null ? undefined : annotationOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
-      (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
+      (current?.ids.includes(id) === true && current.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
       this.#publish(entry, id, { phase: 'Ended', counted: isCounted(id) });
@@ -333,7 +333,7 @@ export class DrainRegistry {
     if (annotation === undefined) return void this.#withdrawn.delete(key);
     if (annotation.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
-    if (end !== undefined && isOlder(node.revision, end)) return;
+    if (end !== undefined && isOlder(node.resourceVersion, end)) return;
     this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
   }
 

@@ -10,7 +10,7 @@ import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.t
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import { objectKey } from '../../domain/ids.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
@@ -240,7 +240,10 @@ export interface NodeDrainActorOptions extends DrainTargets {
 }
 
 /** What the Node shows of a drain that crashed; `undefined` when it is over. */
-const shownOf = (entry: DrainEntry, node: DrainedNode): CordonAnnotation | undefined => {
+const currentAnnotationOf = (
+  entry: DrainEntry,
+  node: DrainedNode,
+): CordonAnnotation | undefined => {
   const annotation = annotationOf(node, entry.owner);
   return annotation !== undefined && (annotation.ended === null || entry.isWithdrawn)
     ? annotation
@@ -258,10 +261,14 @@ const inputOf = (
 ): NodeDrainInput | undefined => {
   const node = entry.hasCrashed ? nodes.get(objectKey(entry.node.name)) : entry.node;
   if (node?.uid !== entry.node.uid) return undefined;
-  const shown = entry.hasCrashed ? shownOf(entry, node) : undefined;
-  const orders = [...entry.orders.values()].filter(({ id }) => shown?.ids.includes(id) !== true);
-  if (entry.hasCrashed && shown === undefined && orders.length === 0) return undefined;
-  const deadline = shown === undefined ? undefined : deadlineOfAnnotation(time, entry.owner, shown);
+  const currentAnnotation = entry.hasCrashed ? currentAnnotationOf(entry, node) : undefined;
+  const orders = [...entry.orders.values()].filter(({ id }) =>
+    currentAnnotation?.ids.includes(id) !== true
+  );
+  if (entry.hasCrashed && currentAnnotation === undefined && orders.length === 0) return undefined;
+  const deadline = currentAnnotation === undefined
+    ? undefined
+    : deadlineOfAnnotation(time, entry.owner, currentAnnotation);
   if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
   for (const { id } of orders) entry.awaited.add(id);
   return {

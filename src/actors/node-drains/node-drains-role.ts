@@ -43,7 +43,7 @@ export interface DrainPolicy {
 /** What the role is made with. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
-  readonly session: Pick<FleetSession, 'news' | 'reply'>;
+  readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
   /** Keeps equal specs of machines once, in caches and answers alike. */
   readonly intern: Intern;
@@ -81,18 +81,20 @@ const machineFinder = (
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
   },
 ) => {
-  const isOf = (shown: UpcomingNodeProjection, node: DrainedNode): boolean =>
-    shown.machineId !== '' && shown.nodeName === node.name;
+  const isOf = (upcomingNode: UpcomingNodeProjection, node: DrainedNode): boolean =>
+    upcomingNode.machineId !== '' && upcomingNode.nodeName === node.name;
   const candidates = (node: DrainedNode): readonly string[] =>
     [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
   return (node: DrainedNode): string | undefined => {
     const matched = machines.machineOf(node.name);
     if (matched !== undefined) return matched;
     for (const id of candidates(node)) {
-      const shown = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
-      if (shown !== undefined && isOf(shown, node)) return shown.machineId;
+      const upcomingNode = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
+      if (upcomingNode !== undefined && isOf(upcomingNode, node)) return upcomingNode.machineId;
     }
-    for (const shown of upcomingNodes.values()) if (isOf(shown, node)) return shown.machineId;
+    for (const upcomingNode of upcomingNodes.values()) {
+      if (isOf(upcomingNode, node)) return upcomingNode.machineId;
+    }
     return candidates(node)[0];
   };
 };
@@ -134,7 +136,7 @@ export const nodeDrainsRole = (
     volumesOn: (node) => volumesOn(attachments.values(), node),
   });
   const reclaims = startReclaims(environment, {
-    news: session.news,
+    shardEvents: session.shardEvents,
     reply: session.reply,
     machines,
     nodes,

@@ -12,7 +12,7 @@ import type { RecordEvent } from '../../api/event-note.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { ReclaimOrder, SessionNews } from '../../domain/frames.ts';
+import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
@@ -30,10 +30,10 @@ import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
   type InstructionEntry,
+  instructionsOnNodes,
   machinesNow,
   orderedInstruction,
   RECOVERED_PREFIX,
-  shownInstructions,
 } from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
@@ -46,7 +46,7 @@ export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
 /** What reclaims follow and act on. */
 export interface ReclaimsOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** False when there is no room or no stream. */
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
@@ -86,7 +86,7 @@ export class ReclaimRegistry {
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
-    this.#subscription.add(options.news.subscribe((item) => this.#onSession(item)));
+    this.#subscription.add(options.shardEvents.subscribe((event) => this.#onShardEvent(event)));
     this.#subscription.add(options.nodes.facts.subscribe(() => this.#searchSoon()));
   }
 
@@ -95,10 +95,10 @@ export class ReclaimRegistry {
     if (this.#isLeading) return;
     this.#isLeading = true;
     const { nodes, machineOf } = this.#options;
-    for (const shown of shownInstructions(nodes.values(), machineOf)) {
-      const { id } = shown;
+    for (const instruction of instructionsOnNodes(nodes.values(), machineOf)) {
+      const { id } = instruction;
       const ackPending = !id.startsWith(RECOVERED_PREFIX) && !this.#acked.has(id);
-      this.#registry.consider({ ...shown, ackPending });
+      this.#registry.consider({ ...instruction, ackPending });
     }
   };
 
@@ -263,11 +263,11 @@ export class ReclaimRegistry {
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
 
-  #onSession(item: SessionNews): void {
-    this.#recovery.observe(item);
-    if (item._tag === 'ReclaimOrdered') this.#onOrder(item.order);
-    if (item._tag === 'MachineObserved') this.#searchSoon();
-    if (item._tag !== 'StreamOpened') return;
+  #onShardEvent(event: ShardEvent): void {
+    this.#recovery.observe(event);
+    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
+    if (event._tag === 'MachineObserved') this.#searchSoon();
+    if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 

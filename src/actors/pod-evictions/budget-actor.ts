@@ -9,7 +9,13 @@
 import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Budget } from '../../domain/drain/budget.ts';
-import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../../domain/ids.ts';
+import {
+  type ObjectKey,
+  objectKey,
+  type ResourceVersion,
+  resourceVersion,
+  type Uid,
+} from '../../domain/ids.ts';
 import {
   budget as budgetChart,
   eligiblePods,
@@ -23,7 +29,7 @@ import type { Defer } from '../actor-logic.ts';
 /** Longer than two bookmarks of the watch (DR-35). */
 const SILENCE_MS = 120_000;
 /** A departure that no watch showed: only time ends the reservation. */
-const NOWHERE = revision('');
+const NOWHERE = resourceVersion('');
 const NO_BUDGET = objectKey('');
 
 export type BudgetActor = ActorRefFrom<typeof budgetChart>;
@@ -32,7 +38,7 @@ type BudgetSnapshot = SnapshotFrom<typeof budgetChart>;
 /** What budgets are started with. */
 export interface BudgetsOptions {
   /** How far the watch of budgets has come. */
-  readonly progress: Observable<Revision>;
+  readonly progress: Observable<ResourceVersion>;
   readonly callsPerBudget: number;
   readonly defer: Defer;
   /** True while a pod that is to leave is covered by the budget. */
@@ -136,7 +142,7 @@ export class Budgets {
   };
 
   /** The dispatcher gives the free slot to this pod. */
-  readonly takeSlot = (key: ObjectKey, pod: SlotTaker): void => {
+  readonly acquireSlot = (key: ObjectKey, pod: SlotTaker): void => {
     const entry = this.#registry.entry(key);
     this.#slotAt.set(pod.uid, key);
     this.#queuedAt.delete(pod.uid);
@@ -165,12 +171,12 @@ export class Budgets {
     this.#registry.entry(this.#slotAt.get(pod) ?? NO_BUDGET)?.inFlight.has(pod) === true;
 
   /** The pod was seen terminating or gone; without a revision when no watch showed it. */
-  readonly departed = (pod: Uid, at: Revision = NOWHERE): void => {
+  readonly departed = (pod: Uid, at: ResourceVersion = NOWHERE): void => {
     const key = this.#slotAt.get(pod) ?? NO_BUDGET;
     this.#registry.get(key)?.send({
       type: 'pod.departed',
       pod,
-      revision: at,
+      resourceVersion: at,
       nowMs: this.#nowMs(),
     });
   };
@@ -236,11 +242,11 @@ export class Budgets {
     this.#options.onMoved(key, stateChanged);
   }
 
-  #watchProgressed(reached: Revision): void {
+  #watchProgressed(reached: ResourceVersion): void {
     if (this.#watching.size === 0) return;
     const nowMs = this.#nowMs();
     for (const key of [...this.#watching]) {
-      this.#registry.get(key)?.send({ type: 'watch.progressed', revision: reached, nowMs });
+      this.#registry.get(key)?.send({ type: 'watch.progressed', resourceVersion: reached, nowMs });
     }
   }
 

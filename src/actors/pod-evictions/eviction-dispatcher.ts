@@ -41,7 +41,7 @@ export interface EvictionDispatcherOptions {
   readonly isCircuitClosed: () => boolean;
   readonly slots: {
     readonly offerOf: (budget: ObjectKey) => SlotOffer | undefined;
-    readonly takeSlot: (budget: ObjectKey, pod: SlotTaker) => void;
+    readonly acquireSlot: (budget: ObjectKey, pod: SlotTaker) => void;
     readonly declineSlot: (budget: ObjectKey) => void;
   };
 }
@@ -193,7 +193,7 @@ export class EvictionDispatcher {
       this.#options.slots.declineSlot(budget);
       return false;
     }
-    this.#options.slots.takeSlot(budget, { uid: first.pod, name: first.podName });
+    this.#options.slots.acquireSlot(budget, { uid: first.pod, name: first.podName });
     return this.#send(first.pod);
   }
 

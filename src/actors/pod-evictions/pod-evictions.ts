@@ -126,7 +126,7 @@ export class PodEvictionRegistry implements PodEvictions {
       isCircuitClosed: () => this.#circuit.isClosed(),
       slots: {
         offerOf: (key) => this.#budgets.offerOf(key),
-        takeSlot: (key, pod) => this.#budgets.takeSlot(key, pod),
+        acquireSlot: (key, pod) => this.#budgets.acquireSlot(key, pod),
         declineSlot: (key) => this.#budgets.declineSlot(key),
       },
     });
@@ -261,7 +261,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#index.update(entry, pod);
     if (pod.terminating && !entry.departed) {
       entry.departed = true;
-      this.#budgets.departed(pod.uid, pod.revision);
+      this.#budgets.departed(pod.uid, pod.resourceVersion);
     }
     // A finished pod runs nothing: there is nothing to evict (DR-20).
     if (pod.finished && entry.requests.size > 0) {
@@ -275,8 +275,10 @@ export class PodEvictionRegistry implements PodEvictions {
     const entry = this.#index.get(last.uid);
     if (entry === undefined) return;
     // A list without the pod does not show at which revision it went.
-    const isWatched = last.revision !== entry.pod.revision;
-    if (!entry.departed) this.#budgets.departed(last.uid, isWatched ? last.revision : undefined);
+    const isWatched = last.resourceVersion !== entry.pod.resourceVersion;
+    if (!entry.departed) {
+      this.#budgets.departed(last.uid, isWatched ? last.resourceVersion : undefined);
+    }
     entry.departed = true;
     const actor = this.#registry.get(last.uid);
     if (actor !== undefined && entry.state !== 'gone') return actor.send({ type: 'pod.vanished' });

@@ -17,7 +17,7 @@ import {
   capacityReport,
 } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
+import type { CapacityObservation, ShardEvent } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
@@ -50,7 +50,7 @@ interface ProfileEntry {
 
 /** What the profiles are made from. */
 export interface AvailableCapacitiesOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
   readonly record: RecordEvent;
 }
@@ -80,7 +80,7 @@ class Profiles implements AvailableCapacityRegistry {
 
   constructor(
     environment: ActorEnvironment<AvailableCapacities>,
-    { news, availableCapacities, record }: AvailableCapacitiesOptions,
+    { shardEvents, availableCapacities, record }: AvailableCapacitiesOptions,
   ) {
     this.#environment = environment;
     this.#object = availableCapacities.get;
@@ -92,7 +92,7 @@ class Profiles implements AvailableCapacityRegistry {
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
-    const coalesced = news.pipe(
+    const coalesced = shardEvents.pipe(
       filter((item) => item._tag === 'CapacityObserved'),
       map(({ capacity }) => capacity),
       coalescePerKey({

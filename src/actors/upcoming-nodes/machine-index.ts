@@ -13,12 +13,12 @@ import { endsObject, isKnownTransition } from '../../domain/machine-phase.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import { type NodeLink, nodeLinkOf } from '../../domain/node-link.ts';
 import { type NodeMatch, nodeMatching } from '../../domain/node-matching.ts';
-import type { DrainFact, HoldingFact } from '../../domain/shown-phase.ts';
+import type { DrainFact, HoldingFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   reportOf,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -96,7 +96,7 @@ export interface MachineIndex {
 }
 
 const isSameReport = (left: MachineReport | undefined, right: MachineReport): boolean =>
-  left !== undefined && left.state === right.state && left.standing === right.standing &&
+  left !== undefined && left.state === right.state && left.phase === right.phase &&
   left.servesAgain === right.servesAgain &&
   left.spec === right.spec && left.providerId === right.providerId &&
   left.lastError === right.lastError && left.nodeName === right.nodeName;
@@ -109,9 +109,9 @@ const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 
 /** True when the machine had ended, and this frame begins another life of it. */
-const isReused = (before: MachineReport | undefined, { standing }: MachineReport): boolean => {
-  const had = before?.standing ?? null;
-  return had !== null && endsObject(had) && standing !== null && !endsObject(standing);
+const isReused = (before: MachineReport | undefined, { phase }: MachineReport): boolean => {
+  const had = before?.phase ?? null;
+  return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
 };
 
 const newEntry = (id: string): MachineEntry => ({
@@ -191,9 +191,9 @@ class Machines implements MachineIndex {
   readonly putDrain = (id: string, fact: DrainFact): MachineEntry | undefined => {
     const entry = fact._tag === 'Draining' ? this.#join(id) : this.#entries.get(id);
     if (entry === undefined) return undefined;
-    const isForeign = entry.outlivedDrain && fact._tag !== 'Draining';
+    const endsPreviousDrain = entry.outlivedDrain && fact._tag !== 'Draining';
     entry.outlivedDrain = false;
-    if (isForeign) return entry;
+    if (endsPreviousDrain) return entry;
     entry.drain = fact._tag === 'Cancelled' ? undefined : fact;
     // It serves again only when it is reported again, after the end of this drain.
     const { reported } = entry;
@@ -237,7 +237,7 @@ class Machines implements MachineIndex {
     [...this.#entries.values()].filter((entry) => this.unbindOne(entry, stream));
 
   readonly unbindOne = (entry: MachineEntry, stream: number): boolean => {
-    if (entry.stream === stream || entry.reported?.standing === 'Gone') return false;
+    if (entry.stream === stream || entry.reported?.phase === 'Gone') return false;
     entry.reported = UNBOUND;
     this.#telemetry.count('tidegate_stale_machines_total', 1);
     return true;
@@ -252,7 +252,7 @@ class Machines implements MachineIndex {
 
   readonly forget = (entry: MachineEntry): boolean => {
     const current = this.#object(entry.key) ?? null;
-    const phase = standingOf({ reported: entry.reported ?? null, current: current });
+    const phase = machinePhaseOf({ reported: entry.reported ?? null, current: current });
     const isOver = phase === null || endsObject(phase);
     if (current !== null || !isOver || entry.drain?._tag === 'Draining') return false;
     this.#entries.delete(entry.machineId);

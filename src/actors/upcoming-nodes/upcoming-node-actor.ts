@@ -12,21 +12,21 @@ import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
-import { isOlder } from '../../domain/revisions.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Time } from '../../domain/time.ts';
 import {
-  drainIsShown,
+  machinePhaseOf,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
+  showsDrain,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../../domain/upcoming-node.ts';
 import { Cordons } from '../../effects/cordons.ts';
 import { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
-import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts';
+import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-context.ts';
 import { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
@@ -338,7 +338,7 @@ class MachineActors implements UpcomingNodeActors {
     const cached = this.#object(entry.key);
     if (cached === undefined) return facts.current === null;
     if (facts.current === null) return false;
-    return newest === null || !isOlder(cached.revision, newest);
+    return newest === null || !isOlder(cached.resourceVersion, newest);
   }
 
   #observe(entry: MachineEntry, actor: UpcomingNodeActor): void {
@@ -356,7 +356,7 @@ class MachineActors implements UpcomingNodeActors {
     const node = this.#index.node(entry);
     if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
     const current = this.#object(entry.key);
-    if (current !== undefined && current.revision !== newest) {
+    if (current !== undefined && current.resourceVersion !== newest) {
       actor.send({ type: 'object.observed', current });
     }
   }
@@ -366,7 +366,7 @@ class MachineActors implements UpcomingNodeActors {
     const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
       this.#index.facts(entry);
     const isKnown = facts.drain === (entry.drain ?? null);
-    if (!isKnown || !drainIsShown(entry.machineId, facts)) return;
+    if (!isKnown || !showsDrain(entry.machineId, facts)) return;
     for (const resolve of entry.awaiting.splice(0)) resolve();
   }
 
@@ -374,7 +374,7 @@ class MachineActors implements UpcomingNodeActors {
     if (entry.pendingSinceMs === undefined) return;
     const { telemetry, time } = this.#environment;
     const seconds = (time.monotonic() - entry.pendingSinceMs) / 1000;
-    const phase = standingOf(facts) ?? 'Gone';
+    const phase = machinePhaseOf(facts) ?? 'Gone';
     entry.pendingSinceMs = undefined;
     telemetry.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
   }

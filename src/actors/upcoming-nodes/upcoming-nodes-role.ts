@@ -27,7 +27,7 @@ export const UPCOMING_NODES = {
 
 /** What the role is made with. */
 export interface UpcomingNodesRoleOptions {
-  readonly session: Pick<FleetSession, 'news'>;
+  readonly session: Pick<FleetSession, 'shardEvents'>;
   /** Keeps equal specs of machines once, in caches and answers alike. */
   readonly intern: Intern;
 }
@@ -43,7 +43,7 @@ export const upcomingNodesRole = (
   { session, intern }: UpcomingNodesRoleOptions,
   { informers, record }: RoleContext,
 ): UpcomingNodesRole => {
-  const { news } = session;
+  const { shardEvents } = session;
   const upcomingNodes = informers.collection({
     ...UPCOMING_NODES,
     project: (raw) => projectUpcomingNode(raw, intern),
@@ -54,8 +54,18 @@ export const upcomingNodesRole = (
     project: projectAvailableCapacity,
   });
   const nodes = informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode });
-  const machines = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
-  const capacities = startAvailableCapacities(environment, { news, availableCapacities, record });
+  const machines = startUpcomingNodes(environment, {
+    shardEvents,
+    upcomingNodes,
+    nodes,
+    record,
+    intern,
+  });
+  const capacities = startAvailableCapacities(environment, {
+    shardEvents,
+    availableCapacities,
+    record,
+  });
   return {
     ...roleDefaults('upcoming-nodes', [upcomingNodes, availableCapacities, nodes]),
     machines,

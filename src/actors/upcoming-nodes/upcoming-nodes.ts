@@ -11,9 +11,9 @@ import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { MachineObservation, SessionNews } from '../../domain/frames.ts';
+import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -30,7 +30,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 
 /** What the machines are made from. */
 export interface UpcomingNodesOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'facts' | 'get'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts'>;
   readonly record: RecordEvent;
@@ -90,7 +90,7 @@ class Machines implements UpcomingNodeRegistry {
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { news, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
+    { shardEvents, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
   ) {
     const { get: object } = upcomingNodes;
     this.#environment = environment;
@@ -111,7 +111,7 @@ class Machines implements UpcomingNodeRegistry {
     this.#subscription.add(coalesced.subscribe(this.#onReport));
     this.#subscription.add(nodes.facts.subscribe(this.#onNodes));
     this.#subscription.add(upcomingNodes.facts.subscribe(this.#onObjects));
-    this.#subscription.add(news.subscribe(this.#onNews));
+    this.#subscription.add(shardEvents.subscribe(this.#onShardEvent));
   }
 
   readonly actors = () => this.#actors.actors();
@@ -171,17 +171,17 @@ class Machines implements UpcomingNodeRegistry {
     this.#environment.telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
   }
 
-  readonly #onNews = (item: SessionNews): void => {
-    switch (item._tag) {
+  readonly #onShardEvent = (event: ShardEvent): void => {
+    switch (event._tag) {
       case 'MachineObserved':
-        return this.#onFrame(item.machine);
+        return this.#onFrame(event.machine);
       case 'MachineMalformed':
-        return this.#index.mention(item.machineId, this.#replay.stream);
+        return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
-        this.#replay.stream = item.stream;
+        this.#replay.stream = event.stream;
         return;
       case 'Resynced':
-        this.#replay.resynced = item.stream;
+        this.#replay.resynced = event.stream;
         return this.#unbindAbsent();
       case 'StreamEnded':
         this.#replay.resynced = undefined;

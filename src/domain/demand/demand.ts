@@ -19,13 +19,13 @@ export type Observed =
   /** It is part of the demand. */
   | { readonly _tag: 'Counted' }
   /** It cannot be read and is not part of the demand. */
-  | { readonly _tag: 'LeftOut'; readonly problems: readonly Problem[]; readonly isNews: boolean }
+  | { readonly _tag: 'LeftOut'; readonly problems: readonly Problem[]; readonly isNew: boolean }
   /** It cannot be read now; what it asked for before still counts. */
   | {
     readonly _tag: 'KeptLastGood';
     readonly problems: readonly Problem[];
     /** False when exactly this was said of it before: an Event a change, not one an observation. */
-    readonly isNews: boolean;
+    readonly isNew: boolean;
   };
 
 /** The demand of a cluster. */
@@ -119,13 +119,13 @@ class KeptDemand implements Demand {
   }
 
   #leaveOut(request: CapacityRequestProjection): Observed {
-    const isNews = !isSameProblem(this.#unreadable.get(request.key), request);
+    const isNew = !isSameProblem(this.#unreadable.get(request.key), request);
     this.#unreadable.set(request.key, request);
     // Not acknowledged: what counts is not what the request says now.
     this.#unacknowledged.delete(request.key);
     const problems = request.reading._tag === 'Unreadable' ? request.reading.problems : [];
     const _tag = this.#counted.has(request.key) ? 'KeptLastGood' : 'LeftOut';
-    return { _tag, problems, isNews };
+    return { _tag, problems, isNew };
   }
 
   #uncount(key: ObjectKey): void {

@@ -6,8 +6,8 @@
  * between is never undone; keys that this version cannot read are left as they are; whatever need
  * not be written is not.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
   annotationOf,
   CORDON_PREFIX,
@@ -39,7 +39,7 @@ export type CordonDecision =
   /** The instruction was carried out, or cancelled, before: nothing is started again. */
   | { readonly _tag: 'Ended'; readonly annotation: CordonAnnotation }
   /** The owner's key is not ours to change. */
-  | { readonly _tag: 'Foreign'; readonly why: string };
+  | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 interface NodeChange {
   readonly unschedulable?: boolean;
@@ -49,7 +49,7 @@ interface NodeChange {
 
 const patchOf = (facts: CordonFacts, { unschedulable, keys }: NodeChange): object => ({
   metadata: {
-    resourceVersion: facts.revision,
+    resourceVersion: facts.resourceVersion,
     annotations: Object.fromEntries(
       Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
     ),
@@ -62,7 +62,7 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
   const text = facts.cordons[owner];
   if (text === undefined) return false;
   const reading = readCordon(text);
-  return reading._tag === 'Foreign' || reading.annotation.ended !== 'Cancelled';
+  return reading._tag === 'Unrecognized' || reading.annotation.ended !== 'Cancelled';
 };
 
 const holders = (facts: CordonFacts): readonly string[] =>
@@ -104,7 +104,7 @@ export const decideCordon = (
   order: CordonOrder,
 ): CordonDecision => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return reading;
+  if (reading?._tag === 'Unrecognized') return reading;
   const known = reading?.annotation;
   const isOver = known !== undefined && (known.ended !== null || !facts.unschedulable);
   if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', annotation: known };
@@ -127,7 +127,7 @@ export const endedPatch = (
   ending: { readonly end: CordonEnd; readonly remembered: CordonAnnotation },
 ): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return undefined;
+  if (reading?._tag === 'Unrecognized') return undefined;
   const known = reading?.annotation ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
   return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
@@ -136,9 +136,9 @@ export const endedPatch = (
 /** What is remembered of our own cordon while a drain runs. */
 export interface OwnCordon {
   /** The revision that our patch made; `null` when this process took the cordon over. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
 }
 
 /**
@@ -148,15 +148,15 @@ export interface OwnCordon {
 export const cancelSeen = (
   facts: CordonFacts,
   owner: CordonOwner,
-  { landedAt, shown }: OwnCordon,
+  { landedAt, cordonObserved }: OwnCordon,
 ): boolean => {
-  if (landedAt !== null && isOlder(facts.revision, landedAt)) return false;
-  const isCurrent = shown || landedAt === null ||
-    facts.revision === landedAt || isOlder(landedAt, facts.revision);
+  if (landedAt !== null && isOlder(facts.resourceVersion, landedAt)) return false;
+  const isCurrent = cordonObserved || landedAt === null ||
+    facts.resourceVersion === landedAt || isOlder(landedAt, facts.resourceVersion);
   if (!isCurrent) return false;
   const reading = cordonOf(facts, owner);
   if (reading === undefined) return true;
-  if (reading._tag === 'Foreign') return !facts.unschedulable;
+  if (reading._tag === 'Unrecognized') return !facts.unschedulable;
   return reading.annotation.ended === 'Cancelled' ||
     (reading.annotation.ended === null && !facts.unschedulable);
 };
@@ -171,7 +171,7 @@ const uncordons = (owner: string): boolean =>
  */
 export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading === undefined || reading._tag === 'Foreign') return undefined;
+  if (reading === undefined || reading._tag === 'Unrecognized') return undefined;
   const others = holders(facts).filter((other) => other !== owner);
   const opens = uncordons(owner) && facts.unschedulable && others.length === 0;
   return patchOf(facts, {

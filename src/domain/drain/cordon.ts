@@ -4,7 +4,7 @@
  * Promises: what was printed reads back the same; a version that is not ours is never touched.
  */
 import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
-import type { Revision } from '../ids.ts';
+import type { ResourceVersion } from '../ids.ts';
 import { rfc3339 } from '../time.ts';
 
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
@@ -39,11 +39,11 @@ export interface CordonAnnotation {
 export type CordonReading =
   | { readonly _tag: 'Recognized'; readonly annotation: CordonAnnotation }
   /** A newer version wrote it, or a hand: left alone, and said. */
-  | { readonly _tag: 'Foreign'; readonly why: string };
+  | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 /** What decides about cordons of one Node; `cordons` are the raw texts by owner. */
 export interface CordonFacts {
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
   readonly unschedulable: boolean;
   readonly cordons: Readonly<Record<string, string>>;
 }
@@ -64,19 +64,19 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
   return Number.isNaN(time) ? undefined : time;
 };
 
-const foreign = (why: string): CordonReading => ({ _tag: 'Foreign', why });
+const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });
 
 /** Reads the text of a cordon key. Total. */
 export const readCordon = (text: string): CordonReading => {
   const value = asRecord(parseJson(text));
-  if (value === undefined) return foreign('it is not a JSON object');
-  if (value['v'] !== VERSION) return foreign(`its version is ${JSON.stringify(value['v'])}`);
+  if (value === undefined) return unrecognized('it is not a JSON object');
+  if (value['v'] !== VERSION) return unrecognized(`its version is ${JSON.stringify(value['v'])}`);
   const deadlineMs = optionalTime(value, 'deadline');
   const sinceMs = optionalTime(value, 'since');
   const ended = endOf(value);
-  if (deadlineMs === undefined) return foreign('its deadline is no time');
-  if (sinceMs === undefined) return foreign('its beginning is no time');
-  if (ended === undefined) return foreign('its end is none that is known');
+  if (deadlineMs === undefined) return unrecognized('its deadline is no time');
+  if (sinceMs === undefined) return unrecognized('its beginning is no time');
+  if (ended === undefined) return unrecognized('its end is none that is known');
   const ids = listOrEmptyAt(value, 'ids').map(asText).filter((id) => id !== undefined);
   return {
     _tag: 'Recognized',
@@ -136,12 +136,12 @@ export const annotationOf = (
 };
 
 /** Keys that are to be said: owner and what is wrong with each (DR-01). */
-export const foreignCordons = (
+export const unrecognizedCordons = (
   facts: Pick<CordonFacts, 'cordons'>,
 ): readonly { readonly owner: string; readonly why: string }[] =>
   Object.entries(facts.cordons).flatMap(([owner, text]) => {
     const reading = readCordon(text);
-    return reading._tag === 'Foreign' ? [{ owner, why: reading.why }] : [];
+    return reading._tag === 'Unrecognized' ? [{ owner, why: reading.why }] : [];
   });
 
 /**

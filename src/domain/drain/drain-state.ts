@@ -5,8 +5,8 @@
  * `nodeDrain` statechart, which is drawn over it. What a restart must know stands in the
  * annotation of its owner on the Node; everything else is learned again from the caches.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
   cancelSeen,
   type CordonDecision,
@@ -62,9 +62,9 @@ export interface DrainState extends DrainTime {
   /** What stands on the Node for us, as we wrote it or found it. */
   readonly annotation: CordonAnnotation | null;
   /** The revision that our patch made; null when another process made it. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
   /** The instruction lets evictions begin. */
   readonly released: boolean;
   readonly podCounts: PodCounts | null;
@@ -91,7 +91,7 @@ export const initialDrainState = (
     pausedAll,
     annotation: found,
     landedAt: null,
-    shown: found !== null,
+    cordonObserved: found !== null,
     released: false,
     podCounts: null,
     startedTo: null,
@@ -117,7 +117,7 @@ export const withNextOrder = (state: DrainState): Partial<DrainState> => {
   const decision = nextDecision(state);
   const orders = state.orders.slice(1);
   return decision?._tag === 'Landed'
-    ? { orders, annotation: decision.annotation, shown: true }
+    ? { orders, annotation: decision.annotation, cordonObserved: true }
     : { orders };
 };
 
@@ -150,13 +150,14 @@ export const endBody = (
 
 /** False for what is older than what is known, and for a Node that is gone; an echo is newer. */
 export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): boolean =>
-  node !== null && !isOlder(next.revision, node.revision);
+  node !== null && !isOlder(next.resourceVersion, node.resourceVersion);
 
 /** With the Node as a watch shows it. */
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
   !isNewer(state, node) ? {} : {
     node,
-    shown: state.shown || (state.annotation !== null && cordonOf(node, state.owner) !== undefined),
+    cordonObserved: state.cordonObserved ||
+      (state.annotation !== null && cordonOf(node, state.owner) !== undefined),
   };
 
 /** What an answer to a patch of ours tells; a newer fact that came before it stays. */
@@ -172,7 +173,7 @@ export const withAnswer = (
   return {
     ...known,
     annotation: annotationOf(node, state.owner) ?? state.annotation,
-    landedAt: node.revision,
+    landedAt: node.resourceVersion,
   };
 };
 

@@ -57,7 +57,7 @@ export const orderedInstruction = (
 };
 
 /** How the annotation of a Node shows a machine of its instructions. */
-const machineShown = (
+const entryFromNode = (
   node: NodeProjection,
   annotation: CordonAnnotation,
   machine: string,
@@ -72,7 +72,7 @@ const machineShown = (
 };
 
 /** Instructions that some Node shows without an end, with all Nodes that name them. */
-export const shownInstructions = (
+export const instructionsOnNodes = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
 ): readonly Omit<InstructionEntry, 'ackPending'>[] => {
@@ -81,7 +81,7 @@ export const shownInstructions = (
   for (const node of nodes) {
     const annotation = annotationOf(node, 'reclaim');
     if (annotation === undefined) continue;
-    const machine = machineShown(node, annotation, machineOf(node) ?? node.name);
+    const machine = entryFromNode(node, annotation, machineOf(node) ?? node.name);
     for (const id of annotation.ids) {
       if (annotation.ended === null) pending.set(id, annotation);
       const machines = named.get(id);
@@ -108,6 +108,6 @@ export const machinesNow = (
     const node = nodeOf(entry.node);
     const annotation = node === undefined ? undefined : annotationOf(node, 'reclaim');
     return node !== undefined && annotation?.ids.includes(id) === true
-      ? withEntry(known, machineShown(node, annotation, entry.machine))
+      ? withEntry(known, entryFromNode(node, annotation, entry.machine))
       : known;
   }, machines);

@@ -12,7 +12,7 @@ import { requestName } from './pod-request.ts';
 import type { RequestText } from './request-text.ts';
 
 /** What is to become of the requests of a pod. */
-export type RequestsStanding =
+export type RequestsStatus =
   /** The pod is demand. */
   | 'Wanted'
   /** The pod is there and is no demand: it has finished, or does not count. */
@@ -24,7 +24,7 @@ export type RequestsStanding =
 
 /** What is known of the requests of one pod. */
 export interface DemandFacts {
-  readonly standing: RequestsStanding;
+  readonly status: RequestsStatus;
   /** What the pod asks for; empty unless it is wanted. */
   readonly text: RequestText;
   /** Those of the pod that the cluster shows, by key. */
@@ -65,8 +65,8 @@ export const pendingRequestWrite = (
   pod: RequestedPod,
   facts: DemandFacts,
 ): PendingRequestWrite | undefined => {
-  const { standing, text, requests } = facts;
-  switch (standing) {
+  const { status, text, requests } = facts;
+  switch (status) {
     case 'Gone':
       return undefined;
     case 'Unwanted':

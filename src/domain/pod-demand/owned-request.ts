@@ -67,8 +67,8 @@ export const projectOwnedRequest = (
 
 /** That alone of what a cache keeps: what goes into a lifecycle is recorded and shown as JSON. */
 export const asOwnedRequest = (
-  { key, uid, revision, pod, marked, deleting, phase, text }: OwnedRequest,
-): OwnedRequest => ({ key, uid, revision, pod, marked, deleting, phase, text });
+  { key, uid, resourceVersion, pod, marked, deleting, phase, text }: OwnedRequest,
+): OwnedRequest => ({ key, uid, resourceVersion, pod, marked, deleting, phase, text });
 
 /** Label and owner reference: how a request is found, and why it goes with its pod. */
 const labelsOf = ({ name, uid }: RequestedPod): object => ({
@@ -87,13 +87,13 @@ export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText
 /** The merge patch that makes a request say `text` and bear its marks; `undefined` if it does. */
 export const podRequestPatch = (
   pod: RequestedPod,
-  shown: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
+  current: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
   text: RequestText,
 ): object | undefined => {
-  const isMarked = shown.marked && shown.pod === pod.uid;
-  const spec = shown.text === text
+  const isMarked = current.marked && current.pod === pod.uid;
+  const spec = current.text === text
     ? undefined
-    : mergePatchOf(parseJson(shown.text), parseJson(text));
+    : mergePatchOf(parseJson(current.text), parseJson(text));
   if (spec === undefined && isMarked) return undefined;
   return {
     ...(isMarked ? {} : { metadata: labelsOf(pod) }),
@@ -102,7 +102,9 @@ export const podRequestPatch = (
 };
 
 /** Says that nobody has acknowledged the request yet, unless somebody did meanwhile. */
-export const pendingPatch = ({ revision }: Pick<OwnedRequest, 'revision'>): object => ({
-  metadata: { resourceVersion: revision },
+export const pendingPatch = (
+  { resourceVersion }: Pick<OwnedRequest, 'resourceVersion'>,
+): object => ({
+  metadata: { resourceVersion },
   status: { phase: 'Pending' },
 });

@@ -14,11 +14,11 @@ import { type PodDemand, podName } from './pod-demand.ts';
 import type { RequestText } from './request-text.ts';
 
 /** What is to become of the requests of a pod, as far as that can be observed. */
-type ObservedStanding = Exclude<DemandFacts['standing'], 'Overdue'>;
+type ObservedStatus = Exclude<DemandFacts['status'], 'Overdue'>;
 
 /** What is observed of the requests of a pod. */
 export interface ObservedFacts extends DemandFacts {
-  readonly standing: ObservedStanding;
+  readonly status: ObservedStatus;
 }
 
 /** One pod. */
@@ -65,7 +65,7 @@ export class PodIndex {
   readonly putPod = (pod: PodDemand): PodEntry | undefined => {
     const known = this.#entries.get(pod.uid);
     if (known?.pod === pod) return undefined;
-    if (known === undefined && pod.standing !== 'Wanted') {
+    if (known === undefined && pod.status !== 'Wanted') {
       this.#podsWithoutDemand.set(pod.uid, pod);
       return undefined;
     }
@@ -100,11 +100,11 @@ export class PodIndex {
   };
 
   readonly facts = (entry: PodEntry): ObservedFacts => {
-    const standing = this.#standingOf(entry);
+    const status = this.#statusOf(entry);
     const ask = entry.pod?.ask ?? undefined;
     return {
-      standing,
-      text: standing === 'Wanted' && ask !== undefined ? this.#options.textOf(ask) : '',
+      status,
+      text: status === 'Wanted' && ask !== undefined ? this.#options.textOf(ask) : '',
       requests: this.#requestsOf(entry),
     };
   };
@@ -117,9 +117,9 @@ export class PodIndex {
 
   /** Forgets one that asks for nothing and has no request; false when there is more to know. */
   readonly forget = (entry: PodEntry): boolean => {
-    if (this.#requestsOf(entry).length > 0 || this.#standingOf(entry) === 'Wanted') return false;
+    if (this.#requestsOf(entry).length > 0 || this.#statusOf(entry) === 'Wanted') return false;
     // One that only its namespace leaves out is kept: the namespace may come to count.
-    if (entry.pod?.standing === 'Wanted') return true;
+    if (entry.pod?.status === 'Wanted') return true;
     this.#entries.delete(entry.uid);
     if (entry.pod !== undefined) this.#podsWithoutDemand.set(entry.uid, entry.pod);
     return true;
@@ -142,8 +142,8 @@ export class PodIndex {
     });
   }
 
-  #standingOf({ pod }: PodEntry): ObservedStanding {
+  #statusOf({ pod }: PodEntry): ObservedStatus {
     if (pod === undefined) return 'Gone';
-    return pod.standing === 'Wanted' && this.#options.counts(pod.namespace) ? 'Wanted' : 'Unwanted';
+    return pod.status === 'Wanted' && this.#options.counts(pod.namespace) ? 'Wanted' : 'Unwanted';
   }
 }

@@ -69,7 +69,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
     return 'another object of that name is not deleted';
   }
   const current = observing(moment);
-  return current?.revision === before.context.newest && current?.spec !== world.spec
+  return current?.resourceVersion === before.context.newest && current?.spec !== world.spec
     ? 'what is shown again after a change has another revision'
     : undefined;
 };

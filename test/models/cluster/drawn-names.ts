@@ -17,7 +17,7 @@ export interface DrawnNames {
   readonly difference: (live: unknown, drawn: unknown) => string | undefined;
 }
 
-const IDENTITIES: ReadonlySet<string> = new Set(['revision', 'uid', 'key', 'name']);
+const IDENTITIES: ReadonlySet<string> = new Set(['resourceVersion', 'uid', 'key', 'name']);
 /** What no drawing can know: texts for people, and times. */
 const UNDRAWN: ReadonlySet<string> = new Set([
   'why',

@@ -53,10 +53,10 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
   let receive: ((lines: readonly WatchLine[]) => void) | undefined;
   const selection = { path: COLLECTION, query: { labelSelector: `path=${label}` } };
   const sink = {
-    takePage: () => {},
+    addPage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: (lines: readonly WatchLine[]) => receive?.(lines),
+    applyLines: (lines: readonly WatchLine[]) => receive?.(lines),
     watchEnded: () => {},
   };
   const machine = provideListWatch(runtime, () => ({ selection, sink }));
@@ -112,8 +112,12 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
       made += 1;
       const metadata = { name: `${label}-${made}`, labels: { path: label } };
       await hand.must('POST', COLLECTION, newObject(metadata));
-      const revision = textAt((await received).at(-1)?.object, 'metadata', 'resourceVersion');
-      return { event: { ...event, revision }, by: 'watch' };
+      const resourceVersion = textAt(
+        (await received).at(-1)?.object,
+        'metadata',
+        'resourceVersion',
+      );
+      return { event: { ...event, resourceVersion }, by: 'watch' };
     },
     stop: async () => {
       await runtime.dispose();

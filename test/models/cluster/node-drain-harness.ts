@@ -6,7 +6,7 @@ import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../../src/domain/drain/node-write.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
-import { isOlder } from '../../../src/domain/revisions.ts';
+import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-context.ts';
@@ -63,11 +63,11 @@ const sameContent = (left: DrainedNode, right: DrainedNode): boolean =>
 /** The Node after the patch under way; `undefined` when the server would not take it. */
 const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
   if (node === null || asked === null || touched || doomed) return undefined;
-  if (textAt(asked, 'metadata', 'resourceVersion') !== node.revision) return undefined;
-  const { name, uid, revision } = node;
+  if (textAt(asked, 'metadata', 'resourceVersion') !== node.resourceVersion) return undefined;
+  const { name, uid, resourceVersion } = node;
   const raw = mergePatched(
     mergePatched({ metadata: { name, uid } }, wantedOf(node)),
-    { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion: revision } },
+    { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion } },
   );
   return projectDrainedNode(raw);
 };
@@ -83,7 +83,7 @@ const hindranceOfAnswer = (
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
   if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
-  return world.node !== null && isOlder(outcome.node.revision, world.node.revision)
+  return world.node !== null && isOlder(outcome.node.resourceVersion, world.node.resourceVersion)
     ? 'what is written last has the newest revision'
     : undefined;
 };
@@ -94,11 +94,11 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   const known: DrainedNode | null = moment.before.context.node;
   if (seen === undefined || known === null) return undefined;
-  if (isOlder(seen.revision, known.revision)) {
+  if (isOlder(seen.resourceVersion, known.resourceVersion)) {
     return 'news of a cluster are newer than what is known';
   }
-  if (seen.revision !== known.revision) return undefined;
-  const isOther = world.node?.revision !== seen.revision ||
+  if (seen.resourceVersion !== known.resourceVersion) return undefined;
+  const isOther = world.node?.resourceVersion !== seen.resourceVersion ||
     (world.touched && world.asked !== null);
   return isOther ? 'what is shown again after a change has another revision' : undefined;
 };
@@ -128,12 +128,12 @@ const follows = (
   return { node, touched, asked, doomed };
 };
 
-const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode => {
+const raw = (resourceVersion: string, key: string, unschedulable: boolean): DrainedNode => {
   const node = projectDrainedNode({
     metadata: {
       name: 'n1',
       uid: 'u1',
-      resourceVersion: revision,
+      resourceVersion,
       annotations: { [`${PREFIX}reclaim`]: key },
     },
     spec: { unschedulable },
@@ -179,7 +179,7 @@ const runOf = async (
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
-    showEnd: () => new Promise((shown) => asked.resolve(shown)),
+    showEnd: () => new Promise((resolve) => asked.resolve(resolve)),
   });
   const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
     const outcome = outcomeIn(pathStep);
@@ -205,7 +205,7 @@ const runOf = async (
     const { event } = pathStep;
     const seen = observing(pathStep);
     if (seen !== undefined) {
-      const anew = pathStep.before.context.node?.revision !== seen.revision;
+      const anew = pathStep.before.context.node?.resourceVersion !== seen.resourceVersion;
       const known = await object.put(wantedOf(seen), { anew });
       names.match(known, seen);
       return { event: { ...event, node: known }, by: 'watch' };

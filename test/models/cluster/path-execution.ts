@@ -147,7 +147,7 @@ export const executePath = async <World>(
       const by = await take({ before, event, world, rest: path.steps.slice(at + 1) });
       await settle();
       compare(step, actor.getSnapshot());
-      invariant?.(actor.getSnapshot(), step.acts);
+      invariant?.(actor.getSnapshot(), step.actions);
       moves.push({ by, transitions: step.transitions });
     }
   } catch (cause) {

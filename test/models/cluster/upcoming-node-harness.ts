@@ -22,7 +22,7 @@ import {
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
-import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
+import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
@@ -143,8 +143,8 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   }
   const { newest } = before.context;
   const seen = observing(moment);
-  const known = seen !== undefined && seen.revision === newest;
-  return known && (world.current === null || world.current.revision !== newest)
+  const known = seen !== undefined && seen.resourceVersion === newest;
+  return known && (world.current === null || world.current.resourceVersion !== newest)
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -261,7 +261,7 @@ const runOf = (
     pathStep: PathStep<World>,
     drawn: Current,
   ): ReturnType<PathRun['observe']> => {
-    const anew = drawn.revision !== pathStep.before.context.newest;
+    const anew = drawn.resourceVersion !== pathStep.before.context.newest;
     const current = await object.put(rawOf(drawn), { anew });
     names.match(current, drawn);
     uid = current.uid;

@@ -52,11 +52,11 @@ export const crashViolations = <Input, World>(
   // Many configurations show the same: one restart from it is enough.
   const restarted = new Map<string, unknown>();
   const rememberedIn = (world: World): unknown => {
-    const shown = JSON.stringify(world);
-    if (restarted.has(shown)) return restarted.get(shown);
+    const worldText = JSON.stringify(world);
+    if (restarted.has(worldText)) return restarted.get(worldText);
     const { input, events } = restart(world);
     const afterRestart = obligations(snapshotAfter(machine, input, events));
-    restarted.set(shown, afterRestart);
+    restarted.set(worldText, afterRestart);
     return afterRestart;
   };
   return [...configurations.values()].flatMap((configuration) =>

@@ -15,13 +15,13 @@ import { simulatedTime } from '../time/simulated-time.ts';
 export interface Counter {
   readonly key: string;
   wanted: number;
-  shown: number;
+  current: number;
 }
 
 interface Numbers {
   readonly key: string;
   readonly wanted: number;
-  readonly shown: number;
+  readonly current: number;
 }
 
 const counter = setup({
@@ -37,7 +37,7 @@ const counter = setup({
       throw new Error('planted');
     },
   },
-  guards: { isPending: ({ context }) => context.wanted !== context.shown },
+  guards: { isPending: ({ context }) => context.wanted !== context.current },
 }).createMachine({
   id: 'counter',
   context: ({ input }) => input,
@@ -56,7 +56,7 @@ const counter = setup({
         input: ({ context }) => context,
         onDone: {
           target: 'settled',
-          actions: assign({ shown: ({ event }) => event.output }),
+          actions: assign({ current: ({ event }) => event.output }),
         },
       },
     },
@@ -87,8 +87,8 @@ export const registryRig = (activeMax = 2) => {
   const write = ({ key, wanted }: { readonly key: string; readonly wanted: number }) =>
     Effect.sleep(WRITE_MS).pipe(Effect.map(() => {
       written.push(`${key}=${wanted}`);
-      const shown = cluster.get(key);
-      if (shown !== undefined) shown.shown = wanted;
+      const counter = cluster.get(key);
+      if (counter !== undefined) counter.current = wanted;
       return wanted;
     }));
   const registry: CounterRegistry = actorRegistry(environment, {
@@ -101,7 +101,7 @@ export const registryRig = (activeMax = 2) => {
       },
     }),
     keyOf: ({ key }: Counter) => key,
-    input: ({ key, wanted, shown }) => ({ key, wanted, shown }),
+    input: ({ key, wanted, current }) => ({ key, wanted, current }),
     observe: ({ wanted }, actor) => {
       if (actor.getSnapshot().context.wanted !== wanted) {
         actor.send({ type: 'number.wanted', wanted });
@@ -110,12 +110,12 @@ export const registryRig = (activeMax = 2) => {
     onCrash: ({ key }) => crashed.push(key),
     passivation: {
       activeMax,
-      isPending: ({ wanted, shown }) => wanted !== shown,
-      isSafe: ({ shown }, { context }) => context.shown === shown,
+      isPending: ({ wanted, current }) => wanted !== current,
+      isSafe: ({ current }, { context }) => context.current === current,
     },
   });
   const want = (key: string, wanted: number): void => {
-    const entry = cluster.get(key) ?? { key, wanted: 0, shown: 0 };
+    const entry = cluster.get(key) ?? { key, wanted: 0, current: 0 };
     cluster.set(key, entry);
     entry.wanted = wanted;
     registry.consider(entry);

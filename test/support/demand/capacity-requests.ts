@@ -9,7 +9,7 @@ export interface RequestTraits {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;
-  readonly revision?: string;
+  readonly resourceVersion?: string;
   readonly phase?: string;
   readonly spec?: JsonRecord;
 }
@@ -22,7 +22,7 @@ export const rawRequest = (parts: RequestTraits = {}): JsonRecord => ({
     name: parts.name ?? 'a',
     namespace: parts.namespace ?? 'default',
     uid: parts.uid ?? `uid-of-${parts.name ?? 'a'}`,
-    resourceVersion: parts.revision ?? '1',
+    resourceVersion: parts.resourceVersion ?? '1',
   },
   spec: { resources: { cpu: '1' }, priority: 0, ...parts.spec },
   ...(parts.phase === undefined ? {} : { status: { phase: parts.phase } }),

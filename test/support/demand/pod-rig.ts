@@ -129,12 +129,12 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     /** Makes a pod, or changes it. */
     pod: (name: string, traits: PodTraits = {}) => pods.put(name, podObject(name, traits)),
     /** A request of a pod that somebody else made. */
-    foreign: (name: string, pod: string, more: object = {}) =>
+    putRequest: (name: string, pod: string, more: object = {}) =>
       requests.put(name, {
         metadata: {
           name,
           namespace: 'default',
-          uid: `foreign-${name}`,
+          uid: `other-${name}`,
           labels: { [OWNED_BY_POD]: podUid(pod) },
         },
         spec: { resources: { cpu: '7' }, priority: 0 },

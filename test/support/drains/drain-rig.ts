@@ -20,11 +20,11 @@ import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { instructionId, machineId, type ObjectKey, objectKey } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { Reply } from '../../../src/domain/session.ts';
-import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
 import type { UpcomingNodeProjection } from '../../../src/domain/upcoming-node.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
@@ -56,7 +56,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const accepted = new Set<string>();
   const goesAfter = new Map<string, number>();
   let made = 0;
-  let revision = 1000;
+  let resourceVersion = 1000;
 
   const put = (pod: DrainPod): void => {
     pods.set(pod.key, pod);
@@ -126,12 +126,12 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       made += 1;
       const name = traits.name ?? `p${made}`;
       if (traits.goesAfterMs !== undefined) goesAfter.set(name, traits.goesAfterMs);
-      revision += 1;
-      put(podOf({ uid: `uid-${made}`, revision: `${revision}`, ...traits, name }));
+      resourceVersion += 1;
+      put(podOf({ uid: `uid-${made}`, resourceVersion: `${resourceVersion}`, ...traits, name }));
     },
     remove: (name: string) => remove(`ns/${name}`),
     /** Holds evictions of the pod up, for this reason. */
-    block: (name: string, standing: Partial<PodEvictionStatus>) => blocked.set(name, standing),
+    block: (name: string, status: Partial<PodEvictionStatus>) => blocked.set(name, status),
     unblock: (name: string) => {
       blocked.delete(name);
       const pod = [...wanted.values()].find((candidate) => candidate.name === name);
@@ -149,12 +149,12 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const log: string[] = [];
   const nodes = fakeObjects(NODES, projectNode);
   const pods = podCluster(time, log);
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
   const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
     [];
-  const shown = new Map<string, Partial<UpcomingNodeProjection>>();
+  const machineObjects = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
   let showing = (): Promise<void> => Promise.resolve();
@@ -230,7 +230,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
     const reclaims = startReclaims(environment, {
-      news,
+      shardEvents,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;
         if (reply._tag !== 'ReclaimAcknowledged') return false;
@@ -242,7 +242,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       nodes: reflector,
       upcomingNodes: {
         get: (key) => {
-          const known = shown.get(key);
+          const known = machineObjects.get(key);
           return known === undefined ? undefined : { ...EMPTY_OBJECT, ...known };
         },
       },
@@ -271,7 +271,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     log,
     nodes,
     pods,
-    news,
+    shardEvents,
     notes,
     /** The actor that records this reason next crashes once. */
     crashOn: (reason: EventNote['reason']) => {
@@ -279,7 +279,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     },
     replies,
     reported,
-    shown,
+    machineObjects,
     session,
     drains: () => process.drains,
     reclaims: () => process.reclaims,
@@ -309,7 +309,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       return typeof value === 'object' ? value['work'] : value;
     },
     order: (id: string, names: readonly string[], graceSeconds = 600) =>
-      news.next({
+      shardEvents.next({
         _tag: 'ReclaimOrdered',
         order: {
           instructionId: instructionId(id),
@@ -319,7 +319,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         },
       }),
     frame: (machine: string, state: MachineState) =>
-      news.next({
+      shardEvents.next({
         _tag: 'MachineObserved',
         machine: {
           machineId: machineId(machine),

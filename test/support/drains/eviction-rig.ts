@@ -64,7 +64,7 @@ export const evictionRig = (
     /** Lets what was set up be seen and worked out. */
     ready: () => time.advance(200),
     uidOf: (name: string): DrainPod['uid'] | undefined => cluster.known(name)?.uid,
-    standing: (name: string) => {
+    status: (name: string) => {
       const pod = cluster.known(name);
       return pod === undefined ? undefined : registry.statusOf(pod.uid);
     },

@@ -90,7 +90,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
   const showPod = (pod: PodState): void => podCache.put(projectPod(rawPod(pod, next())));
   const showBudget = (budget: BudgetState): void => {
     const at = next();
-    budget.revision = Number(at);
+    budget.resourceVersion = Number(at);
     budgetCache.put(projectBudget(rawBudget(budget, at)));
   };
   const covered = (app: string): readonly PodState[] => [...ofApp.get(app) ?? []];
@@ -261,12 +261,12 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
       if (call.mayLeave?.() === false) return Effect.fail(new NotSent({ why: 'held back' }));
       const [name = ''] = call.path.split('/').slice(-2);
       const uid = textAt(recordAt(call.body, 'deleteOptions'), 'preconditions', 'uid') ?? '';
-      const shown = podCache.reflector.get(objectKey(name, NAMESPACE));
-      if (shown?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
-      if (shown?.terminating === true) violations.push(`the cache shows ${name} terminating`);
+      const cached = podCache.reflector.get(objectKey(name, NAMESPACE));
+      if (cached?.uid !== uid) violations.push(`the cache shows another ${name} than ${uid}`);
+      if (cached?.terminating === true) violations.push(`the cache shows ${name} terminating`);
       // Who needs no slot writes no status, and stands in nobody's way.
       const owner = pods.get(name)?.seed.app ?? '';
-      const contends = shown?.ready === true && shown.phase === 'Running' &&
+      const contends = cached?.ready === true && cached.phase === 'Running' &&
         budgetsOf(owner).length > 0;
       const app = contends ? owner : '';
       const seen: SeenCall = { pod: name, uid, atMs: time.monotonic(), status: 'lost' };
@@ -330,7 +330,7 @@ export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) 
         desired: 0,
         expected: 0,
         disrupted: {},
-        revision: 0,
+        resourceVersion: 0,
       };
       budgets.set(seed.name, budget);
       showBudget(budget);

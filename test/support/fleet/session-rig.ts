@@ -6,11 +6,11 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -76,15 +76,15 @@ export const startSession = (options: {
       ? {}
       : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
   });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
+  const shardEvents: ShardEvent[] = [];
+  session.shardEvents.subscribe((one) => shardEvents.push(one));
   const acknowledged: number[] = [];
   session.acknowledged.subscribe((one) => acknowledged.push(one.number));
   onTestFinished(async () => {
     session.actor?.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, news, acknowledged, recorded, counts, logged };
+  return { time, shard, session, shardEvents, acknowledged, recorded, counts, logged };
 };
 
 /** Up to an acked Hello. */
@@ -100,11 +100,11 @@ export const streamingSession = async (options: Parameters<typeof startSession>[
 
 /** The state of the session, as it is shown. */
 export const stateOf = ({ actor }: FleetSession): string =>
-  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+  actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 
 /** What was told, by name. */
-export const tags = (news: readonly SessionNews[]): readonly string[] =>
-  news.map(({ _tag }) => _tag);
+export const tags = (shardEvents: readonly ShardEvent[]): readonly string[] =>
+  shardEvents.map(({ _tag }) => _tag);
 /** The numbers of the roll-ups that the shard heard. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
   shard.stream().received.flatMap((payload) =>

@@ -8,7 +8,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../../src/domain/available-capacity.ts';
-import type { CapacityObservation, SessionNews } from '../../../src/domain/frames.ts';
+import type { CapacityObservation, ShardEvent } from '../../../src/domain/frames.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import {
   AVAILABLE_CAPACITIES_PATH,
@@ -31,7 +31,7 @@ const rig = ({ synced = true } = {}) => {
   const time = simulatedTime();
   const cluster = fakeObjects(AVAILABLE_CAPACITIES_PATH, projectAvailableCapacity);
   const notes: EventNote[] = [];
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const telemetry = silentTelemetry;
   const runtime = ManagedRuntime.make(
     availableCapacitiesLayer({ telemetry }).pipe(
@@ -42,14 +42,14 @@ const rig = ({ synced = true } = {}) => {
   if (synced) cluster.list();
   const registry = startAvailableCapacities(
     makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }),
-    { news, availableCapacities: cluster.reflector, record: (note) => notes.push(note) },
+    { shardEvents, availableCapacities: cluster.reflector, record: (note) => notes.push(note) },
   );
   stops.push(async () => {
     await registry.stop();
     await runtime.dispose();
   });
   const report = (availableCount: number, more: Partial<CapacityObservation> = {}) => {
-    news.next({
+    shardEvents.next({
       _tag: 'CapacityObserved',
       capacity: {
         supersedesKey: KEY,

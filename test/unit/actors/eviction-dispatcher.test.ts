@@ -10,7 +10,7 @@ const DB = objectKey('db', 'ns');
 const BUDGET: Budget = {
   key: DB,
   uid: uid('b1'),
-  revision: '1' as Budget['revision'],
+  resourceVersion: '1' as Budget['resourceVersion'],
   namespace: 'ns',
   name: 'db',
   selector: [],
@@ -49,7 +49,7 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
     isCircuitClosed: () => state.closed(),
     slots: {
       offerOf: () => offer,
-      takeSlot: (_budget: ObjectKey, pod) => {
+      acquireSlot: (_budget: ObjectKey, pod) => {
         offer = undefined;
         sent.push(`slot of ${pod.name}`);
       },

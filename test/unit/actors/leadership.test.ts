@@ -85,7 +85,7 @@ describe('a candidate', () => {
     const two = candidate();
     await time.advance(120_000);
     expect(two.published).toEqual([false]);
-    expect(two.state()).toBe('"standingBy"');
+    expect(two.state()).toBe('"standby"');
     expect(two.client.requests.length).toBeLessThan(5);
   });
 
@@ -219,7 +219,7 @@ describe('a leader', () => {
     api.overwrite({ holderIdentity: 'stranger', leaseDurationSeconds: 15 });
     await time.advance(2000);
     expect(one.leadership.leads()).toBe(false);
-    expect(one.state()).toBe('"standingBy"');
+    expect(one.state()).toBe('"standby"');
     await time.advance(15_000);
     expect(one.leadership.leads()).toBe(true);
   });

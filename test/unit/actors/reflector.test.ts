@@ -30,7 +30,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const shown = (fact: Fact<Thing>): string => {
+const factText = (fact: Fact<Thing>): string => {
   switch (fact._tag) {
     case 'Listed':
       return `listed ${fact.objects.map(({ key }) => key).sort().join(',')}`;
@@ -57,7 +57,7 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
     });
     cleanups.push(reflector.stop);
     const facts: string[] = [];
-    reflector.facts.subscribe((fact) => facts.push(shown(fact)));
+    reflector.facts.subscribe((fact) => facts.push(factText(fact)));
     return { reflector, facts };
   };
   return { time, api, start };
@@ -323,7 +323,7 @@ describe('a reflector', () => {
     const { reflector } = start();
     await time.settle();
     const late: string[] = [];
-    reflector.facts.subscribe((fact) => late.push(shown(fact)));
+    reflector.facts.subscribe((fact) => late.push(factText(fact)));
     api.put('b');
     await time.settle();
     expect(late).toEqual(['listed a', 'present b none']);

@@ -8,10 +8,10 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
-import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 const annotation = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ ids: ['i1'], deadlineMs: 600_000, graceSeconds: 600, sinceMs: 0, ended });
 
-const observed = (id: string, state: MachineState, lastError = ''): SessionNews => ({
+const observed = (id: string, state: MachineState, lastError = ''): ShardEvent => ({
   _tag: 'MachineObserved',
   machine: {
     machineId: machineId(id),
@@ -48,7 +48,7 @@ const rig = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const layer = Layer.mergeAll(
     upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }),
     cordonsLayer(silentTelemetry),
@@ -65,7 +65,7 @@ const rig = () => {
   });
   const start = () =>
     startUpcomingNodes(environment, {
-      news,
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
@@ -91,12 +91,12 @@ const rig = () => {
       registry = start();
     },
     frame: (state: MachineState, lastError = '') => {
-      news.next(observed('m1', state, lastError));
+      shardEvents.next(observed('m1', state, lastError));
       return time.settle();
     },
     /** As many other machines are CONFIGURED. */
     frames: (count: number) => {
-      for (let at = 0; at < count; at += 1) news.next(observed(`other-${at}`, 'Configured'));
+      for (let at = 0; at < count; at += 1) shardEvents.next(observed(`other-${at}`, 'Configured'));
     },
     /** The Node as it is now: its reclaim key, and whether pods may come. */
     node: (key: string | null, unschedulable = true) => {
@@ -113,12 +113,12 @@ const rig = () => {
     key: () => valueAt(nodes.get('n1'), 'metadata', 'annotations', RECLAIM),
     /** What the drain says; gives whether that was shown by the time that all is quiet. */
     drain: async (fact: DrainFact) => {
-      let isShown = false;
+      let isReported = false;
       void registry.drain('m1', fact).then(() => {
-        isShown = true;
+        isReported = true;
       });
       await time.settle();
-      return isShown;
+      return isReported;
     },
     phase: () => textAt(cluster.get('un-m1'), 'status', 'phase'),
     lastError: () => textAt(cluster.get('un-m1'), 'status', 'lastError'),
@@ -234,15 +234,15 @@ describe('drains and frames', () => {
     await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(10_000);
-    expect(isShown).toBe(false);
+    expect(isReported).toBe(false);
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(60_000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
   });
 
@@ -254,12 +254,12 @@ describe('drains and frames', () => {
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await time.settle();
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Drained' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(1500);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Drained');
     expect(cluster.names().length).toBeLessThan(100);
   });
@@ -270,12 +270,12 @@ describe('drains and frames', () => {
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await frame('Configured');
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(3000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);

@@ -218,7 +218,7 @@ describe('the registry', () => {
   });
 
   test('upcomingNodes: what was said in an earlier term of leadership is not written in the next', async () => {
-    const { frames, cluster, phase, settle, registry, time, news } = machineRig();
+    const { frames, cluster, phase, settle, registry, time, shardEvents } = machineRig();
     await frames('m1', 'Configured');
     cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
     await frames('m2', 'Configured');
@@ -228,9 +228,9 @@ describe('the registry', () => {
     await time.advance(600_000);
     expect(phase('m1')).toBe('Draining');
     expect(cluster.names()).toEqual(['un-m1']);
-    news.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
     await frames('m2', 'Configured');
-    news.next({ _tag: 'Resynced', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
     await settle();
     expect(cluster.names()).toEqual(['un-m2']);
   });

@@ -11,7 +11,7 @@ import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -46,8 +46,12 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.tuple(fc.constant('wait' as const), fc.integer({ max: 4000, min: 0 })),
   },
-  fc.tuple(fc.constant('foreign' as const), machine, fc.constantFrom('Failed', 'Drained', 'Ready')),
-  fc.tuple(fc.constant('foreign deletion' as const), machine),
+  fc.tuple(
+    fc.constant('changed by another' as const),
+    machine,
+    fc.constantFrom('Failed', 'Drained', 'Ready'),
+  ),
+  fc.tuple(fc.constant('deleted by another' as const), machine),
   fc.tuple(fc.constantFrom('away' as const, 'back' as const, 'answers lost' as const)),
   fc.tuple(fc.constantFrom('lag' as const, 'catch up' as const, 'relist' as const)),
   fc.tuple(fc.constantFrom('crash' as const, 'reconnect' as const)),
@@ -75,12 +79,12 @@ const makeHarness = () => {
   });
   /** What the fleet would replay. */
   const fleet = new Map<string, MachineState>();
-  let news = new Subject<SessionNews>();
+  let shardEvents = new Subject<ShardEvent>();
   let stream = 0;
   const start = () => {
-    news = new Subject();
+    shardEvents = new Subject();
     return startUpcomingNodes(environment, {
-      news,
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
@@ -88,7 +92,7 @@ const makeHarness = () => {
     });
   };
   const report = (id: string, state: MachineState): void =>
-    news.next({
+    shardEvents.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
@@ -103,9 +107,9 @@ const makeHarness = () => {
     });
   const open = (): void => {
     stream += 1;
-    news.next({ _tag: 'StreamOpened', stream });
+    shardEvents.next({ _tag: 'StreamOpened', stream });
     for (const [id, state] of fleet) if (BOUND.includes(state)) report(id, state);
-    news.next({ _tag: 'Resynced', stream });
+    shardEvents.next({ _tag: 'Resynced', stream });
   };
   nodes.list();
   cluster.list();
@@ -123,12 +127,12 @@ const makeHarness = () => {
         return report(scene[1], scene[2]);
       case 'wait':
         return await time.advance(scene[1]);
-      case 'foreign':
+      case 'changed by another':
         if (cluster.get(`un-${scene[1]}`)) {
           cluster.put(`un-${scene[1]}`, { status: { phase: scene[2] } });
         }
         return;
-      case 'foreign deletion':
+      case 'deleted by another':
         return cluster.remove(`un-${scene[1]}`);
       case 'away':
         return cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
@@ -150,11 +154,11 @@ const makeHarness = () => {
         return open();
       case 'missed':
       case 'missed and crashed':
-        news.next({ _tag: 'StreamEnded', stream });
+        shardEvents.next({ _tag: 'StreamEnded', stream });
         fleet.set(scene[1], scene[2]);
         return await play([scene[0] === 'missed' ? 'reconnect' : 'crash']);
       case 'reconnect':
-        news.next({ _tag: 'StreamEnded', stream });
+        shardEvents.next({ _tag: 'StreamEnded', stream });
         return open();
     }
   };
@@ -171,7 +175,7 @@ const makeHarness = () => {
       await time.advance(1000);
       await runtime.dispose();
     },
-    shown: () =>
+    current: () =>
       Object.fromEntries(
         cluster.names().sort().map((name) => [name, textAt(cluster.get(name), 'status', 'phase')]),
       ),
@@ -189,7 +193,7 @@ test('upcomingNodes: every story ends with the objects of exactly the machines t
       const harness = makeHarness();
       for (const scene of sequence) await harness.play(scene);
       await harness.heal();
-      expect(harness.shown()).toEqual(harness.wanted());
+      expect(harness.current()).toEqual(harness.wanted());
       await harness.finish();
     }),
     { numRuns: 400 },

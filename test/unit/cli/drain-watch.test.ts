@@ -47,15 +47,15 @@ const bed = () => {
   const start = () => {
     const watch = startDrainWatch(environment, null);
     cleanups.push(watch.stop);
-    let shown = 0;
+    let changes = 0;
     watch.onChange(() => {
-      shown += 1;
+      changes += 1;
     });
     let ready = false;
     void watch.whenReady.then(() => {
       ready = true;
     });
-    return { watch, shown: () => shown, ready: () => ready };
+    return { watch, changes: () => changes, ready: () => ready };
   };
   return { time, collections, start };
 };
@@ -65,26 +65,26 @@ describe('the watch of drains', () => {
     const { time, collections, start } = bed();
     collections.nodes.put('n1');
     const held = collections.budgets.holdPages();
-    const { watch, shown, ready } = start();
+    const { watch, changes, ready } = start();
     await time.advance(10_000);
-    expect([ready(), shown()]).toEqual([false, 0]);
+    expect([ready(), changes()]).toEqual([false, 0]);
     held.release();
     await time.advance(10_000);
-    expect([ready(), shown()]).toEqual([true, 1]);
+    expect([ready(), changes()]).toEqual([true, 1]);
     expect(watch.reading().nodes.map(({ name }) => name)).toEqual(['n1']);
   });
 
   test('tells many changes at once, and nothing when nothing changed', async () => {
     const { time, collections, start } = bed();
-    const { watch, shown } = start();
+    const { watch, changes } = start();
     await time.advance(10_000);
-    const before = shown();
+    const before = changes();
     for (const name of ['a', 'b', 'c', 'd']) collections.pods.put(name);
     await time.advance(10_000);
-    expect(shown()).toBe(before + 1);
+    expect(changes()).toBe(before + 1);
     expect(watch.reading().pods.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     await time.advance(60_000);
-    expect(shown()).toBe(before + 1);
+    expect(changes()).toBe(before + 1);
   });
 
   test('goes on without Events and UpcomingNodes', async () => {
@@ -100,12 +100,12 @@ describe('the watch of drains', () => {
 
   test('an end of it is an end: nobody is called any more', async () => {
     const { time, collections, start } = bed();
-    const { watch, shown } = start();
+    const { watch, changes } = start();
     await time.advance(10_000);
-    const before = shown();
+    const before = changes();
     watch.stop();
     collections.nodes.put('n1');
     await time.advance(10_000);
-    expect(shown()).toBe(before);
+    expect(changes()).toBe(before);
   });
 });

@@ -2,13 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type NodeProjection, projectNode } from '../../../src/domain/cluster-node.ts';
-import { objectKey, revision, uid } from '../../../src/domain/ids.ts';
+import { objectKey, resourceVersion, uid } from '../../../src/domain/ids.ts';
 import { type MachineTraits, nodeMatching } from '../../../src/domain/node-matching.ts';
 
 const node = (name: string, more: Partial<NodeProjection> = {}): NodeProjection => ({
   key: objectKey(name),
   uid: uid(`uid-${name}`),
-  revision: revision('1'),
+  resourceVersion: resourceVersion('1'),
   name,
   providerId: '',
   machineLabel: '',

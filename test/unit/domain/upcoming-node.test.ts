@@ -186,7 +186,7 @@ describe('upcoming node', () => {
 
   test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
     const idle = reported('Idle');
-    expect(idle.standing).toBeNull();
+    expect(idle.phase).toBeNull();
     const pendingFor = (phase: string) =>
       pendingWrite('m-1', facts(idle, object({ ...READY, phase })));
     expect(pendingFor('Provisioning')).toBe('status_update');

@@ -83,7 +83,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     const [first = ''] = podsAsked(made);
-    expect(made.standing(first)).toMatchObject({ reason: 'EvictionUnanswered' });
+    expect(made.status(first)).toMatchObject({ reason: 'EvictionUnanswered' });
     expect(podsAsked(made).length).toBe(1);
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual([first, first]);
@@ -117,7 +117,7 @@ describe('slots', () => {
     await made.ready();
     made.drain('n1');
     await made.time.advance(10);
-    expect(made.standing('p1')?.state).toBe('calling');
+    expect(made.status('p1')?.state).toBe('calling');
     made.cluster.change('p1', { ready: true });
     await made.time.advance(60_000);
     expect(made.cluster.mostAtOnce()).toBe(1);
@@ -136,7 +136,7 @@ describe('slots', () => {
     await made.time.advance(1000);
     expect(podsAsked(made).length).toBe(1);
     for (const name of ['p0', 'p1']) {
-      expect(made.standing(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
+      expect(made.status(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
     }
     made.cluster.intercept(() => Effect.succeed(undefined));
     await made.time.advance(30_000);
@@ -162,7 +162,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')).toMatchObject({
+    expect(made.status('p0')).toMatchObject({
       reason: 'SlotHeldByInterruptedEviction',
       text: expect.stringContaining('2026-01-01T00:02:00Z'),
     });
@@ -181,7 +181,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')?.reason).toBe('SlotHeldByInterruptedEviction');
+    expect(made.status('p0')?.reason).toBe('SlotHeldByInterruptedEviction');
     await made.time.advance(125_000);
     expect(podsAsked(made).length).toBeGreaterThan(0);
   });

@@ -27,7 +27,7 @@ const TROUBLES: Readonly<Record<string, Effect.Effect<KubeAnswer, WriteFault>>> 
   exhausted: Effect.succeed(refusal(429, 'no', { cause: 'DisruptionBudget' })),
 };
 
-type Deed =
+type Disturbance =
   | { readonly _tag: 'Trouble'; readonly kind: string; readonly calls: number }
   | { readonly _tag: 'Budget'; readonly app: string; readonly unavailable: number }
   | { readonly _tag: 'Unready'; readonly pod: number }
@@ -37,7 +37,7 @@ type Deed =
   | { readonly _tag: 'Kubelet'; readonly node: string; readonly ready: 'True' | 'Unknown' }
   | { readonly _tag: 'Second'; readonly app: string };
 
-const deeds: fc.Arbitrary<Deed> = fc.oneof(
+const disturbances: fc.Arbitrary<Disturbance> = fc.oneof(
   fc.record({
     _tag: fc.constant('Trouble' as const),
     kind: fc.constantFrom(...Object.keys(TROUBLES)),
@@ -64,17 +64,17 @@ const leaving = fc.record({
   watchMs: fc.integer({ min: 0, max: 400 }),
   /** Writes are scarce in some: what is asked for leaves late. */
   qps: fc.constantFrom(Infinity, 20, 4),
-  steps: fc.array(fc.tuple(deeds, fc.integer({ min: 0, max: 5000 })), { maxLength: 16 }),
+  steps: fc.array(fc.tuple(disturbances, fc.integer({ min: 0, max: 5000 })), { maxLength: 16 }),
 });
 
 type Rig = ReturnType<typeof evictionRig>;
 
-const does = (rig: Rig, deed: Deed): void => {
+const disturb = (rig: Rig, disturbance: Disturbance): void => {
   const { cluster } = rig;
-  switch (deed._tag) {
+  switch (disturbance._tag) {
     case 'Trouble': {
-      let left = deed.calls;
-      const trouble = TROUBLES[deed.kind] ?? Effect.fail(new NotSent({ why: '' }));
+      let left = disturbance.calls;
+      const trouble = TROUBLES[disturbance.kind] ?? Effect.fail(new NotSent({ why: '' }));
       cluster.intercept(() =>
         Effect.suspend((): Effect.Effect<KubeAnswer | undefined, WriteFault> => {
           left -= 1;
@@ -84,19 +84,25 @@ const does = (rig: Rig, deed: Deed): void => {
       return;
     }
     case 'Budget':
-      return cluster.changeBudget(`b-${deed.app}`, { maxUnavailable: deed.unavailable });
+      return cluster.changeBudget(`b-${disturbance.app}`, {
+        maxUnavailable: disturbance.unavailable,
+      });
     case 'Unready':
-      return cluster.change(`p${deed.pod}`, { ready: false });
+      return cluster.change(`p${disturbance.pod}`, { ready: false });
     case 'Healed':
-      return cluster.change(`p${deed.pod}`, { ready: true });
+      return cluster.change(`p${disturbance.pod}`, { ready: true });
     case 'Drop':
-      return cluster.drop(`p${deed.pod}`);
+      return cluster.drop(`p${disturbance.pod}`);
     case 'Pause':
-      return rig.registry.release(deed.node, 'reclaim');
+      return rig.registry.release(disturbance.node, 'reclaim');
     case 'Kubelet':
-      return cluster.node(deed.node, deed.ready);
+      return cluster.node(disturbance.node, disturbance.ready);
     case 'Second':
-      return cluster.addBudget({ name: `second-${deed.app}`, app: deed.app, maxUnavailable: 1 });
+      return cluster.addBudget({
+        name: `second-${disturbance.app}`,
+        app: disturbance.app,
+        maxUnavailable: 1,
+      });
   }
 };
 
@@ -127,8 +133,8 @@ describe('random stories', () => {
         }
         await rig.time.advance(1500);
         NODES.forEach(rig.drain);
-        for (const [deed, ms] of steps) {
-          does(rig, deed);
+        for (const [disturbance, ms] of steps) {
+          disturb(rig, disturbance);
           await rig.time.advance(ms);
         }
         mend(rig);
@@ -138,10 +144,10 @@ describe('random stories', () => {
           rig.cluster.bookmark();
           await rig.time.advance(60_000);
         }
-        const standings = NODES.flatMap((node) =>
-          rig.cluster.onNode(node).map(({ name }) => [name, rig.standing(name)])
+        const statuses = NODES.flatMap((node) =>
+          rig.cluster.onNode(node).map(({ name }) => [name, rig.status(name)])
         );
-        expect(standings).toEqual([]);
+        expect(statuses).toEqual([]);
         expect(rig.cluster.violations.filter((text) => !/healthy pods/.test(text))).toEqual([]);
         expect(rig.cluster.mostAtOnce()).toBeLessThanOrEqual(1);
         expect(rig.defects).toEqual([]);

@@ -13,7 +13,7 @@ describe('which pods are asked', () => {
     made.drain('n1');
     await made.time.advance(100);
     made.drain('n1');
-    expect(made.standing('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
+    expect(made.status('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual(['p1']);
     expect(uid === undefined ? undefined : made.registry.statusOf(uid)).toBeUndefined();
@@ -62,7 +62,7 @@ describe('which pods are asked', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made).toSorted()).toEqual(['pending', 'unready']);
-    expect(made.standing('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
+    expect(made.status('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
   });
 
   test('DR-20: a pod that finishes while it waits is not asked', async () => {
@@ -84,7 +84,7 @@ describe('which pods are asked', () => {
     made.drain('n1');
     await made.time.advance(60_000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')).toMatchObject({ reason: 'TwoBudgets' });
+    expect(made.status('p0')).toMatchObject({ reason: 'TwoBudgets' });
     made.cluster.removeBudget('other');
     await made.time.advance(100);
     expect(podsAsked(made).length).toBe(3);
@@ -105,7 +105,7 @@ describe('which pods are asked', () => {
     made.cluster.removeBudget('db');
     await made.time.advance(100);
     expect(podsAsked(made).toSorted()).toEqual(['p0', 'p1']);
-    expect(made.standing('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
+    expect(made.status('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
   });
 });
 
@@ -165,7 +165,7 @@ describe('pods that cannot go', () => {
     made.drain('n1');
     await made.time.advance(600_000);
     expect(podsAsked(made).toSorted()).toEqual(['p1', 'p2']);
-    expect(made.standing('p1')).toMatchObject({ state: 'stranded', reason: 'KubeletSilent' });
+    expect(made.status('p1')).toMatchObject({ state: 'stranded', reason: 'KubeletSilent' });
     made.cluster.intercept(() => Effect.succeed(undefined));
     made.cluster.node('n1', 'True');
     await made.time.advance(5000);
@@ -178,7 +178,7 @@ describe('pods that cannot go', () => {
     await made.ready();
     made.drain('n1');
     await made.time.advance(60_000);
-    expect(made.standing('p1')).toMatchObject({
+    expect(made.status('p1')).toMatchObject({
       state: 'heldByFinalizer',
       reason: 'Finalizer',
       subject: 'x.dev/keep',

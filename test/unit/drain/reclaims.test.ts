@@ -160,8 +160,8 @@ describe('an instruction', () => {
   });
 
   test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
-    const { order, shown, time, replies, reported } = rig();
-    shown.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
+    const { order, machineObjects, time, replies, reported } = rig();
+    machineObjects.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
     order('i1', ['m1']);
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
@@ -191,14 +191,14 @@ describe('an instruction', () => {
   });
 
   test('DR-12: an ack that found no stream is kept until the next one opens', async () => {
-    const { order, node, time, replies, session, news } = rig();
+    const { order, node, time, replies, session, shardEvents } = rig();
     session.open = false;
     node('n1');
     order('i1', ['n1']);
     await time.advance(60_000);
     expect(replies).toEqual([]);
     session.open = true;
-    news.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
@@ -307,7 +307,7 @@ describe('a new process', () => {
   });
 
   test('DR-14: a machine that drains in a replay and whose Node knows nothing of it is recovered', async () => {
-    const { node, pods, news, frame, time, annotation, replies } = rig();
+    const { node, pods, shardEvents, frame, time, annotation, replies } = rig();
     for (const name of ['n1', 'n2', 'n3']) node(name);
     pods.add({ node: 'n1' });
     node('n2', {
@@ -317,10 +317,10 @@ describe('a new process', () => {
         annotations: { [KEY]: '{"v":1,"ids":["i9"],"ended":"Cancelled"}' },
       },
     });
-    news.next({ _tag: 'StreamOpened', stream: 1 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
     for (const name of ['n1', 'n2', 'n3', 'n4']) frame(name, 'Draining');
     frame('n3', 'Configured');
-    news.next({ _tag: 'Resynced', stream: 1 });
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
     await time.advance(4900);
     expect(annotation('n1')).toBeUndefined();
     await time.advance(200);
@@ -330,10 +330,10 @@ describe('a new process', () => {
   });
 
   test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {
-    const { node, news, frame, time, annotation } = rig();
+    const { node, shardEvents, frame, time, annotation } = rig();
     node('n1');
-    news.next({ _tag: 'StreamOpened', stream: 1 });
-    news.next({ _tag: 'Resynced', stream: 1 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
     frame('n1', 'Draining');
     await time.advance(60_000);
     expect(annotation('n1')).toBeUndefined();

@@ -34,7 +34,7 @@ describe('the demand of pods is complete', () => {
     const rig = podRig({ leading: false });
     const isMade = watched(rig);
     rig.pod('web');
-    rig.foreign('cr-pod-old', 'web');
+    rig.putRequest('cr-pod-old', 'web');
     await rig.time.advance(2 * INITIAL_REQUESTS_MS_MAX);
     expect(isMade()).toBe(false);
     rig.registry().setLeading(true);

@@ -26,7 +26,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(fc.constantFrom('gone' as const, 'recreated' as const), pod) },
   { weight: 3, arbitrary: fc.tuple(fc.constant('wait' as const), fc.nat({ max: 4000 })) },
   fc.tuple(fc.constant('collected' as const), pod),
-  fc.tuple(fc.constantFrom('foreign' as const, 'deleted' as const, 'changed' as const), pod),
+  fc.tuple(fc.constantFrom('created' as const, 'deleted' as const, 'changed' as const), pod),
   fc.tuple(fc.constantFrom('away' as const, 'back' as const, 'answers lost' as const)),
   fc.tuple(fc.constantFrom('lag' as const, 'catch up' as const, 'relist' as const)),
   fc.tuple(fc.constantFrom('crash' as const, 'lose the lease' as const, 'lead' as const)),
@@ -81,21 +81,21 @@ const makeHarness = () => {
   };
   let made = 0;
   /** A UID is never given twice; what is there keeps its own. */
-  const foreignUid = (target: string): string => {
+  const uidOfOther = (target: string): string => {
     made += 1;
-    return textAt(requests.get(target), 'metadata', 'uid') ?? `foreign-${made}`;
+    return textAt(requests.get(target), 'metadata', 'uid') ?? `other-${made}`;
   };
-  const byOthers = (what: 'foreign' | 'deleted' | 'changed', name: string): void => {
+  const byOthers = (what: 'created' | 'deleted' | 'changed', name: string): void => {
     if (what === 'deleted') return requests.remove(known(name));
     const target = what === 'changed' ? known(name) : `cr-pod-${name}-other`;
     if (what === 'changed' && requests.get(target) === undefined) return;
     const labels = { [OWNED_BY_POD]: podUid(name, lifeOf(name)) };
-    if (what === 'foreign') {
-      rig.foreign(target, name, {
+    if (what === 'created') {
+      rig.putRequest(target, name, {
         metadata: {
           name: target,
           namespace: 'default',
-          uid: foreignUid(target),
+          uid: uidOfOther(target),
           labels,
         },
       });
@@ -110,7 +110,7 @@ const makeHarness = () => {
         return onPods(scene.map(String));
       case 'wait':
         return await rig.time.advance(scene[1]);
-      case 'foreign':
+      case 'created':
       case 'deleted':
       case 'changed':
         return byOthers(scene[0], scene[1]);
@@ -147,7 +147,7 @@ const makeHarness = () => {
       await rig.time.advance(GC_GRACE_MS + 120_000);
       await rig.settle();
     },
-    shown: () =>
+    current: () =>
       requests.names().map((name) => [
         textAt(requests.get(name), 'metadata', 'labels', OWNED_BY_POD),
         rig.cpuOf(name),
@@ -165,7 +165,7 @@ test('pods: every story ends with exactly one request for each pod that is deman
       const harness = makeHarness();
       for (const scene of sequence) await harness.play(scene);
       await harness.heal();
-      expect(harness.shown()).toEqual(harness.wanted());
+      expect(harness.current()).toEqual(harness.wanted());
     }),
     { numRuns: 300 },
   );

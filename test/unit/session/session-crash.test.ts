@@ -39,19 +39,19 @@ describe('a session that crashes', () => {
   });
 
   test('publishes the end of its stream once', async () => {
-    const { news } = await crashed();
-    expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
+    const { shardEvents } = await crashed();
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'StreamEnded']);
   });
 
   test('dials again by itself, and numbers its streams on', async () => {
-    const { time, shard, session, news, acknowledged } = await crashed();
+    const { time, shard, session, shardEvents, acknowledged } = await crashed();
     await time.advance(1000);
     shard.stream().ack('hello');
     session.offerRollup(rollup(2));
     await time.settle();
     shard.stream().ack('rollup');
     expect([stateOf(session), shard.streams.length]).toEqual(['streaming', 2]);
-    expect(news.slice(2)).toEqual([
+    expect(shardEvents.slice(2)).toEqual([
       { _tag: 'StreamOpened', stream: 2 },
       { _tag: 'Resynced', stream: 2 },
     ]);
@@ -88,7 +88,7 @@ describe('a replay gap', () => {
   });
 
   test('before the ack of the Hello counts as well', async () => {
-    const { time, shard, session, news, logged } = startSession();
+    const { time, shard, session, shardEvents, logged } = startSession();
     session.setLeading(true);
     session.demandListed();
     await time.settle();
@@ -98,15 +98,15 @@ describe('a replay gap', () => {
     session.offerRollup(rollup(1));
     await time.settle();
     shard.stream().ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened']);
     expect(logged).toContain('Resync not proven: a frame of the replay was unreadable');
   });
 
   test('after the replay takes nothing back', async () => {
-    const { shard, session, news } = await streamingSession();
+    const { shard, session, shardEvents } = await streamingSession();
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
     shard.stream().sendBytes(malformed);
-    expect(tags(news)).toEqual(['StreamOpened', 'Resynced']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'Resynced']);
   });
 });

@@ -7,10 +7,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
@@ -63,8 +63,8 @@ const start = () => {
     render: ({ clusterId: of }) => ({ _tag: 'Rendered', userData: `#cloud-config ${of}` }),
     record: (reason) => events.push(reason),
   });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
+  const shardEvents: ShardEvent[] = [];
+  session.shardEvents.subscribe((one) => shardEvents.push(one));
   const rollups = startRollups(environment, {
     session,
     requests: cluster,
@@ -82,7 +82,7 @@ const start = () => {
   /** The states that each machine was told to be in, in order. */
   const statesSent = () => {
     const states = new Map<string, string[]>();
-    for (const one of news) {
+    for (const one of shardEvents) {
       if (one._tag !== 'MachineObserved') continue;
       const { machineId, state } = one.machine;
       states.set(machineId, [...states.get(machineId) ?? [], state]);
@@ -90,16 +90,16 @@ const start = () => {
     return [...states.values()];
   };
   const state = (): string =>
-    session.actor === undefined ? 'ended' : shownState(session.actor.getSnapshot());
-  return { time, fleet, cluster, session, news, patched, events, statesSent, state };
+    session.actor === undefined ? 'ended' : sessionStateName(session.actor.getSnapshot());
+  return { time, fleet, cluster, session, shardEvents, patched, events, statesSent, state };
 };
 
 describe('session with the stand-in fleet', () => {
   test('wire 1: after Hello demand becomes machines, and requests are acknowledged', async () => {
-    const { time, fleet, cluster, news, patched, statesSent } = start();
+    const { time, fleet, cluster, shardEvents, patched, statesSent } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(5000);
-    expect(news.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
+    expect(shardEvents.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
     expect(patched).toEqual(['a', 'b']);
     expect(statesSent()).toEqual([['Configuring', 'Configured']]);
     expect(fleet.shard.clusters.get(CLUSTER)?.needs).toHaveLength(1);
@@ -130,13 +130,13 @@ describe('session with the stand-in fleet', () => {
   });
 
   test('after a cut the replay comes before the resync is proven', async () => {
-    const { time, fleet, cluster, news } = start();
+    const { time, fleet, cluster, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
-    const before = news.length;
+    const before = shardEvents.length;
     fleet.end(CLUSTER, { status: undefined, message: '' });
     await time.advance(2000);
-    expect(news.slice(before, before + 4).map(({ _tag }) => _tag)).toEqual([
+    expect(shardEvents.slice(before, before + 4).map(({ _tag }) => _tag)).toEqual([
       'StreamEnded',
       'StreamOpened',
       'MachineObserved',
@@ -145,25 +145,25 @@ describe('session with the stand-in fleet', () => {
   });
 
   test('odd frames are left behind and the session lives on', async () => {
-    const { time, fleet, cluster, state, session, news } = start();
+    const { time, fleet, cluster, state, session, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
     for (const kind of ODD_FRAMES) fleet.sendOdd(CLUSTER, kind);
     fleet.sendNothing(CLUSTER);
-    const before = news.length;
+    const before = shardEvents.length;
     fleet.place('m-odd', { state: 'CONFIGURED', cluster: CLUSTER });
     await time.advance(INTERVAL_MS);
     expect([state(), session.actor?.getSnapshot().context.stream]).toEqual(['streaming', 1]);
-    expect(news.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
+    expect(shardEvents.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
   });
 
   test('demand that is gone is told, and the machine is reclaimed', async () => {
-    const { time, cluster, news, statesSent } = start();
+    const { time, cluster, shardEvents, statesSent } = start();
     cluster.list(request('a'));
     await time.advance(5000);
     cluster.hide(request('a'));
     await time.advance(60_000);
-    expect(news.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
+    expect(shardEvents.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
     expect(statesSent().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
   });
 

@@ -24,13 +24,13 @@ describe('fleet session', () => {
   });
 
   test('wire 1: machines that come before the hello ack are heard', async () => {
-    const { time, shard, session, news } = startSession();
+    const { time, shard, session, shardEvents } = startSession();
     session.setLeading(true);
     session.demandListed();
     await time.settle();
     shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
     shard.stream().ack('hello');
-    expect(tags(news)).toEqual(['MachineObserved', 'StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['MachineObserved', 'StreamOpened']);
   });
 
   test('wire 5: no dial before this process leads and the list is complete', async () => {
@@ -45,11 +45,11 @@ describe('fleet session', () => {
   });
 
   test('wire 5: losing the lease leaves the stream, winning it again dials anew', async () => {
-    const { time, shard, session, news } = await streamingSession();
+    const { time, shard, session, shardEvents } = await streamingSession();
     session.setLeading(false);
     await time.settle();
     expect([shard.stream().state(), stateOf(session)]).toEqual(['left', 'standby']);
-    expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'StreamEnded']);
     session.setLeading(true);
     await time.settle();
     expect(shard.streams).toHaveLength(2);
@@ -91,15 +91,15 @@ describe('fleet session', () => {
   });
 
   test('a stream proves a resync by its first rollup ack only', async () => {
-    const { shard, session, news } = await streamingSession();
+    const { shard, session, shardEvents } = await streamingSession();
     shard.stream().ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened']);
     session.offerRollup(rollup(1));
     shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     shard.stream().ack('rollup');
     session.offerRollup(rollup(2));
     shard.stream().ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened', 'MachineObserved', 'Resynced']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'MachineObserved', 'Resynced']);
   });
 
   test('wire 7: the backoff grows from 500 ms to 30 s and is reset by a first rollup ack', async () => {
@@ -238,7 +238,7 @@ describe('fleet session', () => {
   });
 
   test('frames that are no good neither crash nor wedge the session', async () => {
-    const { shard, session, news, counts } = await streamingSession();
+    const { shard, session, shardEvents, counts } = await streamingSession();
     const stream = shard.stream();
     stream.send({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
     stream.send({ case: 'ack', value: { echo: 'whatever' } });
@@ -251,7 +251,7 @@ describe('fleet session', () => {
     stream.ack('rollup');
     stream.sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
-    expect(tags(news)).toEqual([
+    expect(tags(shardEvents)).toEqual([
       'StreamOpened',
       'MachineMalformed',
       'MachineObserved',
@@ -262,17 +262,17 @@ describe('fleet session', () => {
   });
 
   test('a replay with a frame that is no message proves no resync; the next stream may', async () => {
-    const { time, shard, session, news } = await streamingSession();
+    const { time, shard, session, shardEvents } = await streamingSession();
     shard.stream().sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened']);
     shard.stream().end({ why: 'EndedByShard', detail: '' });
     await time.advance(500);
     shard.stream().ack('hello');
     session.offerRollup(rollup(2));
     shard.stream().ack('rollup');
-    expect(tags(news).slice(1)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
+    expect(tags(shardEvents).slice(1)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
   });
 
   test('a flood of bad frames is counted in full and logged sparingly', async () => {
@@ -294,13 +294,13 @@ describe('fleet session', () => {
   });
 
   test('a reclaim instruction is told, counted and not acked', async () => {
-    const { time, shard, news, counts } = await streamingSession();
+    const { time, shard, shardEvents, counts } = await streamingSession();
     shard.stream().send({
       case: 'reclaimInstruction',
       value: { instructionId: 'i-1', nodes: ['m-1'], gracePeriodSeconds: 600n },
     });
     await time.settle();
-    expect(news.at(-1)).toEqual({
+    expect(shardEvents.at(-1)).toEqual({
       _tag: 'ReclaimOrdered',
       order: { instructionId: 'i-1', machines: ['m-1'], graceSeconds: 600, preemptorPriority: 0 },
     });

@@ -157,7 +157,7 @@ describe('demand', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
     const before = demand.needs();
     expect(demand.needs()).toBe(before);
-    demand.observe(request({ name: 'a', revision: '2', phase: 'Acknowledged' }));
+    demand.observe(request({ name: 'a', resourceVersion: '2', phase: 'Acknowledged' }));
     expect(demand.needs()).toBe(before);
     demand.observe(request({ name: 'a', spec: { resources: { cpu: '7' } } }));
     const [changed, kept] = demand.needs();
@@ -172,7 +172,7 @@ describe('demand with bad requests', () => {
   it('wire 2: leaves out a request that cannot be read, and the others go up', () => {
     const demand = demandOf({ name: 'a' });
     const observed = demand.observe(request({ name: 'b', spec: bad }));
-    expect(observed).toMatchObject({ _tag: 'LeftOut', isNews: true });
+    expect(observed).toMatchObject({ _tag: 'LeftOut', isNew: true });
     expect(demand.needs()).toMatchObject([{ requests: 1 }]);
     expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/b']);
   });
@@ -195,16 +195,16 @@ describe('demand with bad requests', () => {
 
   it('unreadable: it is said once, again when it changes, and again after it was right', () => {
     const demand = demandOf();
-    const isNews = (parts: RequestTraits): boolean => {
+    const isNew = (parts: RequestTraits): boolean => {
       const observed = demand.observe(request(parts));
-      return observed._tag !== 'Counted' && observed.isNews;
+      return observed._tag !== 'Counted' && observed.isNew;
     };
-    expect(isNews({ spec: bad })).toBe(true);
-    expect(isNews({ spec: bad, revision: '2' })).toBe(false);
-    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
-    expect(isNews({})).toBe(false);
-    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
-    expect(isNews({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
+    expect(isNew({ spec: bad })).toBe(true);
+    expect(isNew({ spec: bad, resourceVersion: '2' })).toBe(false);
+    expect(isNew({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNew({})).toBe(false);
+    expect(isNew({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNew({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
   });
 
   it('offers for acknowledgement what counts as it stands and is not acknowledged', () => {

@@ -7,11 +7,11 @@ import {
   type CordonAnnotation,
   type CordonFacts,
   cordonTexts,
-  foreignCordons,
   joinAnnotations,
   maintenanceOwner,
   printCordon,
   readCordon,
+  unrecognizedCordons,
 } from '../../../../src/domain/drain/cordon.ts';
 import {
   cancelSeen,
@@ -20,7 +20,7 @@ import {
   endedPatch,
   releasePatch,
 } from '../../../../src/domain/drain/cordon-patch.ts';
-import { revision } from '../../../../src/domain/ids.ts';
+import { resourceVersion } from '../../../../src/domain/ids.ts';
 
 const AT = Date.UTC(2026, 0, 1);
 const annotation: CordonAnnotation = {
@@ -40,7 +40,7 @@ const node = (
   unschedulable: boolean,
   cordons: Readonly<Record<string, string>> = {},
   version = '10',
-): CordonFacts => ({ revision: revision(version), unschedulable, cordons });
+): CordonFacts => ({ resourceVersion: resourceVersion(version), unschedulable, cordons });
 
 const order = { id: 'i1', deadlineMs: AT + 600_000, graceSeconds: 600, sinceMs: AT };
 const other = { id: 'i2', deadlineMs: AT + 300_000, graceSeconds: 300, sinceMs: AT + 5 };
@@ -78,8 +78,8 @@ describe('the cordon key', () => {
     ['{"v":1,"ended":"Lost"}', 'its end is none that is known'],
   ])('DR-01: %s is left alone and reported: %s', (raw, why) => {
     const facts = node(true, { reclaim: raw });
-    expect(foreignCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
-    expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Foreign', why });
+    expect(unrecognizedCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
+    expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Unrecognized', why });
     expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: annotation })).toBeUndefined();
     expect(releasePatch(facts, 'reclaim')).toBeUndefined();
     expect(configuredPatch(node(false, { reclaim: raw }))).toBeUndefined();
@@ -213,7 +213,7 @@ describe('endedPatch', () => {
 });
 
 describe('cancelSeen', () => {
-  const own = { landedAt: revision('10'), shown: false };
+  const own = { landedAt: resourceVersion('10'), cordonObserved: false };
 
   it('DR-05: a node that is schedulable again was cancelled', () => {
     expect(cancelSeen(node(false, { reclaim: text }, '11'), 'reclaim', own)).toBe(true);
@@ -222,18 +222,20 @@ describe('cancelSeen', () => {
 
   it('DR-05: a key that is gone after it was there was cancelled', () => {
     expect(cancelSeen(node(true, {}, '11'), 'reclaim', own)).toBe(true);
-    const shown = { landedAt: null, shown: true };
-    expect(cancelSeen(node(true, {}, '11'), 'reclaim', shown)).toBe(true);
+    const taken = { landedAt: null, cordonObserved: true };
+    expect(cancelSeen(node(true, {}, '11'), 'reclaim', taken)).toBe(true);
   });
 
   it('DR-05: a watch event older than our own patch is no cancel', () => {
     expect(cancelSeen(node(false, {}, '9'), 'reclaim', own)).toBe(false);
-    expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, shown: true })).toBe(false);
+    expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, cordonObserved: true })).toBe(
+      false,
+    );
   });
 
   it('a revision that cannot be compared cancels only what the cache has shown', () => {
     expect(cancelSeen(node(true, {}, 'x'), 'reclaim', own)).toBe(false);
-    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, shown: true })).toBe(true);
+    expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, cordonObserved: true })).toBe(true);
   });
 
   it('an end is no cancel, but one that says so', () => {

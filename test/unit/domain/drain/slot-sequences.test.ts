@@ -13,7 +13,7 @@ import {
   openReservations,
   type Reservation,
 } from '../../../../src/domain/drain/slots.ts';
-import { revision, uid } from '../../../../src/domain/ids.ts';
+import { resourceVersion, uid } from '../../../../src/domain/ids.ts';
 import { budgetOf } from '../../../support/drains/drain-facts.ts';
 
 interface Call {
@@ -32,12 +32,12 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   let replacements = 0;
   let allowed = PODS.length - desired;
   const statuses: Budget[] = [];
-  const terminations: { readonly pod: string; readonly revision: string }[] = [];
+  const terminations: { readonly pod: string; readonly resourceVersion: string }[] = [];
   const calls: Call[] = [];
 
   const status = (): Budget =>
     budgetOf({
-      revision: String(now),
+      resourceVersion: String(now),
       status: {
         disruptionsAllowed: allowed,
         currentHealthy: healthy.size,
@@ -53,7 +53,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   };
 
   let budget = status();
-  let watched = budget.revision;
+  let watched = budget.resourceVersion;
   let reservations: readonly Reservation[] = [];
   const waiting = [...PODS];
   let refusals = 0;
@@ -96,7 +96,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
         charged.phase = 'deleted';
         terminating.add(charged.pod);
         now += 1;
-        terminations.push({ pod: charged.pod, revision: String(now) });
+        terminations.push({ pod: charged.pod, resourceVersion: String(now) });
       });
     }
     const done = callIn('deleted') ?? callIn('refused');
@@ -131,12 +131,12 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
     if (statuses.length > 0) {
       found.push(() => {
         budget = statuses.shift() ?? budget;
-        watched = budget.revision;
+        watched = budget.resourceVersion;
         settle();
       });
     } else {
       found.push(() => {
-        watched = revision(String(now));
+        watched = resourceVersion(String(now));
         settle();
       });
     }
@@ -145,7 +145,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
         const departure = terminations.shift();
         if (departure === undefined) return;
         reservations = departReservation(reservations, uid(departure.pod), {
-          revision: revision(departure.revision),
+          resourceVersion: resourceVersion(departure.resourceVersion),
           nowMs: 0,
         });
         settle();

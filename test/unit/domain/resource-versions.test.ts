@@ -1,7 +1,7 @@
 /** The order of resourceVersions. */
 import { expect, test } from 'vitest';
-import { revision } from '../../../src/domain/ids.ts';
-import { isOlder } from '../../../src/domain/revisions.ts';
+import { resourceVersion } from '../../../src/domain/ids.ts';
+import { isOlder } from '../../../src/domain/resource-versions.ts';
 
 test.each([
   ['9', '10', true],
@@ -14,5 +14,5 @@ test.each([
   ['1', 'abc', false],
   ['007', '8', false],
 ])('revision "%s" is older than "%s": %s', (left, right, older) => {
-  expect(isOlder(revision(left), revision(right))).toBe(older);
+  expect(isOlder(resourceVersion(left), resourceVersion(right))).toBe(older);
 });

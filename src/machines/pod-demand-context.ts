@@ -1,5 +1,5 @@
 /** What the `podDemand` statechart is given, knows and observes. */
-import type { Revision, Uid } from '../domain/ids.ts';
+import type { ResourceVersion, Uid } from '../domain/ids.ts';
 import type { DemandFacts, PendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
@@ -24,7 +24,7 @@ export interface PodDemandContext extends PodDemandInput, ObjectWriterContext<Pe
   /** UIDs of requests that are known to be gone: what still shows them is an echo. */
   readonly gone: readonly Uid[];
   /** The request that the write under way is about, as it was then. */
-  readonly base: { readonly uid: Uid; readonly revision: Revision } | null;
+  readonly base: { readonly uid: Uid; readonly resourceVersion: ResourceVersion } | null;
 }
 
 export type PodDemandEvent =
@@ -32,7 +32,7 @@ export type PodDemandEvent =
   | {
     readonly type: 'pod.observed';
     /** Whether a pod that is gone is overdue is decided by the statechart. */
-    readonly standing: Exclude<DemandFacts['standing'], 'Overdue'>;
+    readonly status: Exclude<DemandFacts['status'], 'Overdue'>;
     readonly text: RequestText;
   }
   | { readonly type: 'request.observed'; readonly request: OwnedRequest }

@@ -6,7 +6,7 @@
  * machine that is no longer ours ends, whatever the drain says. What a restart needs to know of it
  * stands in the object and on the Node.
  */
-import { endsObject, type Phase, type Standing } from './machine-phase.ts';
+import { endsObject, type MachinePhase, type Phase } from './machine-phase.ts';
 import type { NodeLink } from './node-link.ts';
 
 /** What a drain says of the machine that it drains. */
@@ -22,7 +22,7 @@ export type DrainFact =
 export type HoldingFact = Exclude<DrainFact, { readonly _tag: 'Cancelled' }>;
 
 /** What the object shows; `nodeName` is empty when no Node was ever seen. */
-export interface ShownPhase {
+export interface CurrentPhase {
   readonly phase: Phase | null;
   readonly lastError: string;
   readonly nodeName: string;
@@ -31,8 +31,8 @@ export interface ShownPhase {
 /** What decides about the phase. */
 export interface PhaseFacts {
   /** What the frames lead to; null while the shard has said nothing. */
-  readonly standing: Standing | null;
-  readonly current: ShownPhase | null;
+  readonly reported: MachinePhase | null;
+  readonly current: CurrentPhase | null;
   readonly node: NodeLink | null;
   readonly drain: HoldingFact | null;
 }
@@ -47,7 +47,7 @@ const endPhase = ({ ended }: NodeLink): Phase | null => ended === 'Cancelled' ? 
  * is on the Node outlives whoever writes Draining after it. Where the Node is gone there is no key
  * to tell it: what was drained until then stays so until the machine begins anew (DR-06).
  */
-const drainPhase = ({ current, node, standing: reported }: PhaseFacts): Phase | null => {
+const drainPhase = ({ current, node, reported }: PhaseFacts): Phase | null => {
   const phase = current?.phase ?? null;
   if (current === null || phase === null || !OF_DRAINS.has(phase)) return null;
   if (node !== null && !node.held) return null;
@@ -58,8 +58,8 @@ const drainPhase = ({ current, node, standing: reported }: PhaseFacts): Phase | 
 };
 
 /** The phase to show, or `Gone`; null when nobody has said anything. */
-export const phaseToShow = (facts: PhaseFacts): Standing | null => {
-  const { standing: reported, drain } = facts;
+export const phaseToShow = (facts: PhaseFacts): MachinePhase | null => {
+  const { reported, drain } = facts;
   if (reported !== null && (endsObject(reported) || reported === 'Failed')) return reported;
   if (drain !== null) return drain._tag;
   return reported === null ? null : drainPhase(facts) ?? reported;

@@ -1,8 +1,8 @@
 /** What the `upcomingNode` statechart is given, knows and observes. */
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import type { Seed } from '../domain/random.ts';
-import type { HoldingFact } from '../domain/shown-phase.ts';
+import type { HoldingFact } from '../domain/object-phase.ts';
 import type {
   MachineReport,
   PendingWrite,
@@ -30,7 +30,7 @@ export interface UpcomingNodeContext
     CurrentObject<UpcomingNodeFacts>,
     ObjectWriterContext<{ readonly write: PendingWrite }> {
   /** The revision that the write under way set out from; none for a creation. */
-  readonly base: Revision | null;
+  readonly base: ResourceVersion | null;
 }
 
 export type UpcomingNodeEvent =
@@ -41,7 +41,7 @@ export type UpcomingNodeEvent =
   /** `last` is the object as it was when it went, or as it was last seen. */
   | {
     readonly type: 'object.vanished';
-    readonly last: Pick<UpcomingNodeProjection, 'uid' | 'revision'>;
+    readonly last: Pick<UpcomingNodeProjection, 'uid' | 'resourceVersion'>;
   }
   | { readonly type: 'node.observed'; readonly node: NodeLink | null }
   /** Null when no drain holds the phase any more. */

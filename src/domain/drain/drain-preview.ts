@@ -15,7 +15,7 @@ import { slotNeed } from './slots.ts';
 import type { Uid } from '../ids.ts';
 
 /** What is known of the node and of the cluster around it. */
-export interface ForesightFacts {
+export interface DrainPreviewFacts {
   readonly plan: DrainPlan;
   readonly budgets: readonly Budget[];
   /** Evictions that were cut short, by the key of the budget that counts them. */
@@ -35,8 +35,8 @@ export type Verdict =
   /** It depends on something that passes by itself. */
   | 'Uncertain';
 
-/** A pod that must leave, foreseen. */
-export interface ForeseenPod {
+/** A pod that must leave, and what would become of it. */
+export interface PodPreview {
   readonly pod: DrainPod;
   readonly tier: TierKey;
   readonly verdict: Verdict;
@@ -85,9 +85,9 @@ const finalizerOf = (pod: DrainPod): Blocker | undefined => {
 };
 
 /** Plays a drain of the plan until nothing moves any more; in the order of the plan. */
-export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
+export const previewDrain = (facts: DrainPreviewFacts): readonly PodPreview[] => {
   const all = facts.plan.tiers.flatMap(({ key, pods }) => pods.map((pod) => ({ pod, tier: key })));
-  const verdicts = new Map<Uid, ForeseenPod>();
+  const verdicts = new Map<Uid, PodPreview>();
   let budgets: readonly Budget[] = facts.budgets.filter((budget) =>
     all.some(({ pod }) => budgetCovers(budget, pod))
   );
@@ -127,7 +127,7 @@ export const foresee = (facts: ForesightFacts): readonly ForeseenPod[] => {
   };
 
   while (pass());
-  return all.map(({ pod, tier }): ForeseenPod => {
+  return all.map(({ pod, tier }): PodPreview => {
     const known = verdicts.get(pod.uid);
     if (known !== undefined) return known;
     const blocker = blockerNow(pod);

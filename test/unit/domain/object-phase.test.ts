@@ -1,13 +1,13 @@
 /** DR-40: which phase is shown when frames and a drain both have a say. */
 import { describe, expect, test } from 'vitest';
-import { type Phase, PHASES, type Standing } from '../../../src/domain/machine-phase.ts';
+import { type MachinePhase, type Phase, PHASES } from '../../../src/domain/machine-phase.ts';
 import type { NodeLink } from '../../../src/domain/node-link.ts';
 import {
   endsUndrained,
   errorToShow,
   type PhaseFacts,
   phaseToShow,
-} from '../../../src/domain/shown-phase.ts';
+} from '../../../src/domain/object-phase.ts';
 
 const node = (held: boolean): NodeLink => ({
   name: 'n1',
@@ -19,11 +19,11 @@ const node = (held: boolean): NodeLink => ({
 });
 
 const facts = (
-  standing: Standing | null,
+  reported: MachinePhase | null,
   phase: Phase | null,
   more: Partial<PhaseFacts> = {},
 ): PhaseFacts => ({
-  standing,
+  reported,
   current: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
   node: node(false),
   drain: null,
@@ -36,8 +36,8 @@ const EARLIER = ['Provisioning', 'Launched', 'Registered', 'Ready', 'Draining'] 
 
 describe('phaseToShow', () => {
   test.each(OF_DRAINS)('DR-40: no frame moves a held machine back from %s', (current) => {
-    for (const standing of EARLIER) {
-      expect(phaseToShow(facts(standing, current, HELD)), standing).toBe(current);
+    for (const reported of EARLIER) {
+      expect(phaseToShow(facts(reported, current, HELD)), reported).toBe(current);
     }
   });
 
@@ -45,22 +45,22 @@ describe('phaseToShow', () => {
     'DR-40: Draining that is written after the end is on the Node gives way to %s',
     (ended) => {
       const marked = { node: { ...node(true), ended } };
-      for (const standing of EARLIER) {
-        expect(phaseToShow(facts(standing, 'Draining', marked)), standing).toBe(ended);
+      for (const reported of EARLIER) {
+        expect(phaseToShow(facts(reported, 'Draining', marked)), reported).toBe(ended);
       }
       expect(phaseToShow(facts('Ready', 'Ready', marked))).toBe('Ready');
     },
   );
 
   test('DR-40: frames decide while nothing of a drain is shown', () => {
-    for (const standing of PHASES) {
-      expect(phaseToShow(facts(standing, 'Ready', HELD))).toBe(standing);
+    for (const reported of PHASES) {
+      expect(phaseToShow(facts(reported, 'Ready', HELD))).toBe(reported);
     }
   });
 
   test('DR-40: frames decide when no key holds the Node', () => {
-    for (const standing of EARLIER) {
-      for (const current of OF_DRAINS) expect(phaseToShow(facts(standing, current))).toBe(standing);
+    for (const reported of EARLIER) {
+      for (const current of OF_DRAINS) expect(phaseToShow(facts(reported, current))).toBe(reported);
     }
   });
 
@@ -82,9 +82,9 @@ describe('phaseToShow', () => {
   });
 
   test('DR-40: a machine that is no longer ours ends whatever its drain says', () => {
-    for (const standing of ['Gone', 'Drained'] as const) {
-      expect(phaseToShow(facts(standing, 'Draining', { ...HELD, drain: { _tag: 'Draining' } })))
-        .toBe(standing);
+    for (const reported of ['Gone', 'Drained'] as const) {
+      expect(phaseToShow(facts(reported, 'Draining', { ...HELD, drain: { _tag: 'Draining' } })))
+        .toBe(reported);
     }
   });
 
