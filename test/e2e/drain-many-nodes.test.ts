@@ -1,5 +1,5 @@
 /**
- * A hundred nodes are taken back at once, under the budgets of a hundred and fifty workloads.
+ * Many nodes are taken back at once, under the budgets of more workloads.
  *
  * Orders and counts are asserted, never times: "half of the nodes by so much" is said in pods that
  * had gone by then.
@@ -34,11 +34,12 @@ import {
   untilEnded,
 } from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
+import { atScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
-const NODES = 100;
-const PODS_OF_NODE = 30;
-const WORKLOADS = 150;
+const NODES = atScale({ commit: 12, release: 100 });
+const PODS_OF_NODE = atScale({ commit: 10, release: 30 });
+const WORKLOADS = atScale({ commit: 10, release: 150 });
 const REPLICAS = NODES * PODS_OF_NODE / WORKLOADS;
 /** A quarter of the replicas, as the budgets say. */
 const UNAVAILABLE = REPLICAS / 4;
@@ -81,7 +82,7 @@ const timeShare = (requests: readonly AuditEntry[]): number => {
   return ((ends[NODES / 2 - 1] ?? 0) - begin) / ((ends.at(-1) ?? 0) - begin);
 };
 
-/** What holds of every drain of a hundred nodes, however it was asked for. */
+/** What holds of every drain of many nodes, however it was asked for. */
 const expectRightDrain = async (site: DrainSite): Promise<void> => {
   const { bed, cluster, machines } = site;
   expect(await untilEnded(cluster, machines, PATIENT_MS))
@@ -102,7 +103,7 @@ const expectRightDrain = async (site: DrainSite): Promise<void> => {
   const accepted = evictions.filter(({ code }) => code === 201);
   expect(new Set(accepted.map(({ uid }) => uid)).size).toBe(NODES * PODS_OF_NODE);
   const refused = evictions.filter(({ code }) => code !== 201);
-  expect(refused.length).toBeLessThanOrEqual(REFUSED_SHARE_MAX * evictions.length);
+  expect(refused.length).toBeLessThanOrEqual(Math.max(1, REFUSED_SHARE_MAX * evictions.length));
 
   const writes = (await writesBy(bed, 'tidegate')).map(({ receivedMs }) => receivedMs);
   expect(budgetExcess(writes, WRITE_BUDGET)).toBeLessThanOrEqual(SEEN_TOGETHER);
@@ -123,7 +124,7 @@ const expectRightDrain = async (site: DrainSite): Promise<void> => {
   expect(share).toBeLessThanOrEqual(HALF_EMPTY_BY);
 };
 
-describeWithTestbed('drains of a hundred nodes', BED, (bed) => {
+describeWithTestbed('drains of many nodes', BED, (bed) => {
   it(
     'DR-34: one instruction empties one node after another and breaks no budget',
     async () => {
@@ -140,7 +141,7 @@ describeWithTestbed('drains of a hundred nodes', BED, (bed) => {
   );
 
   it(
-    'DR-34: a hundred instructions empty one node after another and break no budget',
+    'DR-34: one instruction for each node empties one node after another and breaks no budget',
     async () => {
       const site = await drainSite(bed(), hundredNodes('each-'), OPTIONS);
       const instructions = await reclaimEach(site.fleet, site.machines, GRACE_SECONDS);
