@@ -6,8 +6,6 @@
 import { describe, expect, test } from 'vitest';
 import { projectFiles, sourceFile, violationText } from './tidy/source-file.ts';
 import {
-  isIn,
-  NOT_YET_RENAMED,
   PLANTED_NAMES,
   retiredFileNames,
   retiredNames,
@@ -56,10 +54,5 @@ describe('vocabulary', () => {
   test.each(RIGHT)('the name "%s" is no retired one', (name) => {
     const text = `/** Planted. */\nexport const ${name} = 'shown';\n// It said so.\n`;
     expect(retiredNames(sourceFile('src/domain/planted.ts', text))).toEqual([]);
-  });
-
-  test.each(NOT_YET_RENAMED.map((entry) => [entry]))('"%s" still has retired names', (entry) => {
-    const found = files.some((file) => isIn(file.path, entry) && retiredNames(file).length > 0);
-    expect(found, `Remove "${entry}" from NOT_YET_RENAMED in test/tidy/vocabulary.ts`).toBe(true);
   });
 });

@@ -5,7 +5,8 @@
  * `node tools/check.ts` checks; with `--write` it formats and generates instead. All checks run,
  * also when one fails, so that one run tells all there is to mend.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -62,17 +63,42 @@ const UNUSED: readonly Step[] = [
   knip('code that only tests use', '--production', '--include', 'files,dependencies'),
 ];
 
-const run = ({ title, command, args }: Step): boolean => {
-  const ended = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8', env: process.env });
-  const passed = ended.status === 0;
-  process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n${ended.stdout}`);
-  if (!passed) process.stdout.write(`${ended.stderr}${ended.error ?? ''}\n`);
-  return passed;
+/** Runs one step; says how it ended, and gives whether it passed. */
+const run = ({ title, command, args }: Step): Promise<boolean> =>
+  new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: ROOT, env: process.env });
+    const output: Buffer[] = [];
+    const problems: Buffer[] = [];
+    child.stdout.on('data', (bytes: Buffer) => output.push(bytes));
+    child.stderr.on('data', (bytes: Buffer) => problems.push(bytes));
+    child.on('error', (cause) => problems.push(Buffer.from(`${cause}\n`)));
+    child.on('close', (code) => {
+      const passed = code === 0;
+      process.stdout.write(`${passed ? 'ok  ' : 'FAIL'} ${title}\n${Buffer.concat(output)}`);
+      if (!passed) process.stdout.write(`${Buffer.concat(problems)}\n`);
+      resolve(passed);
+    });
+  });
+
+/** Runs steps, so many at once; gives those that failed, in their order. */
+const runAll = async (steps: readonly Step[], atOnce: number): Promise<readonly Step[]> => {
+  const passed = new Set<Step>();
+  const left = [...steps];
+  const runNext = async (): Promise<void> => {
+    for (let step = left.shift(); step !== undefined; step = left.shift()) {
+      if (await run(step)) passed.add(step);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, runNext));
+  return steps.filter((step) => !passed.has(step));
 };
 
 const generators = GENERATORS.map(generate);
-const steps = writing ? [...generators, FORMAT] : [FORMAT, LINT, TYPES, ...UNUSED, ...generators];
-const failed = steps.filter((step) => !run(step));
+// What generates writes files that the next one reads; what checks only reads.
+const failed = writing ? await runAll([...generators, FORMAT], 1) : await runAll(
+  [TYPES, ...generators.toReversed(), ...UNUSED, LINT, FORMAT],
+  availableParallelism(),
+);
 if (failed.length > 0) {
   const titles = failed.map(({ title }) => title).join(', ');
   process.stderr.write(`Not in order: ${titles}. "npm run generate" regenerates generated files\n`);

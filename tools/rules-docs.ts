@@ -45,20 +45,20 @@ const WHOLE_FILE = /^(?:packages\/[^/]+\/)?test\//;
 
 const link = (file: string): string => `[${file}](../../${file})`;
 
-/** The tests that one entry of `shownBy` means; none when they are gone. */
+/** The tests that one entry of `testedBy` means; none when they are gone. */
 const testsOf = (wanted: string): readonly string[] =>
   WHOLE_FILE.test(wanted)
     ? TITLES.some(({ file }) => file === wanted) ? [`- all of ${link(wanted)}`] : []
     : TITLES.filter(({ title }) => title.startsWith(wanted))
       .map(({ title, file }) => `- ${title} (${link(file)})`);
 
-const missing = CHAPTERS.flatMap(({ rules }) => rules).flatMap(({ id, shownBy }) =>
-  shownBy.filter((wanted) => testsOf(wanted).length === 0)
+const missing = CHAPTERS.flatMap(({ rules }) => rules).flatMap(({ id, testedBy }) =>
+  testedBy.filter((wanted) => testsOf(wanted).length === 0)
     .map((wanted) => `Rule ${id}: there is no test "${wanted}…"`)
 );
 
-const lineOf = ({ id, says }: Rule): string =>
-  `- [${id}](reference/rule-tests.md#${id.toLowerCase()}): ${says}`;
+const lineOf = ({ id, text }: Rule): string =>
+  `- [${id}](reference/rule-tests.md#${id.toLowerCase()}): ${text}`;
 
 const rulesPage = [
   '# The rules',
@@ -85,11 +85,11 @@ const testsPage = [
   ...CHAPTERS.flatMap(({ title, rules }) => [
     '',
     `## ${title}`,
-    ...rules.flatMap(({ id, shownBy }) => [
+    ...rules.flatMap(({ id, testedBy }) => [
       '',
       `### ${id}`,
       '',
-      ...new Set(shownBy.flatMap(testsOf)),
+      ...new Set(testedBy.flatMap(testsOf)),
     ]),
   ]),
 ];

@@ -1,25 +1,26 @@
 /**
- * Adapts Effect and RxJS to XState actor logic.
+ * Where Effect and RxJS become actors.
  *
- * `fromEffect` takes only effects that cannot fail: failures must be part of the outcome, so that
- * the compiler makes each statechart handle all of them. Leaving the state interrupts the fiber.
+ * An invoked actor that performs an effect is XState's own promise:
+ * `fromPromise(({ input, signal }) => runtime.runPromise(act(input), { signal }))`, with an
+ * `EffectRuntime`.
  */
-import type { Effect, ManagedRuntime } from 'effect';
+import type { Effect } from 'effect';
 import type { Observable } from 'rxjs';
-import {
-  type EventObject,
-  fromEventObservable,
-  fromPromise,
-  type ObservableActorLogic,
-  type PromiseActorLogic,
-} from 'xstate';
+import { type EventObject, fromEventObservable, type ObservableActorLogic } from 'xstate';
+import { defectText, type Telemetry } from '../api/telemetry.ts';
 
-/** Runs an effect as an invoked actor; its output is the outcome. */
-export const fromEffect = <Output, Input, Services>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
-  act: (input: Input) => Effect.Effect<Output, never, Services>,
-): PromiseActorLogic<Output, Input> =>
-  fromPromise<Output, Input>(({ input, signal }) => runtime.runPromise(act(input), { signal }));
+/**
+ * Runs the effects of invoked actors. It takes only effects that cannot fail: failures are folded
+ * into the outcome first, so that the compiler makes each statechart say what it does about each of
+ * them. `signal` interrupts the fiber when the state is left.
+ */
+export interface EffectRuntime<Services> {
+  readonly runPromise: <Outcome>(
+    effect: Effect.Effect<Outcome, never, Services>,
+    options: { readonly signal: AbortSignal },
+  ) => Promise<Outcome>;
+}
 
 /** A stream of events as an invoked actor; each event goes to the statechart that invoked it. */
 export const fromStream = <Event extends EventObject>(
@@ -33,3 +34,29 @@ export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process is stopping' }
 export type WriteInFlight = <Outcome, Services = never>(
   write: Effect.Effect<Outcome, never, Services>,
 ) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;
+
+/** Runs `run` when the current transitions are complete. */
+export type Defer = (run: () => void) => void;
+
+/** Creates a queue. */
+export const deferredSends = (telemetry: Telemetry): Defer => {
+  let waiting: (() => void)[] = [];
+  const drain = (): void => {
+    // The loop also visits sends that are added while it runs.
+    for (const run of waiting) {
+      try {
+        run();
+      } catch (cause) {
+        telemetry.count('tidegate_stream_defects_total', 1);
+        telemetry.log('error', 'Deferred send dropped: handler threw', {
+          problem: defectText(cause),
+        });
+      }
+    }
+    waiting = [];
+  };
+  return (run) => {
+    waiting.push(run);
+    if (waiting.length === 1) queueMicrotask(drain);
+  };
+};

@@ -63,7 +63,7 @@ export interface ActorRegistry<Machine extends AnyStateMachine, Entry> {
 }
 
 /** The state under which passive entries are counted. */
-export const PASSIVE = 'passive';
+const PASSIVE = 'passive';
 
 /** The innermost state of a snapshot's value, such as `patchingStatus`. */
 export const innermostState = (value: unknown): string => {

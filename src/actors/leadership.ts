@@ -5,12 +5,18 @@
  * Promises: only this module opens and closes the gate, and a crash closes it; a standby learns of
  * a release from the watch and takes over at once; without the watch the local clock decides.
  */
-import type { ManagedRuntime } from 'effect';
 import { type Observable, ReplaySubject } from 'rxjs';
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Fact, Identity } from '../domain/facts.ts';
-import { type LeaseRecord, leaseRecordOf, type LeaseTimes } from '../domain/lease.ts';
+import {
+  type AcquireOutcome,
+  type LeaseRecord,
+  leaseRecordOf,
+  type LeaseTimes,
+  type ReleaseOutcome,
+  type RenewOutcome,
+} from '../domain/lease.ts';
 import { identityOf } from '../domain/object-meta.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
 import {
@@ -23,7 +29,7 @@ import {
 import { WriteGate } from '../effects/write-gate.ts';
 import { leadership } from '../machines/leadership.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
-import { fromEffect } from './actor-logic.ts';
+import type { EffectRuntime } from './actor-logic.ts';
 import type { ActorKind } from './actor-kind.ts';
 import { type ActorRegistry, actorRegistry } from './actor-registry.ts';
 import { type Informer, startInformer } from './informers/informer.ts';
@@ -85,20 +91,20 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
 const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
 /** The operations of the statechart on the API server. */
-export const leadershipActs = (
-  runtime: ManagedRuntime.ManagedRuntime<KubeApi, never>,
+export const leadershipActors = (
+  runtime: EffectRuntime<KubeApi>,
   claim: LeaseClaim,
 ) => ({
-  acquireLease: fromEffect(
-    runtime,
-    ({ expiredRevision }: { readonly expiredRevision: string | null }) =>
-      acquireLease(claim, expiredRevision),
+  acquireLease: fromPromise<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
+    ({ input, signal }) =>
+      runtime.runPromise(acquireLease(claim, input.expiredResourceVersion), { signal }),
   ),
-  renewLease: fromEffect(
-    runtime,
-    ({ lease }: { readonly lease: LeaseRecord | null }) => renewLease(claim, lease),
+  renewLease: fromPromise<RenewOutcome, { readonly lease: LeaseRecord | null }>(
+    ({ input, signal }) => runtime.runPromise(renewLease(claim, input.lease), { signal }),
   ),
-  releaseLease: fromEffect(runtime, (_: undefined) => releaseLease(claim)),
+  releaseLease: fromPromise<ReleaseOutcome, undefined>(({ signal }) =>
+    runtime.runPromise(releaseLease(claim), { signal })
+  ),
 });
 
 /** The status of a candidacy, for logs, metrics and subscribers. */
@@ -193,7 +199,7 @@ class Candidacy implements Leadership {
     return {
       name: 'leadership',
       logic: leadership.provide({
-        actors: leadershipActs(runtime, claim),
+        actors: leadershipActors(runtime, claim),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
           closeGate: () => this.#gate().close('this process no longer holds the lease'),

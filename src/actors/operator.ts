@@ -8,17 +8,16 @@
  */
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
-import { type Actor, toPromise } from 'xstate';
+import { type Actor, fromPromise, toPromise } from 'xstate';
 import type { Events } from '../effects/events.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
+import { serverVersion } from '../effects/server-version.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { operator, type OperatorEnding, type PreflightResult } from '../machines/operator.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
-import { fromEffect } from './actor-logic.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import { preflight } from './preflight.ts';
 import type { Role, RoleContext, RoleStart } from './role.ts';
 
 /** Something that readiness waits for. */
@@ -102,7 +101,7 @@ class RunningOperator implements Operator {
     const { runtime } = this.#environment;
     const act = <Output, Services extends KubeApi | WriteGate | Events>(
       effect: () => Effect.Effect<Output, never, Services>,
-    ) => fromEffect(runtime, (_: undefined) => effect());
+    ) => fromPromise<Output, undefined>(({ signal }) => runtime.runPromise(effect(), { signal }));
     return operator.provide({
       actors: {
         runPreflight: act(() => this.#preflight()),
@@ -184,3 +183,14 @@ export const startOperator = (
   environment: OperatorEnvironment,
   options: OperatorOptions,
 ): Operator => new RunningOperator(environment, options);
+
+/** Requests the server's version. Never fails. */
+const preflight = serverVersion.pipe(
+  Effect.match({
+    onSuccess: (seen): PreflightResult => {
+      if (seen._tag === 'Supported') return { _tag: 'Supported', version: seen.version };
+      return { _tag: seen._tag === 'TooOld' ? 'Unsupported' : 'Unreachable', why: seen.why };
+    },
+    onFailure: ({ why }): PreflightResult => ({ _tag: 'Unreachable', why }),
+  }),
+);

@@ -59,7 +59,7 @@ const operatorRules = [
   },
 ] as const;
 
-/** One condition on the labels of a machine. */
+/** A condition on the labels of a machine. */
 const RequirementField = Schema.Struct({
   key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
   operator: Schema.String.annotate({

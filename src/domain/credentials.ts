@@ -10,8 +10,8 @@ export interface KeyPair {
 
 /** The result of the last read. */
 export type CredentialsReading =
-  | { readonly _tag: 'Fit'; readonly pair: KeyPair }
-  | { readonly _tag: 'Unfit'; readonly problem: string };
+  | { readonly _tag: 'Usable'; readonly pair: KeyPair }
+  | { readonly _tag: 'Unusable'; readonly problem: string };
 
 /** A change of the key pair. */
 export type CredentialsChange =

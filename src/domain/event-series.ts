@@ -35,8 +35,8 @@ export type SeriesVerdict =
   | { readonly _tag: 'Counted' }
   | { readonly _tag: 'TooMany' };
 
-/** A bounded set of series. */
-export interface SeriesBook {
+/** Series that are remembered. */
+export interface EventSeriesIndex {
   /** `key` identifies the note, `object` its object; `nowMs` is the wall clock. */
   readonly note: (key: string, object: string, nowMs: number) => SeriesVerdict;
   readonly size: () => number;
@@ -56,8 +56,8 @@ const remember = <Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (oldest !== undefined) map.delete(oldest);
 };
 
-/** An empty set of series. */
-export const seriesBook = (): SeriesBook => {
+/** Creates an empty index. */
+export const eventSeriesIndex = (): EventSeriesIndex => {
   const known = new Map<string, Series>();
   const windows = new Map<string, Window>();
   let begun = 0;

@@ -2,13 +2,13 @@
  * What a cache publishes to its subscribers. Facts, not deltas: each carries the current state, and
  * a subscriber may receive the same fact twice.
  */
-import type { ObjectKey, Revision, Uid } from './ids.ts';
+import type { ObjectKey, ResourceVersion, Uid } from './ids.ts';
 
 /** The identity that every projection keeps. */
 export interface Identity {
   readonly key: ObjectKey;
   readonly uid: Uid;
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
 }
 
 /** A fact about a collection of objects. */

@@ -62,7 +62,7 @@ export type ShardFrame =
   | { readonly _tag: 'Acknowledged'; readonly echo: string; readonly shardEpoch: string }
   | { readonly _tag: 'BootstrapPulled'; readonly pull: BootstrapPull }
   /** A pull with fields that this version does not support; answered with the problem. */
-  | { readonly _tag: 'BootstrapMisread'; readonly requestId: string; readonly problem: string }
+  | { readonly _tag: 'BootstrapMalformed'; readonly requestId: string; readonly problem: string }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
@@ -77,13 +77,13 @@ export type ShardFrame =
     readonly leavesGap: boolean;
   };
 
-/** Events of the session for the rest of the operator. */
-export type SessionNews =
+/** What the session publishes of its stream with the shard. */
+export type ShardEvent =
   /** A stream opened and its `hello` was acked; a replay of every bound machine follows. */
   | { readonly _tag: 'StreamOpened'; readonly stream: number }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   /** A frame about this machine was malformed: the machine is bound, in an unknown state. */
-  | { readonly _tag: 'MachineMisread'; readonly machineId: MachineId }
+  | { readonly _tag: 'MachineMalformed'; readonly machineId: MachineId }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   /** The stream's first `rollup` ack: machines not replayed by now are not bound. */

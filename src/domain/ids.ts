@@ -17,7 +17,7 @@ export type ObjectKey = Branded<'ObjectKey'>;
 /** `metadata.uid`. */
 export type Uid = Branded<'Uid'>;
 /** `metadata.resourceVersion`: opaque, compared for equality and handed back. */
-export type Revision = Branded<'Revision'>;
+export type ResourceVersion = Branded<'ResourceVersion'>;
 
 /**
  * Holds the machine's id on its UpcomingNode, because a hashed name cannot be reversed; may also be
@@ -30,7 +30,7 @@ export const machineId = (id: string): MachineId => id as MachineId;
 export const clusterId = (id: string): ClusterId => id as ClusterId;
 export const instructionId = (id: string): InstructionId => id as InstructionId;
 export const uid = (id: string): Uid => id as Uid;
-export const revision = (version: string): Revision => version as Revision;
+export const resourceVersion = (version: string): ResourceVersion => version as ResourceVersion;
 
 /** The key of an object: `namespace/name`, or `name` when it has no namespace. */
 export const objectKey = (name: string, namespace?: string): ObjectKey =>

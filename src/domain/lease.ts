@@ -8,7 +8,7 @@ import { rfc3339 } from './time.ts';
 /** A Lease as observed. */
 export interface LeaseRecord {
   /** `metadata.resourceVersion`: the precondition of every write. */
-  readonly revision: string;
+  readonly resourceVersion: string;
   /** The holder; empty after a release. */
   readonly holder: string;
   readonly durationSeconds: number;
@@ -68,7 +68,7 @@ export const leaseTimesProblem = (
 
 /** Reads a Lease; missing fields read as released. */
 export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
-  revision: textAt(raw, 'metadata', 'resourceVersion') ?? '',
+  resourceVersion: textAt(raw, 'metadata', 'resourceVersion') ?? '',
   holder: textAt(raw, 'spec', 'holderIdentity') ?? '',
   durationSeconds: numberAt(raw, 'spec', 'leaseDurationSeconds') ?? 0,
   transitions: numberAt(raw, 'spec', 'leaseTransitions') ?? 0,
@@ -76,17 +76,17 @@ export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
 });
 
 /**
- * Whether `identity` may take the lease `found`: yes when there is none, when it was released, when
- * `identity` holds it already, or when the local clock has seen this resourceVersion unchanged for
- * the whole lease duration (`expiredRevision`).
+ * May `identity` take the lease that is `found`? Yes when there is none, when it was released, when
+ * it is ours already, or when our own clock has seen this very revision unchanged for its whole
+ * time (`expiredResourceVersion`).
  */
 export const mayTakeLease = (
   found: LeaseRecord | null,
   identity: string,
-  expiredRevision: string | null,
+  expiredResourceVersion: string | null,
 ): boolean =>
   found === null || found.holder === '' || found.holder === identity ||
-  found.revision === expiredRevision;
+  found.resourceVersion === expiredResourceVersion;
 
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');

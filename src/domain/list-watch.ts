@@ -2,7 +2,7 @@
 
 /** The outcome of a list. The objects themselves go to the cache, page by page. */
 export type ListOutcome =
-  | { readonly _tag: 'Listed'; readonly revision: string }
+  | { readonly _tag: 'Listed'; readonly resourceVersion: string }
   /** The continue token expired (410): list again, in one page. */
   | { readonly _tag: 'Expired'; readonly why: string }
   /** A person must act: missing permission or resource type. */
@@ -25,12 +25,12 @@ export type StatusMeaning = 'Expired' | 'Refused' | 'Fault';
  * A resourceVersion from the future: the server was restored from a backup, or lags behind another
  * one.
  */
-const FUTURE_REVISION = /too large resource version/i;
+const FUTURE_RESOURCE_VERSION = /too large resource version/i;
 
 /**
  * Classifies a status with its message. 429 and 5xx resolve on their own; other 4xx need a person.
  */
 export const meaningOf = (status: number, message: string): StatusMeaning => {
-  if (status === 410 || FUTURE_REVISION.test(message)) return 'Expired';
+  if (status === 410 || FUTURE_RESOURCE_VERSION.test(message)) return 'Expired';
   return status >= 400 && status < 500 && status !== 429 && status !== 408 ? 'Refused' : 'Fault';
 };

@@ -1,8 +1,9 @@
 /**
- * Computes the phase of an UpcomingNode from the shard's frames.
+ * From the shard's frames to the phase of an UpcomingNode: facts in, verdict out.
  *
- * Promises: every sequence of states ends where UPN-01 requires, also when newer frames superseded
- * some; the only memory is the machine's last phase, which can be read back from the object.
+ * Promises: every sequence of states ends where UPN-01 says, also when frames were superseded by
+ * newer ones; what a verdict needs to know of the past is the machine's last phase, and a phase
+ * that was written can be read back from the object's phase.
  */
 import type { MachineState } from './frames.ts';
 
@@ -22,7 +23,7 @@ export type Phase = (typeof PHASES)[number];
  * The status of a machine after its last frame: a phase, or `Gone` when it is no longer bound.
  * `Drained` is both: it is written, and then the object is deleted.
  */
-export type Standing = Phase | 'Gone';
+export type MachinePhase = Phase | 'Gone';
 
 /** The text as a phase; `undefined` when unknown. */
 export const phaseNamed = (text: string | undefined): Phase | undefined =>
@@ -39,8 +40,8 @@ const PHASE_OF = {
 } as const satisfies Record<Exclude<MachineState, 'Idle' | 'Deleting'>, Phase>;
 
 /** The effect of IDLE: launched while it was being created, else no longer bound. */
-const afterIdle = (standing: Standing): Standing => {
-  switch (standing) {
+const afterIdle = (phase: MachinePhase): MachinePhase => {
+  switch (phase) {
     case 'Provisioning':
     case 'Launched':
       return 'Launched';
@@ -56,22 +57,22 @@ const afterIdle = (standing: Standing): Standing => {
 };
 
 /**
- * The status after one more frame. `standing` results from the machine's previous frame or, when
- * this process has seen none, from the phase of its object; `undefined` for an unknown machine, for
- * which IDLE and DELETING change nothing.
+ * The phase after one more frame. `phase` is what the machine's last frame led to or, when
+ * this process has seen none, the phase that its object shows; `undefined` for a machine of which
+ * nothing is known, and IDLE or DELETING of such a machine leave it unknown.
  */
 export const follow = (
-  standing: Standing | undefined,
+  phase: MachinePhase | undefined,
   state: MachineState,
-): Standing | undefined => {
-  if (state === 'Idle') return standing === undefined ? undefined : afterIdle(standing);
-  if (state === 'Deleting') return standing === undefined ? undefined : 'Gone';
+): MachinePhase | undefined => {
+  if (state === 'Idle') return phase === undefined ? undefined : afterIdle(phase);
+  if (state === 'Deleting') return phase === undefined ? undefined : 'Gone';
   return PHASE_OF[state];
 };
 
-/** True when a machine with this status must have no object, after it was written as Drained. */
-export const endsObject = (standing: Standing): standing is 'Gone' | 'Drained' =>
-  standing === 'Gone' || standing === 'Drained';
+/** True when a machine in this phase is to have no object, once it was shown as Drained. */
+export const endsObject = (phase: MachinePhase): phase is 'Gone' | 'Drained' =>
+  phase === 'Gone' || phase === 'Drained';
 
 /** The transitions of a machine, including those with one superseded frame in between. */
 const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {

@@ -13,7 +13,7 @@ export interface MultiIndex {
   readonly size: () => number;
 }
 
-/** An empty index. */
+/** Creates an empty index. */
 export const multiIndex = (): MultiIndex => {
   const entries = new Map<string, string | readonly string[]>();
   const all = (text: string): readonly string[] => {

@@ -1,6 +1,6 @@
 /** Reads `metadata` of a Kubernetes object. Total: without an identity, `undefined`. */
 import type { Identity } from './facts.ts';
-import { objectKey, revision, uid } from './ids.ts';
+import { objectKey, resourceVersion, uid } from './ids.ts';
 import { recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 
 /** The identity kept of every object; `undefined` without a name, UID or resourceVersion. */
@@ -15,7 +15,7 @@ export const identityOf = (raw: unknown): Identity | undefined => {
   return {
     key: objectKey(name, textAt(metadata, 'namespace')),
     uid: uid(id),
-    revision: revision(version),
+    resourceVersion: resourceVersion(version),
   };
 };
 

@@ -1,6 +1,6 @@
 /** The outcome of a write to one object, as statecharts distinguish it. */
 import type { Identity } from './facts.ts';
-import type { Revision } from './ids.ts';
+import type { ResourceVersion } from './ids.ts';
 
 export type WriteOutcome<Current> =
   /** Done; `current` is the object as stored. */
@@ -33,13 +33,13 @@ export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
  * The verdict on an outcome. `base` is the resourceVersion before the write: when the answer still
  * has it, the API server dropped the whole change, and will again.
  */
-export const verdictOf = <Current extends Pick<Identity, 'revision'>>(
+export const verdictOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
-  base: Revision | null,
+  base: ResourceVersion | null,
 ): WriteVerdict => {
   switch (outcome._tag) {
     case 'Written':
-      return outcome.current.revision === base ? 'Failed' : 'Landed';
+      return outcome.current.resourceVersion === base ? 'Failed' : 'Landed';
     case 'Absent':
       return 'Landed';
     case 'Refused':

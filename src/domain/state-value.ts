@@ -16,8 +16,9 @@ const collect = (value: unknown, above: string, paths: string[]): void => {
 };
 
 /**
- * The innermost states of a snapshot's value, by path in the chart: `{ clock: 'ample', work: {
- * underway: 'holding' } }` → `clock.ample`, `work.underway.holding`.
+ * The innermost states that a snapshot's value says, by their paths in the chart:
+ * `{ clock: 'lastQuarter', work: { underway: 'holding' } }` → `clock.lastQuarter`,
+ * `work.underway.holding`.
  */
 export const statePaths = (value: unknown): readonly string[] => {
   const paths: string[] = [];

@@ -10,7 +10,7 @@ import type { Identity } from './facts.ts';
 import type { MachineObservation, MachineState } from './frames.ts';
 import { MACHINE_ID_KEY } from './ids.ts';
 import { parseJson, recordAt, textAt, valueAt } from './json.ts';
-import { endsObject, follow, type Phase, phaseNamed, type Standing } from './machine-phase.ts';
+import { endsObject, follow, type MachinePhase, type Phase, phaseNamed } from './machine-phase.ts';
 import { specOf, type SpecText, specText } from './machine-spec.ts';
 import { mergePatchOf } from './merge-patch.ts';
 import type { NodeLink } from './node-link.ts';
@@ -21,7 +21,7 @@ import {
   type HoldingFact,
   type PhaseFacts,
   phaseToShow,
-} from './shown-phase.ts';
+} from './object-phase.ts';
 import { cutText } from './text.ts';
 import { rfc3339Seconds } from './time.ts';
 
@@ -34,7 +34,7 @@ export interface MachineReport {
    * The phase from all frames so far; none when only IDLE or DELETING of an unknown machine
    * arrived.
    */
-  readonly standing: Standing | null;
+  readonly phase: MachinePhase | null;
   readonly state: MachineState;
   readonly spec: SpecText;
   readonly providerId: string;
@@ -99,23 +99,23 @@ export const reportOf = (
   frame: MachineObservation,
   nowMs: number,
 ): MachineReport => {
-  const before = previous?.standing ?? undefined;
-  const reborn = previous === undefined || (before !== undefined && endsObject(before));
+  const before = previous?.phase ?? undefined;
+  const isNew = previous === undefined || (before !== undefined && endsObject(before));
   return {
-    standing: follow(before, frame.state) ?? null,
+    phase: follow(before, frame.state) ?? null,
     state: frame.state,
     spec: specText(frame),
     providerId: frame.providerId === '' ? previous?.providerId ?? '' : frame.providerId,
     lastError: frame.state === 'Failed' ? cutText(frame.lastError, LAST_ERROR_CHARS_MAX) : '',
     nodeName: frame.nodeName,
     servesAgain: frame.state === 'Configured' && previous?.servesAgain === true,
-    since: reborn ? rfc3339Seconds(nowMs) : previous.since,
+    since: isNew ? rfc3339Seconds(nowMs) : previous.since,
   };
 };
 
 /** The end of a replay without the machine: it is no longer bound. */
 export const UNBOUND: MachineReport = {
-  standing: 'Gone',
+  phase: 'Gone',
   state: 'Idle',
   spec: specText({ labels: {}, resources: {}, taints: [] }),
   providerId: '',
@@ -129,24 +129,24 @@ export const UNBOUND: MachineReport = {
 const PHASE_UNWRITTEN: Phase = 'Registered';
 
 /** The status of the machine from its frames or, without any, from its object. */
-export const standingOf = (
+export const machinePhaseOf = (
   { reported, current }: Pick<UpcomingNodeFacts, 'reported' | 'current'>,
-): Standing | null => {
+): MachinePhase | null => {
   if (reported === null) return null;
-  if (reported.standing !== null) return reported.standing;
+  if (reported.phase !== null) return reported.phase;
   if (current === null) return null;
   return follow(current.phase ?? PHASE_UNWRITTEN, reported.state) ?? null;
 };
 
 const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
-  standing: standingOf(facts),
+  reported: machinePhaseOf(facts),
   current: facts.current,
   node: facts.node,
   drain: facts.drain,
 });
 
 /** The wanted phase, or `Gone`; null when nothing was reported. */
-export const phaseOf = (facts: UpcomingNodeFacts): Standing | null =>
+export const phaseOf = (facts: UpcomingNodeFacts): MachinePhase | null =>
   phaseToShow(phaseFacts(facts));
 
 interface StatusFields {
@@ -222,10 +222,10 @@ export const newUpcomingNode = (machineId: string, name: string, spec: SpecText)
   spec: parseJson(spec),
 });
 
-const pendingAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
-  const isFarewell = standing === 'Drained' && facts.current?.phase !== 'Drained' &&
+const pendingAtEnd = (phase: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
+  const isLastStatus = phase === 'Drained' && facts.current?.phase !== 'Drained' &&
     !endsUndrained(phaseFacts(facts));
-  return isFarewell ? 'status_update' : 'delete';
+  return isLastStatus ? 'status_update' : 'delete';
 };
 
 /** The pending write; `undefined` when the object matches the reports of shard and drain. */
@@ -234,18 +234,18 @@ export const pendingWrite = (
   facts: UpcomingNodeFacts,
 ): PendingWrite | undefined => {
   const { reported, current, node } = facts;
-  const standing = standingOf(facts);
-  if (standing !== null && endsObject(standing)) {
-    return current === null ? undefined : pendingAtEnd(standing, facts);
+  const phase = machinePhaseOf(facts);
+  if (phase !== null && endsObject(phase)) {
+    return current === null ? undefined : pendingAtEnd(phase, facts);
   }
-  if (current === null) return standing === null ? undefined : 'create';
+  if (current === null) return phase === null ? undefined : 'create';
   if (statusPatch(facts) !== undefined) return 'status_update';
   if (specPatch(machineId, facts) !== undefined) return 'spec_update';
   return reported?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
 };
 
 /** True when the object shows the drain's last report, or no object can. */
-export const drainIsShown = (machineId: string, facts: UpcomingNodeFacts): boolean => {
+export const showsDrain = (machineId: string, facts: UpcomingNodeFacts): boolean => {
   const pending = pendingWrite(machineId, facts);
   return pending !== 'create' && pending !== 'status_update';
 };

@@ -14,7 +14,7 @@ import {
 } from '../domain/available-capacity.ts';
 import type { WriteOutcome } from '../domain/object-write.ts';
 import { KubeApi } from './kube-api.ts';
-import { type CountedOutcome, objectWrites } from './object-writes.ts';
+import { type CountedOutcome, type ObjectRequest, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
 /** The API path of AvailableCapacities. */
@@ -37,7 +37,7 @@ export class AvailableCapacities extends Context.Service<AvailableCapacities, {
   readonly remove: Act;
 }>()('tidegate/AvailableCapacities') {}
 
-const NOTHING_TO_SAY: CountedOutcome<AvailableCapacityProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<AvailableCapacityProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -52,9 +52,12 @@ export const availableCapacitiesLayer = (
       const { create, patch, remove } = objectWrites({
         path: AVAILABLE_CAPACITIES_PATH,
         api: yield* KubeApi,
-        writes: yield* Writes,
         project: projectAvailableCapacity,
       });
+      const writes = yield* Writes;
+      const send = (
+        { call, outcomeOf }: ObjectRequest<CountedOutcome<AvailableCapacityProjection>>,
+      ) => outcomeOf(writes.send('phase', call));
       const counted = (
         op: 'create' | 'spec_update' | 'delete',
         act: Effect.Effect<CountedOutcome<AvailableCapacityProjection>>,
@@ -65,15 +68,19 @@ export const availableCapacitiesLayer = (
         });
       return {
         create: ({ name, facts }) =>
-          counted('create', create(newAvailableCapacity(name, facts.reported?.spec ?? '{}'), name)),
+          counted(
+            'create',
+            send(create(newAvailableCapacity(name, facts.reported?.spec ?? '{}'), name)),
+          ),
         patch: ({ name, facts }) => {
           const body = capacityPatch(facts);
           return counted(
             'spec_update',
-            body === undefined ? Effect.succeed(NOTHING_TO_SAY) : patch(name, body),
+            body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : send(patch(name, body)),
           );
         },
-        remove: ({ name, facts }) => counted('delete', remove(name, facts.current?.uid ?? '')),
+        remove: ({ name, facts }) =>
+          counted('delete', send(remove(name, facts.current?.uid ?? ''))),
       };
     }),
   );

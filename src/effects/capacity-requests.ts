@@ -7,7 +7,7 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
-import { type ObjectKey, type Revision, revision } from '../domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../domain/ids.ts';
 import { textAt } from '../domain/json.ts';
 import { rfc3339Seconds } from '../domain/time.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
@@ -18,7 +18,7 @@ export const CAPACITY_REQUESTS_PATH = `${GROUP_PATH}/capacityrequests`;
 
 /** The outcome of an acknowledgement. */
 export type AcknowledgeOutcome =
-  | { readonly _tag: 'Acknowledged'; readonly revision: Revision }
+  | { readonly _tag: 'Acknowledged'; readonly resourceVersion: ResourceVersion }
   /** Deleted concurrently: nothing to do. */
   | { readonly _tag: 'Gone' }
   /** The API server will never accept this patch. */
@@ -56,7 +56,7 @@ const patchOf = (key: ObjectKey, nowMs: number): KubeCall => ({
 const outcomeOf = ({ status, body }: KubeAnswer): AcknowledgeOutcome => {
   if (status >= 200 && status < 300) {
     const version = textAt(body, 'metadata', 'resourceVersion') ?? '';
-    return { _tag: 'Acknowledged', revision: revision(version) };
+    return { _tag: 'Acknowledged', resourceVersion: resourceVersion(version) };
   }
   const why = `${status} ${textAt(body, 'message') ?? ''}`.trim();
   if (status === 404) return { _tag: 'Gone' };

@@ -149,7 +149,7 @@ export const readCredentials = (
     catch: (cause) => new KubeconfigUnusable({ why: sentenceOf(cause) }),
   });
 
-const shown = (material: unknown): string =>
+const printed = (material: unknown): string =>
   Buffer.isBuffer(material) ? material.toString('base64') : JSON.stringify(material ?? null);
 
 /** Equal texts mean that open connections may be kept. */
@@ -157,9 +157,9 @@ export const tlsFingerprint = ({ server, proxy, tls }: Credentials): string =>
   [
     server.origin,
     proxy ?? '',
-    shown(tls.ca),
-    shown(tls.cert),
-    shown(tls.key),
+    printed(tls.ca),
+    printed(tls.cert),
+    printed(tls.key),
     tls.servername ?? '',
     String(tls.rejectUnauthorized),
   ].join('\n');

@@ -87,7 +87,7 @@ const write = (
           method: 'PATCH',
           path: pathOf(claim),
           contentType: 'application/merge-patch+json',
-          body: { metadata: { resourceVersion: found.revision }, spec },
+          body: { metadata: { resourceVersion: found.resourceVersion }, spec },
           timeoutMs: claim.timeoutMs,
         },
     );
@@ -114,16 +114,16 @@ const asFault = ({ message }: LeaseFault) =>
   Effect.succeed({ _tag: 'Fault' as const, why: message });
 
 /**
- * Reads the lease and takes it when it is free. `expiredRevision` is the resourceVersion that the
- * local clock has seen unchanged for the whole lease duration.
+ * Looks at the lease and takes it when it may be taken. `expiredResourceVersion` is the one that
+ * our own clock has seen unchanged for its whole time.
  */
 export const acquireLease = (
   claim: LeaseClaim,
-  expiredRevision: string | null,
+  expiredResourceVersion: string | null,
 ): Effect.Effect<AcquireOutcome, never, KubeApi> =>
   Effect.gen(function* (): Effect.fn.Return<AcquireOutcome, LeaseFault, KubeApi> {
     const found = yield* look(claim);
-    if (found !== null && !mayTakeLease(found, claim.identity, expiredRevision)) {
+    if (found !== null && !mayTakeLease(found, claim.identity, expiredResourceVersion)) {
       return { _tag: 'HeldByOther', lease: found };
     }
     const written = yield* hold(claim, found);

@@ -1,16 +1,18 @@
 /**
- * Writes one kind of custom resource and folds each result into an outcome for a statechart.
+ * Writes of one kind of custom resource: what is sent, and the outcome that its answer means to a
+ * statechart. Its user sends it through the write budget.
  *
- * Promises: nothing fails and nothing is retried here; an object that already exists is read
- * instead of created, so that a lost answer does no harm; a deletion names the UID; a server-side
- * apply conflict names the managers of the fields.
+ * Promises: the outcome of an answer never fails, and nothing is retried here; an object that
+ * already exists is looked at instead of created, so an answer that was lost on the way does no
+ * harm; a deletion names the UID that it means; a server-side apply that meets another manager's
+ * fields says whose they are.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import type { ApplyOutcome, WriteOutcome } from '../domain/object-write.ts';
 import type { KubeAnswer, KubeApi, KubeCall } from './kube-api.ts';
 import { applyCall, type ApplyOptions, fieldConflictsIn } from './server-side-apply.ts';
-import type { WriteClass, WriteFault, Writes } from './writes.ts';
+import type { WriteFault } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const WRITE_TIMEOUT_MS = 15_000;
@@ -24,10 +26,7 @@ export interface ObjectWritesOptions<Current> {
   /** `/apis/<group>/<version>/<plural>`. */
   readonly path: string;
   readonly api: KubeApi['Service'];
-  readonly writes: Writes['Service'];
   readonly project: (raw: unknown) => Current | undefined;
-  /** Its class in the write budget; default `phase`. */
-  readonly writeClass?: WriteClass;
 }
 
 /** One write with its metric label. */
@@ -36,7 +35,14 @@ export interface CountedOutcome<Current> {
   readonly result: WriteResult;
 }
 
-type Act<Current> = Effect.Effect<CountedOutcome<Current>>;
+/** One write. */
+export interface ObjectRequest<Counted> {
+  readonly call: KubeCall;
+  /** What becomes of the answer: `outcomeOf(writes.send(writeClass, call))`. */
+  readonly outcomeOf: (answer: Effect.Effect<KubeAnswer, WriteFault>) => Effect.Effect<Counted>;
+}
+
+type Write<Current> = ObjectRequest<CountedOutcome<Current>>;
 
 /** One server-side apply with its metric label. */
 export interface CountedApply<Current> {
@@ -48,18 +54,18 @@ type Apply<Current> = (
   name: string,
   object: object,
   options: ApplyOptions,
-) => Effect.Effect<CountedApply<Current>>;
+) => ObjectRequest<CountedApply<Current>>;
 
 export interface ObjectWrites<Current> {
-  readonly create: (object: object, name: string) => Act<Current>;
-  readonly patch: (name: string, patch: object) => Act<Current>;
-  readonly patchStatus: (name: string, patch: object) => Act<Current>;
+  readonly create: (object: object, name: string) => Write<Current>;
+  readonly patch: (name: string, patch: object) => Write<Current>;
+  readonly patchStatus: (name: string, patch: object) => Write<Current>;
   /** Creates the object if it does not exist. */
   readonly apply: Apply<Current>;
   readonly applyStatus: Apply<Current>;
-  readonly remove: (name: string, uid: string) => Act<Current>;
+  readonly remove: (name: string, uid: string) => Write<Current>;
   /** Reads the object instead of writing, after a write that came too late. */
-  readonly look: (name: string) => Act<Current>;
+  readonly look: (name: string) => Effect.Effect<CountedOutcome<Current>>;
 }
 
 /** Answers that a retry would repeat; excludes 409 and 429. */
@@ -75,10 +81,10 @@ const fault = <Current>(why: string, result: WriteResult = 'error'): CountedOutc
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-type Judge<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
+type OutcomeOf<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
 
-const judgeBy =
-  <Current>(project: ObjectWritesOptions<Current>['project']): Judge<Current> => (answer) => {
+const outcomeBy =
+  <Current>(project: ObjectWritesOptions<Current>['project']): OutcomeOf<Current> => (answer) => {
     if (isGood(answer.status)) {
       const current = project(answer.body);
       return current === undefined
@@ -93,22 +99,23 @@ const judgeBy =
   };
 
 /** Where the object may be missing, 404 means that its resource type or namespace is. */
-const judgeMaking = <Current>(judge: Judge<Current>): Judge<Current> => (answer) =>
-  answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
+const outcomeOfCreate = <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) =>
+  answer.status === 404 ? fault(reasonIn(answer)) : outcomeOf(answer);
 
-const judgeApply =
-  <Current>(judge: Judge<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
+const outcomeOfApply =
+  <Current>(outcomeOf: OutcomeOf<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
     const conflicts = fieldConflictsIn(answer);
     return conflicts.length === 0
-      ? judge(answer)
+      ? outcomeOf(answer)
       : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
   };
 
-const judgeRemoval = <Current>(judge: Judge<Current>): Judge<Current> => (answer) => {
-  const done = isGood(answer.status);
-  if (!done && answer.status !== 404) return judge(answer);
-  return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
-};
+const outcomeOfDelete =
+  <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) => {
+    const done = isGood(answer.status);
+    if (!done && answer.status !== 404) return outcomeOf(answer);
+    return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
+  };
 
 const folded = <Counted>(
   act: Effect.Effect<Counted, WriteFault>,
@@ -117,56 +124,49 @@ const folded = <Counted>(
 
 /** The writes of one kind of object. */
 export const objectWrites = <Current>(
-  { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Current>,
+  { path, api, project }: ObjectWritesOptions<Current>,
 ): ObjectWrites<Current> => {
-  const judge = judgeBy(project);
+  const outcomeOf = outcomeBy(project);
 
-  const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
-    writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
+  const request = <Counted>(
+    call: KubeCall,
+    outcomeOfAnswer: (answer: KubeAnswer) => Counted,
+  ): ObjectRequest<Counted | CountedOutcome<never>> => ({
+    call: { ...call, timeoutMs: WRITE_TIMEOUT_MS },
+    outcomeOf: (answer) => folded(Effect.map(answer, outcomeOfAnswer)),
+  });
 
   const look = (name: string): Effect.Effect<CountedOutcome<Current>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
-      Effect.map((answer) => ({ ...judge(answer), result: 'conflict' })),
+      Effect.map((answer) => ({ ...outcomeOf(answer), result: 'conflict' })),
     );
 
-  const patchAt = (target: string, patch: object): Act<Current> =>
-    folded(
-      send({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH })
-        .pipe(Effect.map(judge)),
-    );
+  const patchAt = (target: string, patch: object): Write<Current> =>
+    request({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH }, outcomeOf);
 
   const made = (answer: KubeAnswer, name: string) =>
-    answer.status === 409 ? look(name) : Effect.succeed(judgeMaking(judge)(answer));
+    answer.status === 409 ? look(name) : Effect.succeed(outcomeOfCreate(outcomeOf)(answer));
 
   return {
-    create: (object, name) =>
-      folded(
-        send({ method: 'POST', path, body: object }).pipe(
-          Effect.flatMap((answer) => made(answer, name)),
-        ),
-      ),
+    create: (object, name) => ({
+      call: { method: 'POST', path, body: object, timeoutMs: WRITE_TIMEOUT_MS },
+      outcomeOf: (answer) => folded(Effect.flatMap(answer, (given) => made(given, name))),
+    }),
     look: (name) => folded(look(name)),
     patch: (name, patch) => patchAt(`${path}/${name}`, patch),
     patchStatus: (name, patch) => patchAt(`${path}/${name}/status`, patch),
     apply: (name, object, options) =>
-      folded(
-        send(applyCall(`${path}/${name}`, object, options)).pipe(
-          Effect.map(judgeApply(judgeMaking(judge))),
-        ),
+      request(
+        applyCall(`${path}/${name}`, object, options),
+        outcomeOfApply(outcomeOfCreate(outcomeOf)),
       ),
     applyStatus: (name, object, options) =>
-      folded(
-        send(applyCall(`${path}/${name}/status`, object, options)).pipe(
-          Effect.map(judgeApply(judge)),
-        ),
-      ),
+      request(applyCall(`${path}/${name}/status`, object, options), outcomeOfApply(outcomeOf)),
     remove: (name, uid) =>
-      folded(
-        send({
-          method: 'DELETE',
-          path: `${path}/${name}`,
-          body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-        }).pipe(Effect.map(judgeRemoval(judge))),
-      ),
+      request({
+        method: 'DELETE',
+        path: `${path}/${name}`,
+        body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+      }, outcomeOfDelete(outcomeOf)),
   };
 };

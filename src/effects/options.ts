@@ -98,10 +98,10 @@ export const decodeTls = (
   const missing = Object.entries(set).filter(([, path]) => path === undefined);
   if (missing.length === 3) return { _tag: 'Settled', settings: undefined };
   const present = Object.entries(set).filter(([, path]) => path !== undefined);
-  const shown = present.map(([flag, path]) => `${flag} ${quoted(path ?? '')}`).join(' and ');
+  const given = present.map(([flag, path]) => `${flag} ${quoted(path ?? '')}`).join(' and ');
   const names = missing.map(([flag]) => flag).join(' and ');
   return settingsProblem(
-    `Cannot use ${shown} alone: mTLS needs all three files; add ${names}, ` +
+    `Cannot use ${given} alone: mTLS needs all three files; add ${names}, ` +
       'or give none for plaintext',
   );
 };

@@ -20,7 +20,12 @@ import { requestName } from '../domain/pod-demand/pod-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { KubeApi } from './kube-api.ts';
-import { type CountedOutcome, type ObjectWrites, objectWrites } from './object-writes.ts';
+import {
+  type CountedOutcome,
+  type ObjectRequest,
+  type ObjectWrites,
+  objectWrites,
+} from './object-writes.ts';
 import { Writes } from './writes.ts';
 
 /** The pod, the wanted spec, and the current request; null for a creation. */
@@ -49,7 +54,7 @@ export interface PodRequestsOptions {
   readonly intern: Intern;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<OwnedRequest> = {
+const NOTHING_TO_WRITE: CountedOutcome<OwnedRequest> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -60,23 +65,28 @@ const pathIn = (namespace: string): string =>
 /** `metadata.name` of an existing request. */
 const nameOf = ({ key }: OwnedRequest): string => key.slice(key.indexOf('/') + 1);
 
+/** The writes of one namespace, and how they are sent. */
+interface PodRequestWrites extends ObjectWrites<OwnedRequest> {
+  readonly send: (write: ObjectRequest<CountedOutcome<OwnedRequest>>) => Counted;
+}
+
 /** Writes the phase unless the object changed concurrently: then reads it instead. */
-const stamped = (writes: ObjectWrites<OwnedRequest>, request: OwnedRequest): Counted =>
-  writes.patchStatus(nameOf(request), pendingPatch(request)).pipe(
+const stamped = ({ send, patchStatus, look }: PodRequestWrites, request: OwnedRequest): Counted =>
+  send(patchStatus(nameOf(request), pendingPatch(request))).pipe(
     Effect.flatMap((answer): Counted =>
-      answer.result === 'conflict' ? writes.look(nameOf(request)) : Effect.succeed(answer)
+      answer.result === 'conflict' ? look(nameOf(request)) : Effect.succeed(answer)
     ),
   );
 
 const updated = (
-  writes: ObjectWrites<OwnedRequest>,
+  writes: PodRequestWrites,
   { pod, text }: PodRequestWrite,
   request: OwnedRequest,
 ): Counted => {
-  const patch = podRequestPatch(pod, request, text);
-  return patch === undefined
-    ? Effect.succeed(NOTHING_TO_SAY)
-    : writes.patch(nameOf(request), patch);
+  const body = podRequestPatch(pod, request, text);
+  return body === undefined
+    ? Effect.succeed(NOTHING_TO_WRITE)
+    : writes.send(writes.patch(nameOf(request), body));
 };
 
 /** The write's name on existing dashboards; updates are not counted. */
@@ -94,8 +104,10 @@ export const podRequestsLayer = (
     Effect.gen(function* () {
       const [api, writes] = [yield* KubeApi, yield* Writes];
       const project = (raw: unknown) => projectOwnedRequest(raw, intern);
-      const writesIn = ({ namespace }: RequestedPod): ObjectWrites<OwnedRequest> =>
-        objectWrites({ path: pathIn(namespace), api, writes, project, writeClass: 'demand' });
+      const writesIn = ({ namespace }: RequestedPod): PodRequestWrites => ({
+        ...objectWrites({ path: pathIn(namespace), api, project }),
+        send: ({ call, outcomeOf }) => outcomeOf(writes.send('demand', call)),
+      });
       const counted = (op: RequestWrite, act: Counted): Effect.Effect<Outcome> =>
         Effect.map(act, ({ outcome, result }) => {
           telemetry.count('tidegate_pod_request_writes_total', 1, { op, outcome: result });
@@ -109,17 +121,18 @@ export const podRequestsLayer = (
         });
       const about = (
         op: RequestWrite,
-        act: (writes: ObjectWrites<OwnedRequest>, request: OwnedRequest) => Counted,
+        act: (writes: PodRequestWrites, request: OwnedRequest) => Counted,
         { pod, request }: PodRequestWrite,
       ): Effect.Effect<Outcome> =>
         counted(
           op,
-          request === null ? Effect.succeed(NOTHING_TO_SAY) : act(writesIn(pod), request),
+          request === null ? Effect.succeed(NOTHING_TO_WRITE) : act(writesIn(pod), request),
         );
       return {
         create: ({ pod, text }) => {
           const name = requestName(pod.name, pod.uid);
-          return counted('create', writesIn(pod).create(newPodRequest(pod, name, text), name));
+          const { send, create } = writesIn(pod);
+          return counted('create', send(create(newPodRequest(pod, name, text), name)));
         },
         update: (write) =>
           about('update', (objects, request) => updated(objects, write, request), write),
@@ -127,7 +140,7 @@ export const podRequestsLayer = (
         remove: (write) =>
           about(
             'delete',
-            (objects, request) => objects.remove(nameOf(request), request.uid),
+            ({ send, remove }, request) => send(remove(nameOf(request), request.uid)),
             write,
           ),
       };

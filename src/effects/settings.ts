@@ -133,7 +133,7 @@ export interface FleetSettings {
   >;
 }
 
-/** The environment of a process. */
+/** Creates the environment of a process. */
 export interface ProcessEnvironment {
   readonly environment: Given['environment'];
   readonly hostname: string;

@@ -17,7 +17,7 @@ import {
   type UpcomingNodeProjection,
 } from '../domain/upcoming-node.ts';
 import { KubeApi } from './kube-api.ts';
-import { type CountedOutcome, objectWrites } from './object-writes.ts';
+import { type CountedOutcome, type ObjectRequest, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
 /** The API path of UpcomingNodes. */
@@ -47,7 +47,7 @@ export interface UpcomingNodesOptions {
   readonly intern: (text: SpecText) => SpecText;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<UpcomingNodeProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<UpcomingNodeProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -62,9 +62,11 @@ export const upcomingNodesLayer = (
       const { create, patch, patchStatus, remove } = objectWrites({
         path: UPCOMING_NODES_PATH,
         api: yield* KubeApi,
-        writes: yield* Writes,
         project: (raw) => projectUpcomingNode(raw, intern),
       });
+      const writes = yield* Writes;
+      const send = ({ call, outcomeOf }: ObjectRequest<CountedOutcome<UpcomingNodeProjection>>) =>
+        outcomeOf(writes.send('phase', call));
       const counted = (
         op: ObjectWrite,
         act: Effect.Effect<CountedOutcome<UpcomingNodeProjection>>,
@@ -78,13 +80,13 @@ export const upcomingNodesLayer = (
         });
       const patched = (
         body: object | undefined,
-        send: (body: object) => Effect.Effect<CountedOutcome<UpcomingNodeProjection>>,
-      ) => body === undefined ? Effect.succeed(NOTHING_TO_SAY) : send(body);
+        write: (body: object) => ObjectRequest<CountedOutcome<UpcomingNodeProjection>>,
+      ) => body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : send(write(body));
       return {
         create: ({ machineId, name, facts }) =>
           counted(
             'create',
-            create(newUpcomingNode(machineId, name, facts.reported?.spec ?? '{}'), name),
+            send(create(newUpcomingNode(machineId, name, facts.reported?.spec ?? '{}'), name)),
           ),
         patchStatus: ({ name, facts }) =>
           counted('status_update', patched(statusPatch(facts), (body) => patchStatus(name, body))),
@@ -93,7 +95,8 @@ export const upcomingNodesLayer = (
             'spec_update',
             patched(specPatch(machineId, facts), (body) => patch(name, body)),
           ),
-        remove: ({ name, facts }) => counted('delete', remove(name, facts.current?.uid ?? '')),
+        remove: ({ name, facts }) =>
+          counted('delete', send(remove(name, facts.current?.uid ?? ''))),
       };
     }),
   );

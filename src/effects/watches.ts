@@ -80,17 +80,17 @@ export const listPages = (
       onPage(listOrEmptyAt(body, 'items'));
       token = textAt(body, 'metadata', 'continue') ?? '';
       if (token !== '') continue;
-      const revision = textAt(body, 'metadata', 'resourceVersion') ?? '';
-      return revision === ''
+      const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';
+      return resourceVersion === ''
         ? fault('the list has no resourceVersion')
-        : { _tag: 'Listed', revision };
+        : { _tag: 'Listed', resourceVersion };
     }
   });
 };
 
 /** Where to resume, and for how long. */
 export interface Following {
-  readonly revision: string;
+  readonly resourceVersion: string;
   readonly timeoutSeconds: number;
 }
 
@@ -147,7 +147,7 @@ export const followChanges = (
         ...queryOf(selection),
         watch: 'true',
         allowWatchBookmarks: 'true',
-        resourceVersion: following.revision,
+        resourceVersion: following.resourceVersion,
         timeoutSeconds: String(following.timeoutSeconds),
       },
     });

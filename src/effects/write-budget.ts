@@ -1,15 +1,16 @@
 /**
- * The live `Writes`: one token bucket for all writes to the cluster (DR-36).
+ * The live `Writes`: one token bucket for everything that changes the cluster (DR-36).
  *
- * Promises: writes queue in classes, and a queued write of a higher class always goes first; FIFO
- * within a class; an interrupted write leaves the queue; a write to a full class is not sent. While
- * connections fail, all writes wait except one probe (DR-37). The gate is checked before queueing,
- * after it, and once more in the step that sends the first byte. Follows Effect's clock.
+ * Promises: writes wait in classes, and a waiting write of a higher class always goes first; within
+ * a class they go in the order of arrival; an interrupted write leaves its place; a write that
+ * finds its class full is not sent. While the circuit to the API server is open all writes wait;
+ * half-open, all but one that probes (DR-37). The gate is asked before waiting (nothing waits in
+ * vain), after it, and once more in the step that sends the first byte. Follows Effect's clock.
  */
 import { Clock, Deferred, Effect, Layer, type Scope } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
+import { ConnectionCircuit, type TrialEnd, type WriteTrial } from './connection-circuit.ts';
 import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
-import { type ServerPresence, serverPresence, type WriteTrial } from './server-presence.ts';
 import { WriteGate } from './write-gate.ts';
 import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
@@ -55,10 +56,10 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
 /** The class was full: the write was not queued. */
 class QueueFull extends NotSent {}
 
-/** A queued write; called once when its turn comes. */
+/** A write that waits; called once it has its token. */
 type Waiter = (end: TrialEnd) => void;
 
-/** Queued writes, most urgent first. */
+/** Waiting writes, most urgent first. */
 interface Queue {
   readonly add: (writeClass: WriteClass, waiter: Waiter) => boolean;
   readonly remove: (writeClass: WriteClass, waiter: Waiter) => void;
@@ -100,25 +101,22 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   };
 };
 
-/** Called with the result of the write. */
-type TrialEnd = ReturnType<ServerPresence['letGo']>;
+/** Waits for a token of the write budget. */
+type AcquireToken = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
-/** Waits for the budget. */
-type Turn = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
-
-const makeTurns = (
+const makeTokenQueue = (
   { qps, burst, telemetry, waitingMax = WAITING_WRITES_MAX }: WriteBudgetOptions,
   isOpen: () => boolean,
   scope: Scope.Scope,
-): Effect.Effect<Turn> =>
-  Effect.map(monotonicMs, (startMs): Turn => {
+): Effect.Effect<AcquireToken> =>
+  Effect.map(monotonicMs, (startMs): AcquireToken => {
     const bucket = makeBucket(qps, burst, startMs);
     const queue = makeQueue(telemetry, waitingMax);
-    const presence = serverPresence();
+    const circuit = new ConnectionCircuit();
     let dispensing = false;
     /** Writes that the gate refuses leave the queue. */
     const take = (nowMs: number): number =>
-      (isOpen() ? presence.waitMs(nowMs) : 0) || bucket.take(nowMs);
+      (isOpen() ? circuit.waitMs(nowMs) : 0) || bucket.take(nowMs);
     /** Hands out tokens while any write waits, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
@@ -129,7 +127,7 @@ const makeTurns = (
         const nowMs = yield* monotonicMs;
         const waitMs = take(nowMs);
         if (waitMs > 0) yield* Effect.sleep(waitMs);
-        else queue.next()?.(presence.letGo(nowMs));
+        else queue.next()?.(circuit.admit(nowMs));
       }
     });
     const startDispensing = Effect.suspend(() => {
@@ -140,14 +138,16 @@ const makeTurns = (
     return (writeClass) =>
       Effect.gen(function* () {
         const nowMs = yield* monotonicMs;
-        if (!dispensing && take(nowMs) === 0) return presence.letGo(nowMs);
-        const turn = Deferred.makeUnsafe<TrialEnd>();
-        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(turn, Effect.succeed(end));
+        if (!dispensing && take(nowMs) === 0) return circuit.admit(nowMs);
+        const token = Deferred.makeUnsafe<TrialEnd>();
+        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
-          return yield* new QueueFull({ why: `too many queued writes of class "${writeClass}"` });
+          return yield* new QueueFull({
+            why: `too many queued writes of class "${writeClass}" wait`,
+          });
         }
         return yield* Effect.ensuring(
-          Effect.andThen(startDispensing, Deferred.await(turn)),
+          Effect.andThen(startDispensing, Deferred.await(token)),
           Effect.sync(() => queue.remove(writeClass, waiter)),
         );
       });
@@ -165,28 +165,28 @@ const makeWrites = (options: WriteBudgetOptions) =>
     const api = yield* KubeApi;
     const gate = yield* WriteGate;
     const isOpen = () => gate.permit()._tag === 'Open';
-    const turn = yield* makeTurns(options, isOpen, yield* Effect.scope);
+    const acquireToken = yield* makeTokenQueue(options, isOpen, yield* Effect.scope);
     const { telemetry } = options;
     const permitted = Effect.suspend(() => {
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    /** One call; reports the reachability of the API server. */
-    const tried = (call: KubeCall, tell: TrialEnd) =>
+    /** One call; its result is reported to the circuit. */
+    const tried = (call: KubeCall, onEnd: TrialEnd) =>
       Effect.suspend(() => {
         let trial: WriteTrial = 'Unconnected';
-        const note = (told: WriteTrial) => Effect.sync(() => void (trial = told));
+        const setTrial = (end: WriteTrial) => Effect.sync(() => void (trial = end));
         const mayLeave = (): boolean => {
           const may = isOpen() && (call.mayLeave?.() ?? true);
           trial = may ? 'Left' : 'HeldBack';
           return may;
         };
-        const answered = gate.letOut();
+        const answered = gate.beginRequest();
         return api.call({ ...call, mayLeave }).pipe(
-          Effect.tap(() => note('Left')),
-          Effect.onInterrupt(() => note('HeldBack')),
+          Effect.tap(() => setTrial('Left')),
+          Effect.onInterrupt(() => setTrial('HeldBack')),
           Effect.ensuring(Effect.sync(answered)),
-          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => tell(trial, nowMs))),
+          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => onEnd(trial, nowMs))),
         );
       });
     const count = (writeClass: WriteClass, outcome: string) =>
@@ -197,10 +197,10 @@ const makeWrites = (options: WriteBudgetOptions) =>
       Effect.gen(function* () {
         yield* permitted;
         const askedAtMs = yield* monotonicMs;
-        const tell = yield* turn(writeClass);
+        const onEnd = yield* acquireToken(writeClass);
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
-        return yield* Effect.andThen(permitted, tried(call, tell)).pipe(
+        return yield* Effect.andThen(permitted, tried(call, onEnd)).pipe(
           // A write withheld at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );

@@ -15,7 +15,7 @@ import {
   pendingCapacityWrite,
 } from '../domain/available-capacity.ts';
 import { backoffMs } from '../domain/backoff.ts';
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
@@ -52,7 +52,7 @@ export interface AvailableCapacityContext
     CurrentObject<AvailableCapacityFacts>,
     ObjectWriterContext<{ readonly write: CapacityWrite }> {
   /** The resourceVersion before the write in flight; none for a creation. */
-  readonly base: Revision | null;
+  readonly base: ResourceVersion | null;
 }
 
 type Current = AvailableCapacityProjection;
@@ -102,7 +102,7 @@ export const availableCapacity = setup({
     ),
     setCurrent: assign(({ context }, current: Current) => ({
       ...known({ ...context.facts, current }),
-      newest: current.revision,
+      newest: current.resourceVersion,
     })),
     setVanished: assign(({ context }) => known({ ...context.facts, current: null })),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
@@ -110,7 +110,7 @@ export const availableCapacity = setup({
       const tries = afterTry(context, outcome, verdictOf(outcome, context.base));
       return { ...tries, ...known(facts), newest };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -131,7 +131,7 @@ export const availableCapacity = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.facts),
-    newest: input.facts.current?.revision ?? null,
+    newest: input.facts.current?.resourceVersion ?? null,
     base: null,
     ...UNTRIED,
   }),
@@ -139,7 +139,7 @@ export const availableCapacity = setup({
   on: {
     'capacity.observed': { actions: { type: 'setReported', params: reportedIn } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.current },
+      guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {

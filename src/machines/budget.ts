@@ -18,8 +18,8 @@ import {
   openReservations,
   type Reservation,
 } from '../domain/drain/slots.ts';
-import type { Revision, Uid } from '../domain/ids.ts';
-import { isOlder } from '../domain/revisions.ts';
+import type { ResourceVersion, Uid } from '../domain/ids.ts';
+import { isOlder } from '../domain/resource-versions.ts';
 
 /**
  * No reservation expires by time alone: check again after a day, because timers may not be longer.
@@ -52,14 +52,14 @@ export interface BudgetInput {
 
 export interface BudgetContext extends Omit<BudgetInput, 'inFlight'> {
   /** The progress of the budget watch. */
-  readonly watched: Revision;
+  readonly watched: ResourceVersion;
   /** The pods that queue for a slot. */
   readonly queue: readonly Uid[];
   /** The pods that hold a slot without an answer yet, with the status at that time. */
-  readonly calls: readonly { readonly pod: Uid; readonly on: Revision }[];
+  readonly calls: readonly { readonly pod: Uid; readonly on: ResourceVersion }[];
   readonly reservations: readonly Reservation[];
   /** The status at the last refusal. */
-  readonly refusedAt: Revision | null;
+  readonly refusedAt: ResourceVersion | null;
   /** Its watch is stale and no probe was sent since. */
   readonly silent: boolean;
   readonly vanished: boolean;
@@ -88,29 +88,36 @@ export type BudgetEvent =
   | {
     readonly type: 'pod.departed';
     readonly pod: Uid;
-    readonly revision: Revision;
+    readonly resourceVersion: ResourceVersion;
     readonly nowMs: number;
   }
-  | { readonly type: 'watch.progressed'; readonly revision: Revision; readonly nowMs: number }
+  | {
+    readonly type: 'watch.progressed';
+    readonly resourceVersion: ResourceVersion;
+    readonly nowMs: number;
+  }
   | { readonly type: 'watch.silenced'; readonly nowMs: number };
 
 const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
   freeSlots(budget, reservations, refusedAt);
 
 /** Pods that queue again after a lost answer: each still holds its slot. */
-const inheritors = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
+const slotHolders = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
   queue.filter((pod) => reservations.some((reservation) => reservation.pod === pod));
 
 /** The pods that may take the offered slot. */
 export const eligiblePods = (context: BudgetContext, isProbe: boolean): readonly Uid[] =>
-  isProbe || free(context) > 0 ? context.queue : inheritors(context);
+  isProbe || free(context) > 0 ? context.queue : slotHolders(context);
 
 /** The context after a newer observation. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
   reservations: openReservations(context.reservations, context),
 });
 
-const newer = (left: Revision, right: Revision): Revision => (isOlder(left, right) ? right : left);
+const newer = (
+  left: ResourceVersion,
+  right: ResourceVersion,
+): ResourceVersion => (isOlder(left, right) ? right : left);
 
 const outcomes = {
   Accepted: 'Accepted',
@@ -168,7 +175,7 @@ export const budget = setup({
     addCall: assign(({ context }, { pod, nowMs }: Offer) => ({
       nowMs,
       queue: context.queue.filter((uid) => uid !== pod.uid),
-      calls: [...context.calls, { pod: pod.uid, on: context.budget.revision }],
+      calls: [...context.calls, { pod: pod.uid, on: context.budget.resourceVersion }],
       reservations: beginReservation(context.reservations, pod, context.budget),
     })),
     /** No queued pod waits any more. */
@@ -181,7 +188,7 @@ export const budget = setup({
   guards: {
     callsFull: ({ context }) => context.calls.length >= context.callsAtOnce,
     queueEmpty: ({ context }) => context.queue.length === 0 || context.vanished,
-    slotFree: ({ context }) => free(context) > 0 || inheritors(context).length > 0,
+    slotFree: ({ context }) => free(context) > 0 || slotHolders(context).length > 0,
     probeDue: ({ context }) => context.silent,
   },
   delays: {
@@ -195,9 +202,9 @@ export const budget = setup({
   description: 'The slots of one PodDisruptionBudget.',
   context: ({ input: { inFlight, ...input } }) => ({
     ...input,
-    watched: input.budget.revision,
+    watched: input.budget.resourceVersion,
     queue: [],
-    calls: inFlight.map(({ uid }) => ({ pod: uid, on: input.budget.revision })),
+    calls: inFlight.map(({ uid }) => ({ pod: uid, on: input.budget.resourceVersion })),
     reservations: inFlight.reduce<readonly Reservation[]>(
       (reservations, pod) => beginReservation(reservations, pod, input.budget),
       [],
@@ -211,7 +218,7 @@ export const budget = setup({
     'budget.observed': {
       target: '.counting',
       actions: assign(({ context, event: { budget: seen, nowMs } }) => {
-        const watched = newer(context.watched, seen.revision);
+        const watched = newer(context.watched, seen.resourceVersion);
         const next = { ...context, budget: seen, watched, nowMs, vanished: false };
         return { ...next, ...settled(next) };
       }),
@@ -235,8 +242,8 @@ export const budget = setup({
     },
     'pod.departed': {
       target: '.counting',
-      actions: assign(({ context, event: { pod, revision, nowMs } }) => {
-        const departure = { revision, nowMs };
+      actions: assign(({ context, event: { pod, resourceVersion, nowMs } }) => {
+        const departure = { resourceVersion, nowMs };
         const reservations = departReservation(context.reservations, pod, departure);
         const next = { ...context, nowMs, reservations };
         return { nowMs, ...settled(next) };
@@ -244,8 +251,8 @@ export const budget = setup({
     },
     'watch.progressed': {
       target: '.counting',
-      actions: assign(({ context, event: { revision, nowMs } }) => {
-        const next = { ...context, nowMs, watched: newer(context.watched, revision) };
+      actions: assign(({ context, event: { resourceVersion, nowMs } }) => {
+        const next = { ...context, nowMs, watched: newer(context.watched, resourceVersion) };
         return { ...next, silent: false, ...settled(next) };
       }),
     },

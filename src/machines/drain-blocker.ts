@@ -8,7 +8,7 @@ import { setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 
 /** How long a cause must block pods before it is recorded. */
-export const BLOCKED_MS = 10_000;
+const BLOCKED_MS = 10_000;
 
 export interface DrainBlockerInput {
   /** Node and owner of the drain. */

@@ -5,6 +5,9 @@
  * circuit is open and no eviction is sent; half-open, a single eviction probes the API server, and
  * its answer closes the circuit or opens it again. An answer of a budget or policy about one pod
  * does not open it.
+ *
+ * It decides whether evictions are chosen at all; whether a connection can be made is decided for
+ * all writes by the write budget, which has a circuit for it (ADR 6).
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';

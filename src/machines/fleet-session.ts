@@ -239,9 +239,9 @@ export const fleetSession = setup({
           states: {
             rollup: {
               description: 'Roll-ups, at most one without an ack.',
-              initial: 'quiet',
+              initial: 'idle',
               states: {
-                quiet: {
+                idle: {
                   description: 'No roll-up is outstanding; the next one may be sent.',
                   entry: 'requestRollup',
                   on: { 'rollup.sent': 'awaitingAck' },
@@ -249,7 +249,7 @@ export const fleetSession = setup({
                 awaitingAck: {
                   description: 'Waiting for the ack of a roll-up; a newer one waits in the slot.',
                   on: {
-                    'rollup.acknowledged': { target: 'quiet', actions: 'recordRollupAcknowledged' },
+                    'rollup.acknowledged': { target: 'idle', actions: 'recordRollupAcknowledged' },
                   },
                   after: {
                     rollupAckDeadline: {

@@ -1,11 +1,10 @@
 /**
- * Leader election: this process as a candidate for the Lease (DR-15).
+ * Who leads: this process as one of those that want the Lease (DR-15).
  *
- * Promises: a Lease of another process is taken only when it was released or when the local clock
- * has seen it unchanged for its whole duration, never by comparing clocks; leading ends at the
- * renew deadline, counted from when the last successful renewal was sent; a lost lease makes this
- * process a candidate again; the lease is released on shutdown. The gate of all writes is open
- * exactly while leading.
+ * Promises: the lease of another process is taken only when it was released or when our own clock
+ * has seen it unchanged for its whole time, never by comparing clocks; leading ends at the renew
+ * deadline, counted from when the last good renewal was sent; losing the lease makes a candidate
+ * again; a lease is released before the end. The gate of all writes is open exactly while it leads.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -35,7 +34,7 @@ export interface LeadershipContext extends LeadershipInput {
   /** The lease as last observed. */
   readonly lease: LeaseRecord | null;
   /** The resourceVersion that stayed unchanged for the whole lease duration. */
-  readonly expiredRevision: string | null;
+  readonly expiredResourceVersion: string | null;
   /** A change was observed while the lease was being requested: the answer may be older. */
   readonly observedMeanwhile: boolean;
   /** Monotonic time at which leading ends without a renewal. */
@@ -70,7 +69,7 @@ export const leadership = setup({
     meta: {} as { readonly reason: ReasonName },
   },
   actors: {
-    acquireLease: required<AcquireOutcome, { readonly expiredRevision: string | null }>(
+    acquireLease: required<AcquireOutcome, { readonly expiredResourceVersion: string | null }>(
       'acquireLease',
     ),
     renewLease: required<RenewOutcome, { readonly lease: LeaseRecord | null }>('renewLease'),
@@ -80,20 +79,25 @@ export const leadership = setup({
     /** Lets writes pass until `deadlineMs`. */
     openGate: () => {},
     closeGate: () => {},
-    noteHeld: assign(({ context }, outcome: Ending) =>
+    setHeldLease: assign(({ context }, outcome: Ending) =>
       'sentAtMs' in outcome
         ? {
           lease: outcome.lease,
-          expiredRevision: null,
+          expiredResourceVersion: null,
           deadlineMs: outcome.sentAtMs + context.renewMs,
           remainingMs: Math.max(0, context.renewMs - (outcome.answeredAtMs - outcome.sentAtMs)),
           problem: '',
         }
         : {}
     ),
-    noteForeign: assign((_, lease: LeaseRecord | null) => ({ lease, expiredRevision: null })),
-    noteExpired: assign({ expiredRevision: ({ context }) => context.lease?.revision ?? null }),
-    noteProblem: assign(({ context }, problem: string) => ({
+    setObservedLease: assign((_, lease: LeaseRecord | null) => ({
+      lease,
+      expiredResourceVersion: null,
+    })),
+    setExpiredResourceVersion: assign({
+      expiredResourceVersion: ({ context }) => context.lease?.resourceVersion ?? null,
+    }),
+    setProblem: assign(({ context }, problem: string) => ({
       problem,
       seed: nextSeed(context.seed),
     })),
@@ -102,7 +106,7 @@ export const leadership = setup({
     claimable: ({ context }, lease: LeaseRecord | null) =>
       mayTakeLease(lease, context.identity, null),
     changed: ({ context }, lease: LeaseRecord | null) =>
-      lease?.revision !== context.lease?.revision,
+      lease?.resourceVersion !== context.lease?.resourceVersion,
     observedMeanwhile: ({ context }, outcome: AcquireOutcome) =>
       outcome._tag === 'HeldByOther' && context.observedMeanwhile,
     acquired: (_, outcome: AcquireOutcome) => outcome._tag === 'Acquired',
@@ -112,7 +116,7 @@ export const leadership = setup({
     faulty: (_, outcome: ReleaseOutcome) => outcome._tag === 'Fault',
   },
   delays: {
-    foreignExpiry: ({ context }) => (context.lease?.durationSeconds ?? 0) * 1000 || context.leaseMs,
+    leaseExpiry: ({ context }) => (context.lease?.durationSeconds ?? 0) * 1000 || context.leaseMs,
     retryPeriod: ({ context }) => context.retryMs * (1 + RETRY_JITTER * unitInterval(context.seed)),
     renewPeriod: ({ context }) => context.retryMs,
     renewDeadline: ({ context }) => context.remainingMs,
@@ -125,7 +129,7 @@ export const leadership = setup({
   context: ({ input }) => ({
     ...input,
     lease: null,
-    expiredRevision: null,
+    expiredResourceVersion: null,
     observedMeanwhile: false,
     deadlineMs: 0,
     remainingMs: 0,
@@ -144,32 +148,32 @@ export const leadership = setup({
       invoke: {
         id: 'acquireLease',
         src: 'acquireLease',
-        input: ({ context }) => ({ expiredRevision: context.expiredRevision }),
+        input: ({ context }) => ({ expiredResourceVersion: context.expiredResourceVersion }),
         onDone: [
           {
             guard: { type: 'acquired', params: ({ event }) => event.output },
             target: 'leading',
-            actions: { type: 'noteHeld', params: ({ event }) => event.output },
+            actions: { type: 'setHeldLease', params: ({ event }) => event.output },
           },
           {
             guard: { type: 'observedMeanwhile', params: ({ event }) => event.output },
             target: 'acquiring',
             reenter: true,
-            actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+            actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
           },
           {
             guard: { type: 'heldByOther', params: ({ event }) => event.output },
-            target: 'standingBy',
-            actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+            target: 'standby',
+            actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
           },
           {
             target: 'retrying',
-            actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+            actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
           },
         ],
       },
     },
-    standingBy: {
+    standby: {
       description: 'Another process leads; waiting for its lease to be released or to expire.',
       tags: 'settled',
       on: {
@@ -180,14 +184,14 @@ export const leadership = setup({
           },
           {
             guard: { type: 'changed', params: ({ event }) => event.lease },
-            target: 'standingBy',
+            target: 'standby',
             reenter: true,
-            actions: { type: 'noteForeign', params: ({ event }) => event.lease },
+            actions: { type: 'setObservedLease', params: ({ event }) => event.lease },
           },
         ],
         'release.requested': 'released',
       },
-      after: { foreignExpiry: { target: 'acquiring', actions: 'noteExpired' } },
+      after: { leaseExpiry: { target: 'acquiring', actions: 'setExpiredResourceVersion' } },
     },
     retrying: {
       description: 'The lease was not acquired or was lost; waiting before a retry.',
@@ -205,7 +209,7 @@ export const leadership = setup({
       after: {
         renewDeadline: {
           target: 'retrying',
-          actions: { type: 'noteProblem', params: 'the lease was not renewed in time' },
+          actions: { type: 'setProblem', params: 'the lease was not renewed in time' },
         },
       },
       initial: 'holding',
@@ -227,21 +231,21 @@ export const leadership = setup({
                 guard: { type: 'renewed', params: ({ event }) => event.output },
                 target: '#leadership.leading',
                 reenter: true,
-                actions: { type: 'noteHeld', params: ({ event }) => event.output },
+                actions: { type: 'setHeldLease', params: ({ event }) => event.output },
               },
               {
                 guard: { type: 'taken', params: ({ event }) => event.output },
-                target: '#leadership.standingBy',
-                actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
+                target: '#leadership.standby',
+                actions: { type: 'setObservedLease', params: ({ event }) => leaseIn(event.output) },
               },
               {
-                target: 'faltering',
-                actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+                target: 'renewalFailed',
+                actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
               },
             ],
           },
         },
-        faltering: {
+        renewalFailed: {
           description: 'The last renewal failed; retries until the deadline.',
           meta: { reason: 'LeaseNotRenewed' },
           tags: 'waiting',
@@ -264,7 +268,7 @@ export const leadership = setup({
               {
                 guard: { type: 'faulty', params: ({ event }) => event.output },
                 target: 'pausing',
-                actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
+                actions: { type: 'setProblem', params: ({ event }) => problemOf(event.output) },
               },
               { target: '#leadership.released' },
             ],

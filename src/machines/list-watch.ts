@@ -28,12 +28,12 @@ export interface ListWatchInput {
 }
 
 export interface ListWatchContext extends ListWatchInput {
-  /** Failures since a watch last delivered something. */
+  /** Failures since a watch last received something. */
   readonly attempt: number;
   /** Where to resume; null when a list is needed. */
-  readonly revision: string | null;
-  /** True when the current watch has delivered something. */
-  readonly heard: boolean;
+  readonly resourceVersion: string | null;
+  /** True when the current watch has received something. */
+  readonly received: boolean;
   /** False after pages that took longer than the continue token lives. */
   readonly paged: boolean;
   /** The delay that the server requested. */
@@ -43,7 +43,10 @@ export interface ListWatchContext extends ListWatchInput {
 }
 
 /** Something arrived on the watch; sent once for each network chunk. */
-export type ListWatchEvent = { readonly type: 'watch.progressed'; readonly revision: string };
+export type ListWatchEvent = {
+  readonly type: 'watch.progressed';
+  readonly resourceVersion: string;
+};
 
 type Failure = Exclude<ListOutcome, { _tag: 'Listed' }> | Exclude<WatchEnding, { _tag: 'Ended' }>;
 
@@ -76,28 +79,34 @@ export const listWatch = setup({
     ),
     followChanges: required<
       WatchEnding,
-      { readonly resource: string; readonly revision: string; readonly timeoutSeconds: number }
+      {
+        readonly resource: string;
+        readonly resourceVersion: string;
+        readonly timeoutSeconds: number;
+      }
     >('followChanges'),
   },
   actions: {
     /** Publishes the collected pages as the collection. */
     adoptList: () => {},
-    noteFailure: assign(({ context }, failure: Failure) => ({
+    setFailure: assign(({ context }, failure: Failure) => ({
       attempt: context.attempt + 1,
       seed: nextSeed(context.seed),
       problem: failure.why,
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
-    forgetRevision: assign({ revision: null }),
+    clearResourceVersion: assign({ resourceVersion: null }),
     /** Do not page again after the continue token expired. */
     askForWhole: assign({ paged: false }),
-    takeRevision: assign((_, outcome: ListOutcome) =>
-      outcome._tag === 'Listed' ? { revision: outcome.revision, paged: true, problem: '' } : {}
+    setResourceVersion: assign((_, outcome: ListOutcome) =>
+      outcome._tag === 'Listed'
+        ? { resourceVersion: outcome.resourceVersion, paged: true, problem: '' }
+        : {}
     ),
-    noteProgress: assign((_, revision: string) => ({
-      revision,
+    setProgress: assign((_, resourceVersion: string) => ({
+      resourceVersion,
       attempt: 0,
-      heard: true,
+      received: true,
       problem: '',
     })),
   },
@@ -108,8 +117,8 @@ export const listWatch = setup({
       ending._tag === 'Expired' && context.attempt === 0,
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
-      ending._tag === 'Ended' && context.heard,
-    revisionKnown: ({ context }) => context.revision !== null,
+      ending._tag === 'Ended' && context.received,
+    resourceVersionKnown: ({ context }) => context.resourceVersion !== null,
   },
   delays: {
     retryBackoff: ({ context }) =>
@@ -122,8 +131,8 @@ export const listWatch = setup({
   context: ({ input }) => ({
     ...input,
     attempt: 0,
-    revision: null,
-    heard: false,
+    resourceVersion: null,
+    received: false,
     paged: true,
     retryAfterMs: 0,
     problem: '',
@@ -142,33 +151,33 @@ export const listWatch = setup({
             guard: { type: 'listed', params: ({ event }) => event.output },
             target: 'watching',
             actions: [
-              { type: 'takeRevision', params: ({ event }) => event.output },
+              { type: 'setResourceVersion', params: ({ event }) => event.output },
               'adoptList',
             ],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'askForWhole'],
+            actions: [{ type: 'setFailure', params: failing }, 'askForWhole'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
     },
     watching: {
       description: 'A watch is open or being opened from the last known resourceVersion.',
-      entry: assign({ seed: ({ context }) => nextSeed(context.seed), heard: false }),
+      entry: assign({ seed: ({ context }) => nextSeed(context.seed), received: false }),
       invoke: {
         id: 'followChanges',
         src: 'followChanges',
         input: ({ context }) => ({
           resource: context.resource,
-          revision: context.revision ?? '',
+          resourceVersion: context.resourceVersion ?? '',
           timeoutSeconds: watchSeconds(context.seed),
         }),
         onDone: [
@@ -180,19 +189,19 @@ export const listWatch = setup({
           {
             guard: { type: 'expiredAfterProgress', params: ({ event }) => event.output },
             target: 'listing',
-            actions: [{ type: 'noteFailure', params: failing }, 'forgetRevision'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'expired', params: ({ event }) => event.output },
             target: 'backingOff',
-            actions: [{ type: 'noteFailure', params: failing }, 'forgetRevision'],
+            actions: [{ type: 'setFailure', params: failing }, 'clearResourceVersion'],
           },
           {
             guard: { type: 'refused', params: ({ event }) => event.output },
             target: 'refused',
-            actions: { type: 'noteFailure', params: failing },
+            actions: { type: 'setFailure', params: failing },
           },
-          { target: 'backingOff', actions: { type: 'noteFailure', params: failing } },
+          { target: 'backingOff', actions: { type: 'setFailure', params: failing } },
         ],
       },
       initial: 'opening',
@@ -202,13 +211,13 @@ export const listWatch = setup({
           on: {
             'watch.progressed': {
               target: 'following',
-              actions: { type: 'noteProgress', params: ({ event }) => event.revision },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },
@@ -219,13 +228,13 @@ export const listWatch = setup({
             'watch.progressed': {
               target: 'following',
               reenter: true,
-              actions: { type: 'noteProgress', params: ({ event }) => event.revision },
+              actions: { type: 'setProgress', params: ({ event }) => event.resourceVersion },
             },
           },
           after: {
             idleDeadline: {
               target: '#listWatch.backingOff',
-              actions: { type: 'noteFailure', params: IDLE },
+              actions: { type: 'setFailure', params: IDLE },
             },
           },
         },
@@ -236,7 +245,9 @@ export const listWatch = setup({
       meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
       after: {
-        retryBackoff: [{ guard: 'revisionKnown', target: 'watching' }, { target: 'listing' }],
+        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
+          target: 'listing',
+        }],
       },
     },
     refused: {
@@ -244,7 +255,9 @@ export const listWatch = setup({
       meta: { reason: 'CollectionRefused' },
       tags: 'waiting',
       after: {
-        retryBackoff: [{ guard: 'revisionKnown', target: 'watching' }, { target: 'listing' }],
+        retryBackoff: [{ guard: 'resourceVersionKnown', target: 'watching' }, {
+          target: 'listing',
+        }],
       },
     },
   },

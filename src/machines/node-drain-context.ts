@@ -6,7 +6,7 @@ import type { DrainState, DrainStateInput, DrainTime } from '../domain/drain/dra
 import type { PodCounts } from '../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../domain/drain/node-write.ts';
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import type { Seed } from '../domain/random.ts';
 import { answersOf } from './act-answers.ts';
 
@@ -16,7 +16,7 @@ export interface NodeDrainInput extends DrainStateInput {
 
 export interface NodeDrainContext extends DrainState {
   /** The Node on which the last patch was based. */
-  readonly decidedOn: Revision | null;
+  readonly decidedOn: ResourceVersion | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
   /** Why the last patch did not land; empty when it did. */
   readonly problem: string;
@@ -70,7 +70,7 @@ export const joined = {
   type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const answered = answersOf<NodeWriteOutcome>()('judging', 'setAnswer');
+export const answered = answersOf<NodeWriteOutcome>()('evaluating', 'setAnswer');
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',
@@ -84,7 +84,7 @@ export const moved = {
   type: 'tierMoved',
   params: ({ event }: { readonly event: PodsObserved }) => event,
 } as const;
-export const timed = {
+const timed = {
   type: 'setTime',
   params: ({ event }: { readonly event: DrainTime }) => event,
 } as const;
@@ -92,16 +92,16 @@ export const timed = {
 /** The region of the statechart that tracks the remaining time. */
 export const clock = {
   description: 'How much of the grace period is left.',
-  initial: 'ample',
-  on: { 'deadline.moved': { target: '.ample', actions: timed } },
+  initial: 'beforeLastQuarter',
+  on: { 'deadline.moved': { target: '.beforeLastQuarter', actions: timed } },
   states: {
-    ample: {
+    beforeLastQuarter: {
       description: 'Tiers of pods wait for each other.',
       always: [
         { guard: 'noDeadline', target: 'unbounded' },
         { guard: 'inLastQuarter', target: 'lastQuarter' },
       ],
-      after: { clockStep: { target: 'ample', reenter: true, actions: 'addStep' } },
+      after: { clockStep: { target: 'beforeLastQuarter', reenter: true, actions: 'addStep' } },
     },
     lastQuarter: {
       description: 'The last quarter of the grace period: no tier waits for another.',
@@ -114,7 +114,7 @@ export const clock = {
 } as const;
 
 /** How long to wait for the UpcomingNode to show the end before the Node gets it. */
-export const END_SHOWN_MS_MAX = 30_000;
+export const SHOW_END_MS_MAX = 30_000;
 
 const RETRY = { firstMs: 500, lastMs: 30_000 };
 

@@ -36,7 +36,6 @@ import {
   answered,
   clock,
   counted,
-  END_SHOWN_MS_MAX,
   ended,
   joined,
   moved,
@@ -48,6 +47,7 @@ import {
   type NodeDrainInput,
   observed,
   type PodsObserved,
+  SHOW_END_MS_MAX,
   writeBackoffMs,
 } from './node-drain-context.ts';
 import { required } from './required.ts';
@@ -64,7 +64,7 @@ export const nodeDrain = setup({
   actors: {
     cordonNode: required<NodeWriteOutcome, NodeDrainAct>('cordonNode'),
     showEnd: required<void, NodeDrainEnd>('showEnd'),
-    markEnded: required<NodeWriteOutcome, NodeDrainAct>('markEnded'),
+    writeEnd: required<NodeWriteOutcome, NodeDrainAct>('writeEnd'),
   },
   actions: {
     requestSlot: () => {},
@@ -88,7 +88,7 @@ export const nodeDrain = setup({
         seed: landed ? context.seed : nextSeed(context.seed),
       };
     }),
-    setDecision: assign(({ context }) => ({ decidedOn: context.node?.revision ?? null })),
+    setDecision: assign(({ context }) => ({ decidedOn: context.node?.resourceVersion ?? null })),
     setNextOrder: assign(({ context }) => withNextOrder(context)),
     addOrder: assign(({ context }, order: CordonOrder) => ({
       orders: [...context.orders.filter(({ id }) => id !== order.id), order],
@@ -109,14 +109,14 @@ export const nodeDrain = setup({
       const decision = nextDecision(context);
       return decision?._tag === 'Ended' || decision?._tag === 'Landed';
     },
-    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Foreign',
+    keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Unrecognized',
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
-    neverStarted: ({ context }) => context.mark === null,
+    neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** The Node changed since the patch was computed. */
     movedOn: ({ context: { outcome, node, decidedOn } }) =>
-      outcome === 'Conflict' && node?.revision !== decidedOn,
+      outcome === 'Conflict' && node?.resourceVersion !== decidedOn,
     failed: ({ context }) => context.outcome === 'Fault' || context.outcome === 'Refused',
     paused: ({ context }) => context.pausedAll || context.node?.paused === true,
     flowing: ({ context }) => !context.pausedAll && context.node?.paused !== true,
@@ -135,7 +135,7 @@ export const nodeDrain = setup({
     clockStep: ({ context }) => clockStepMs(context),
     tierWait: ({ context }) => context.tierWaitMs,
     writeBackoff: ({ context }) => writeBackoffMs(context),
-    endShownBound: END_SHOWN_MS_MAX,
+    showEndBound: SHOW_END_MS_MAX,
   },
 }).createMachine({
   id: 'nodeDrain',
@@ -218,18 +218,18 @@ export const nodeDrain = setup({
                     ...answered,
                   },
                 },
-                judging: {
+                evaluating: {
                   description: 'Decides what the answer means.',
                   always: [
                     { guard: 'movedOn', target: 'deciding' },
-                    { guard: 'conflicted', target: '#nodeDrain.work.underway.outrun' },
+                    { guard: 'conflicted', target: '#nodeDrain.work.underway.awaitingUpdate' },
                     { guard: 'failed', target: '#nodeDrain.work.underway.backingOff' },
                     { target: 'deciding' },
                   ],
                 },
               },
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',
@@ -324,12 +324,12 @@ export const nodeDrain = setup({
                 onDone: 'deciding',
                 onError: 'deciding',
               },
-              after: { endShownBound: 'deciding' },
+              after: { showEndBound: 'deciding' },
             },
             deciding: {
               description: 'Decides whether the Node shows the end.',
               always: [
-                { guard: 'endPending', target: 'marking' },
+                { guard: 'endPending', target: 'writingEnd' },
                 {
                   guard: { type: 'endedAs', params: 'Drained' },
                   target: '#nodeDrain.work.drained',
@@ -338,26 +338,26 @@ export const nodeDrain = setup({
                 { target: '#nodeDrain.work.cancelled' },
               ],
             },
-            marking: {
+            writingEnd: {
               description: 'Writing the end to the Node.',
               entry: 'setDecision',
               invoke: {
-                id: 'markEnded',
-                src: 'markEnded',
+                id: 'writeEnd',
+                src: 'writeEnd',
                 input: ({ context }) => ({ node: context.name, body: endBody(context) ?? {} }),
                 ...answered,
               },
             },
-            judging: {
+            evaluating: {
               description: 'Decides what the answer means.',
               always: [
                 { guard: 'movedOn', target: 'deciding' },
-                { guard: 'conflicted', target: 'outrun' },
+                { guard: 'conflicted', target: 'awaitingUpdate' },
                 { guard: 'failed', target: 'backingOff' },
                 { target: 'deciding' },
               ],
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',

@@ -10,10 +10,10 @@
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Identity } from '../domain/facts.ts';
-import type { Revision } from '../domain/ids.ts';
+import type { ResourceVersion } from '../domain/ids.ts';
 import { problemOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
-import { isOlder } from '../domain/revisions.ts';
+import { isOlder } from '../domain/resource-versions.ts';
 
 /** The history of an object's writes. */
 export interface WriteTries {
@@ -46,7 +46,7 @@ const BETWEEN_SLOTS = { firstMs: 2000, lastMs: 30_000 };
 /** Consecutive failures after which an object releases its slot. */
 const TRIES_PER_SLOT = 5;
 /** A refused object needs a change first, so retries are rare. */
-export const REFUSAL_BACKOFF_MS = 60_000;
+const REFUSAL_BACKOFF_MS = 60_000;
 
 /** Guards of every object writer. */
 export const writerGuards = {
@@ -203,7 +203,7 @@ export const afterTry = <Current>(
 export interface CurrentObject<Facts extends { readonly current: Identity | null }> {
   readonly facts: Facts;
   /** The newest observed resourceVersion; anything not newer is an echo. */
-  readonly newest: Revision | null;
+  readonly newest: ResourceVersion | null;
 }
 
 /** The facts after an answer; a newer fact that arrived before it stays. */
@@ -217,8 +217,8 @@ export const afterAnswer = <
   if (outcome._tag === 'Absent') return { facts: { ...facts, current: null }, newest };
   if (outcome._tag !== 'Written') return { facts, newest };
   const { current } = outcome;
-  if (newest !== null && isOlder(current.revision, newest)) return { facts, newest };
-  return { facts: { ...facts, current }, newest: current.revision };
+  if (newest !== null && isOlder(current.resourceVersion, newest)) return { facts, newest };
+  return { facts: { ...facts, current }, newest: current.resourceVersion };
 };
 
 interface Known {
@@ -227,8 +227,10 @@ interface Known {
 
 /** Guards on the cached object. */
 export const currentGuards = {
-  isNews: ({ context: { newest } }: Known, { revision }: Pick<Identity, 'revision'>) =>
-    newest === null || (revision !== newest && !isOlder(revision, newest)),
+  isNewer: (
+    { context: { newest } }: Known,
+    { resourceVersion }: Pick<Identity, 'resourceVersion'>,
+  ) => newest === null || (resourceVersion !== newest && !isOlder(resourceVersion, newest)),
   isCurrent: ({ context }: Known, uid: string) => uid === context.facts.current?.uid,
 };
 

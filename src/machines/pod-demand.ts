@@ -15,7 +15,7 @@ import { verdictOf, type WriteOutcome } from '../domain/object-write.ts';
 import { type DemandFacts, pendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
 import { compareText } from '../domain/requirements.ts';
-import { isOlder } from '../domain/revisions.ts';
+import { isOlder } from '../domain/resource-versions.ts';
 import { answersOf } from './act-answers.ts';
 import {
   afterTry,
@@ -30,7 +30,7 @@ import type {
   PodDemandEvent,
   PodDemandInput,
   PodRequestAct,
-} from './pod-demand-terms.ts';
+} from './pod-demand-context.ts';
 import { required } from './required.ts';
 
 /**
@@ -64,7 +64,7 @@ const withRequest = (
 ): readonly OwnedRequest[] => {
   if (gone.includes(seen.uid)) return requests;
   const known = requests.find(({ uid }) => uid === seen.uid);
-  if (known !== undefined && isOlder(seen.revision, known.revision)) return requests;
+  if (known !== undefined && isOlder(seen.resourceVersion, known.resourceVersion)) return requests;
   // One name is one object: an earlier object of this name is gone.
   return [...requests.filter(({ uid, key }) => uid !== seen.uid && key !== seen.key), seen]
     .sort((left, right) => compareText(left.key, right.key));
@@ -117,12 +117,12 @@ export const podDemand = setup({
     requestSlot: () => {},
     recordRefused: () => {},
     recordFailing: () => {},
-    setPod: assign(({ context: { pod, facts } }, { standing, text }: PodObserved) => {
-      const isOverdue = standing === 'Gone' && facts.standing === 'Overdue';
-      return known(pod, { ...facts, standing: isOverdue ? 'Overdue' : standing, text });
+    setPod: assign(({ context: { pod, facts } }, { status, text }: PodObserved) => {
+      const isOverdue = status === 'Gone' && facts.status === 'Overdue';
+      return known(pod, { ...facts, status: isOverdue ? 'Overdue' : status, text });
     }),
     setOverdue: assign(({ context: { pod, facts } }) =>
-      known(pod, { ...facts, standing: 'Overdue' })
+      known(pod, { ...facts, status: 'Overdue' })
     ),
     setRequest: assign(({ context }, request: OwnedRequest) =>
       known(context.pod, { ...context.facts, requests: withRequest(context, request) })
@@ -132,14 +132,14 @@ export const podDemand = setup({
       gone: gone.includes(uid) ? gone : [...gone, uid],
     })),
     setAnswer: assign(({ context }, outcome: Outcome) => {
-      const verdict = verdictOf(outcome, context.base?.revision ?? null);
+      const verdict = verdictOf(outcome, context.base?.resourceVersion ?? null);
       const { facts, gone } = afterAnswer(context, outcome);
       return { ...afterTry(context, outcome, verdict), ...known(context.pod, facts), gone };
     }),
     setBase: assign({
       base: ({ context }) => {
         const request = context.pendingWrite?.request;
-        return request ? { uid: request.uid, revision: request.revision } : null;
+        return request ? { uid: request.uid, resourceVersion: request.resourceVersion } : null;
       },
     }),
     resetVerdict: assign({ verdict: 'Untried' }),
@@ -148,10 +148,10 @@ export const podDemand = setup({
     ...writerGuards,
     requestLess: ({ context }) => context.facts.requests.length === 0,
     requestThere: ({ context }) => context.facts.requests.length > 0,
-    podGone: ({ context }) => context.facts.standing === 'Gone',
-    podThere: ({ context }) => context.facts.standing !== 'Gone',
-    asksOtherwise: ({ context: { facts } }, { standing, text }: PodObserved) =>
-      standing !== facts.standing || text !== facts.text,
+    podGone: ({ context }) => context.facts.status === 'Gone',
+    podThere: ({ context }) => context.facts.status !== 'Gone',
+    asksOtherwise: ({ context: { facts } }, { status, text }: PodObserved) =>
+      status !== facts.status || text !== facts.text,
   },
   delays: { ...writerDelays, gcGrace: GC_GRACE_MS },
 }).createMachine({

@@ -9,16 +9,17 @@
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
+import { sameJson } from '../domain/json-equality.ts';
 import { endsObject } from '../domain/machine-phase.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import { verdictOf, type WriteOutcome, type WriteVerdict } from '../domain/object-write.ts';
-import { isOlder } from '../domain/revisions.ts';
-import type { HoldingFact } from '../domain/shown-phase.ts';
+import { isOlder } from '../domain/resource-versions.ts';
+import type { HoldingFact } from '../domain/object-phase.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -30,7 +31,7 @@ import type {
   UpcomingNodeContext,
   UpcomingNodeEvent,
   UpcomingNodeInput,
-} from './upcoming-node-terms.ts';
+} from './upcoming-node-context.ts';
 import {
   afterAnswer,
   afterTry,
@@ -64,8 +65,8 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
 
 /** True when the object has ended or never existed. */
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
-  const standing = standingOf(facts);
-  return facts.current === null && (standing === null || endsObject(standing));
+  const phase = machinePhaseOf(facts);
+  return facts.current === null && (phase === null || endsObject(phase));
 };
 
 /** An unchanged Node did not accept the patch. */
@@ -80,20 +81,20 @@ const reportedIn = ({ event }: { readonly event: { readonly reported: MachineRep
 const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | null } }) =>
   event.drain;
 
-const settingReported = { type: 'setReported', params: reportedIn } as const;
-const settingDrain = { type: 'setDrain', params: drainIn } as const;
+const setReported = { type: 'setReported', params: reportedIn } as const;
+const setDrain = { type: 'setDrain', params: drainIn } as const;
 
 /** What makes a machine request a slot at once: a changed wanted object. */
 const reconsidering = {
   'machine.observed': {
     guard: { type: 'reportsOtherwise', params: reportedIn },
     target: 'waiting',
-    actions: settingReported,
+    actions: setReported,
   },
   'drain.observed': {
     guard: { type: 'drainReportsOtherwise', params: drainIn },
     target: 'waiting',
-    actions: settingDrain,
+    actions: setDrain,
   },
 } as const;
 
@@ -126,13 +127,13 @@ export const upcomingNode = setup({
     setNode: assign(({ context }, node: NodeLink | null) => knownWith(context, { node })),
     setCurrent: assign(({ context }, current: Current) => ({
       ...knownWith(context, { current }),
-      newest: current.revision,
+      newest: current.resourceVersion,
     })),
-    setVanished: assign(({ context }, { revision }: Pick<Current, 'revision'>) => {
+    setVanished: assign(({ context }, { resourceVersion }: Pick<Current, 'resourceVersion'>) => {
       const { newest } = context;
       return {
         ...knownWith(context, { current: null }),
-        newest: newest !== null && isOlder(revision, newest) ? newest : revision,
+        newest: newest !== null && isOlder(resourceVersion, newest) ? newest : resourceVersion,
       };
     }),
     setAnswer: assign(({ context }, outcome: WriteOutcome<Current>) => {
@@ -146,7 +147,7 @@ export const upcomingNode = setup({
       const node = outcome._tag === 'Written' ? outcome.current : null;
       return { ...tries, ...knownWith(context, { node }) };
     }),
-    setBase: assign({ base: ({ context }) => context.facts.current?.revision ?? null }),
+    setBase: assign({ base: ({ context }) => context.facts.current?.resourceVersion ?? null }),
     resetVerdict: assign({ verdict: 'Untried' }),
   },
   guards: {
@@ -156,9 +157,9 @@ export const upcomingNode = setup({
     objectPresent: ({ context }) => !ended(context),
     readinessUnrecorded: ({ context }) => readinessUnrecorded(context.facts, context.readyRecorded),
     reportsOtherwise: ({ context }, reported: MachineReport) =>
-      JSON.stringify(reported) !== JSON.stringify(context.facts.reported),
+      !sameJson(reported, context.facts.reported),
     drainReportsOtherwise: ({ context }, drain: HoldingFact | null) =>
-      JSON.stringify(drain) !== JSON.stringify(context.facts.drain),
+      !sameJson(drain, context.facts.drain),
   },
   delays: writerDelays,
 }).createMachine({
@@ -167,16 +168,16 @@ export const upcomingNode = setup({
   context: ({ input }) => ({
     ...input,
     ...known(input.machineId, input.facts),
-    newest: input.facts.current?.revision ?? null,
+    newest: input.facts.current?.resourceVersion ?? null,
     base: null,
     ...UNTRIED,
   }),
   initial: 'settled',
   on: {
-    'machine.observed': { actions: settingReported },
+    'machine.observed': { actions: setReported },
     'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
     'object.observed': {
-      guard: { type: 'isNews', params: ({ event }) => event.current },
+      guard: { type: 'isNewer', params: ({ event }) => event.current },
       actions: { type: 'setCurrent', params: ({ event }) => event.current },
     },
     'object.vanished': {
@@ -184,7 +185,7 @@ export const upcomingNode = setup({
       actions: { type: 'setVanished', params: ({ event }) => event.last },
     },
     'node.observed': { actions: { type: 'setNode', params: ({ event }) => event.node } },
-    'drain.observed': { actions: settingDrain },
+    'drain.observed': { actions: setDrain },
   },
   states: objectWriter({
     id: 'upcomingNode',

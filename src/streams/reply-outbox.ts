@@ -19,13 +19,19 @@ export interface ReplyOutbox<Reply> {
   readonly drain: (write: (reply: Reply) => ObservableInput<unknown>) => Observable<unknown>;
 }
 
-/** An outbox with room for `limit` replies. */
-export const replyOutbox = <Reply>(limit: number): ReplyOutbox<Reply> => {
+/** An outbox with room for `limit` replies; `onDropped` gets each one that was turned away. */
+export const replyOutbox = <Reply>(
+  limit: number,
+  onDropped: (reply: Reply) => void = () => {},
+): ReplyOutbox<Reply> => {
   const offered = new Subject<Reply>();
   let waiting = 0;
   return {
     offer: (reply) => {
-      if (!offered.observed || waiting >= limit) return false;
+      if (!offered.observed || waiting >= limit) {
+        onDropped(reply);
+        return false;
+      }
       waiting += 1;
       offered.next(reply);
       return true;

@@ -10,7 +10,7 @@ import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import type { Blocker } from '../domain/drain/blocker.ts';
 import type { Budget } from '../domain/drain/budget.ts';
 import { tierWaitMs } from '../domain/drain/deadline.ts';
-import { foresee, type ForeseenPod, type Verdict } from '../domain/drain/foresight.ts';
+import { type PodPreview, previewDrain, type Verdict } from '../domain/drain/drain-preview.ts';
 import { comesBack, planOf, type PodRole, type StayingPod } from '../domain/drain/plan.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Uid } from '../domain/ids.ts';
@@ -82,7 +82,7 @@ export interface PlanTerms {
 
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
-const plannedPod = ({ pod, verdict, blocker, budget }: ForeseenPod): PlannedPod => ({
+const plannedPod = ({ pod, verdict, blocker, budget }: PodPreview): PlannedPod => ({
   pod: pod.key,
   controller: pod.controller === null ? null : `${pod.controller.kind}/${pod.controller.name}`,
   verdict,
@@ -94,9 +94,9 @@ const plannedPod = ({ pod, verdict, blocker, budget }: ForeseenPod): PlannedPod 
   losesData: pod.losesData,
 });
 
-const blockersOf = (foreseen: readonly ForeseenPod[]): readonly PlannedBlocker[] => {
+const blockersOf = (previews: readonly PodPreview[]): readonly PlannedBlocker[] => {
   const groups = new Map<string, PlannedBlocker>();
-  for (const { pod, verdict, blocker } of foreseen) {
+  for (const { pod, verdict, blocker } of previews) {
     if (verdict !== 'Blocked' || blocker === null) continue;
     const { reason, text, subject } = blocker;
     const entry = REASONS[reason];
@@ -117,24 +117,24 @@ const list = (texts: readonly string[]): string => texts.join(', ');
 
 /** Budgets that limit these pods, each with its current disruptionsAllowed. */
 const limitedBudgets = (
-  foreseen: readonly ForeseenPod[],
+  previews: readonly PodPreview[],
   budgets: readonly Budget[],
 ): readonly string[] => {
-  const used = new Set(foreseen.flatMap(({ budget }) => budget?.key ?? []));
+  const used = new Set(previews.flatMap(({ budget }) => budget?.key ?? []));
   return budgets.filter(({ key }) => used.has(key))
     .map(({ key, disruptionsAllowed }) => `${key} (${disruptionsAllowed} now)`);
 };
 
 /** What may deviate from the plan, as far as it concerns this node. */
 const unknownOf = (
-  foreseen: readonly ForeseenPod[],
+  previews: readonly PodPreview[],
   { budgets, dryRun }: { readonly budgets: readonly Budget[]; readonly dryRun: boolean },
 ): readonly string[] => {
-  const pods = foreseen.map(({ pod }) => pod);
-  const limited = limitedBudgets(foreseen, budgets);
-  const closed = foreseen.filter(({ blocker }) => blocker?.reason === 'BlockedByBudget');
-  const finalizers = foreseen.filter(({ blocker }) => blocker?.reason === 'Finalizer');
-  const uncertain = foreseen.filter(({ verdict }) => verdict === 'Uncertain');
+  const pods = previews.map(({ pod }) => pod);
+  const limited = limitedBudgets(previews, budgets);
+  const closed = previews.filter(({ blocker }) => blocker?.reason === 'BlockedByBudget');
+  const finalizers = previews.filter(({ blocker }) => blocker?.reason === 'Finalizer');
+  const uncertain = previews.filter(({ verdict }) => verdict === 'Uncertain');
   const returning = pods.filter(({ toleratesCordon, controller, terminating }) =>
     toleratesCordon && controller !== null && !terminating
   );
@@ -188,7 +188,7 @@ export const evictable = ({ pods, own }: NodeFacts): readonly DrainPod[] =>
 export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => {
   const { node, budgets, nowMs } = facts;
   const plan = planOf(facts.pods, { own: facts.own, evictedOwners: new Set() });
-  const foreseen = foresee({
+  const previews = previewDrain({
     plan,
     budgets,
     interrupted: facts.interrupted,
@@ -199,7 +199,7 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
   });
   const dryRun = terms.answers !== undefined;
   const chosen = (choose: (pod: DrainPod) => boolean): readonly string[] =>
-    foreseen.filter(({ pod }) => choose(pod)).map(({ pod }) => pod.key);
+    previews.filter(({ pod }) => choose(pod)).map(({ pod }) => pod.key);
   return {
     node: node.name,
     graceSeconds: terms.graceSeconds,
@@ -207,12 +207,12 @@ export const drainPlan = (facts: NodeFacts, terms: PlanTerms): DrainPlanView => 
     dryRun,
     tiers: plan.tiers.map(({ key }) => ({
       priority: tierPriority(key),
-      pods: foreseen.filter(({ tier }) => tier === key).map(plannedPod),
+      pods: previews.filter(({ tier }) => tier === key).map(plannedPod),
     })),
     staying: plan.staying.map(stayOf),
-    blockers: blockersOf(foreseen),
+    blockers: blockersOf(previews),
     willNotComeBack: chosen((pod) => !comesBack(pod)),
     losesData: chosen(({ losesData }) => losesData),
-    unknown: unknownOf(foreseen, { budgets, dryRun }),
+    unknown: unknownOf(previews, { budgets, dryRun }),
   };
 };

@@ -4,7 +4,7 @@
  * Promises: agrees with `drain status`, in sentences; total.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
-import { CORDON_PREFIX, foreignCordons } from '../domain/drain/cordon.ts';
+import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
 import { duration } from './duration.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import {
@@ -164,7 +164,7 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
 ];
 
 const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
-  foreignCordons(node).map(({ owner, why }) => ({
+  unrecognizedCordons(node).map(({ owner, why }) => ({
     field: `metadata.annotations[${CORDON_PREFIX}${owner}]`,
     problem: `is invalid: ${why}`,
     remedy: 'Tidegate does not change it; remove it if no longer needed',

@@ -5,7 +5,7 @@
  */
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
-import { type DemandStanding, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
+import { type DemandStatus, projectPodDemand } from '../domain/pod-demand/pod-demand.ts';
 import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.ts';
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
@@ -30,7 +30,7 @@ const noDemand = (why: string): Verdict => ({
   action: '',
 });
 
-const NO_DEMAND: Readonly<Record<Exclude<DemandStanding, 'Wanted'>, Verdict>> = {
+const NO_DEMAND: Readonly<Record<Exclude<DemandStatus, 'Wanted'>, Verdict>> = {
   Finished: noDemand('It has finished and needs no capacity'),
   OfDaemonSet: noDemand('It belongs to a DaemonSet, which runs a pod on each new node anyway'),
   Mirror: noDemand('It is a mirror pod of a static pod on its node'),
@@ -82,7 +82,7 @@ const findingOf = (
     verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
     details: [
       { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
-      { name: 'Request state', value: state },
+      { name: 'Request is', value: state },
       ...asked,
     ],
   };
@@ -93,7 +93,7 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
   const { pod } = facts;
   const demand = projectPodDemand(pod);
   const wanted = demand && requestOfPod(demand, NO_DEFAULTS);
-  const demandStatus = demand?.standing ?? 'LeftOut';
+  const demandStatus = demand?.status ?? 'LeftOut';
   const { verdict, details } = wanted === undefined
     ? { verdict: NO_DEMAND[demandStatus === 'Wanted' ? 'LeftOut' : demandStatus], details: [] }
     : findingOf(facts, wanted);

@@ -38,7 +38,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
   const runtime = ManagedRuntime.make(Layer.merge(
     shard,
     Layer.succeed(Credentials, {
-      read: () => Effect.succeed({ _tag: 'Unfit', problem: 'plaintext' } as const),
+      read: () => Effect.succeed({ _tag: 'Unusable', problem: 'plaintext' } as const),
     }),
   ));
   const environment = makeActorEnvironment({
@@ -56,7 +56,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
     render: template.render,
     record: () => {},
   });
-  session.lead(true);
+  session.setLeading(true);
   session.demandListed();
   return {
     session,
@@ -69,7 +69,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
 
 /** Resolves when the session has told `count` machines. */
 const received = (session: FleetSession, count: number): Promise<unknown> =>
-  firstValueFrom(session.news.pipe(skip(count - 1), take(1)));
+  firstValueFrom(session.shardEvents.pipe(skip(count - 1), take(1)));
 
 /** A session whose frames come by a call in this process. */
 export interface FedSession {

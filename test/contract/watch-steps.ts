@@ -28,7 +28,7 @@ const patiently = async (run: Run, holds: () => boolean): Promise<void> => {
   for (let left = PATIENCE_MOMENTS; left > 0 && !holds(); left -= 1) await run.cluster.moment();
 };
 
-const shown = ({ type, object }: WatchLine): string => {
+const lineText = ({ type, object }: WatchLine): string => {
   const name = textAt(object, 'metadata', 'name');
   return type === 'ERROR'
     ? `${type} ${numberAt(object, 'code')} ${textAt(object, 'reason')}`
@@ -42,7 +42,7 @@ const withoutBookmarks = (lines: readonly WatchLine[]): readonly WatchLine[] =>
 export const sees = (wanted: readonly string[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
-  expect(withoutBookmarks(lines).map(shown)).toEqual(
+  expect(withoutBookmarks(lines).map(lineText)).toEqual(
     wanted.map((line) => filled(line, run.kept)),
   );
 };
@@ -51,13 +51,13 @@ export const sees = (wanted: readonly string[], name = ONE): Step => async (run)
 export const seesAnyOrder = (wanted: readonly string[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
-  expect(withoutBookmarks(lines).map(shown).toSorted()).toEqual(
+  expect(withoutBookmarks(lines).map(lineText).toSorted()).toEqual(
     wanted.map((line) => filled(line, run.kept)).toSorted(),
   );
 };
 
 /** The objects in the lines of a watch, in order, show this much. */
-export const told = (wanted: readonly object[], name = ONE): Step => async (run) => {
+export const delivered = (wanted: readonly object[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
   expect(withoutBookmarks(lines).map(({ object }) => object)).toMatchObject(
@@ -75,11 +75,13 @@ export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
 
 /** The revisions in a watch only grow. */
 export const growing = (name = ONE): Step => (run) => {
-  const revisions = watchIn(run, name).lines.map(({ object }) =>
+  const resourceVersions = watchIn(run, name).lines.map(({ object }) =>
     Number(textAt(object, 'metadata', 'resourceVersion'))
   );
-  expect(revisions.length).toBeGreaterThan(0);
-  expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
+  expect(resourceVersions.length).toBeGreaterThan(0);
+  expect(resourceVersions).toEqual(
+    [...new Set(resourceVersions)].toSorted((one, other) => one - other),
+  );
   return Promise.resolve();
 };
 

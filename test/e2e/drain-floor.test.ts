@@ -1,4 +1,4 @@
-/** What a drain costs the API server when nothing is in its way. */
+/** The cost of an unobstructed drain to the API server. */
 import { expect, it } from 'vitest';
 import { COLLECTIONS, phasesIn } from '../support/api/cluster-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';

@@ -4,6 +4,7 @@ import { soakDrains } from '../soak/killed-drains.ts';
 import { soakSummary } from '../soak/round-report.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
+import { atScale } from '../support/scale.ts';
 
 const BED = {
   controllers: true,
@@ -13,7 +14,7 @@ const BED = {
   podDeleteMs: 400,
   print: () => {},
 };
-const ROUNDS = 20;
+const ROUNDS = atScale({ commit: 4, release: 20 });
 const SEED = 20_261_121;
 
 describeWithTestbed('drains whose operator is killed', BED, (bed) => {

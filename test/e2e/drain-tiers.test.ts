@@ -1,4 +1,4 @@
-/** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
+/** Tiers by priority, and drains that fail because of a blocked pod beside others that do not. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-client.ts';
@@ -14,15 +14,16 @@ import {
   DRAIN_COLLECTIONS,
   priority,
 } from '../support/drains/workloads.ts';
+import { atScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
-const TIER_GRACE_SECONDS = 40;
+const TIER_GRACE_SECONDS = atScale({ commit: 20, release: 40 });
 const TIERS = ['low', 'middle', 'high'] as const;
 const PODS_OF_TIER = 4;
 
-const NODES = 20;
+const NODES = atScale({ commit: 8, release: 20 });
 const PODS_OF_NODE = 3;
-const BLOCKED_GRACE_SECONDS = 40;
+const BLOCKED_GRACE_SECONDS = atScale({ commit: 20, release: 40 });
 
 describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) => {
   it('DR-21: higher tiers leave after the tier wait when the lowest is blocked', async () => {
@@ -64,7 +65,7 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
     );
   });
 
-  it('DR-41: of 20 nodes the one whose pod is blocked to the deadline fails, the others are drained', async () => {
+  it('DR-41: of many nodes the one whose pod is blocked to the deadline fails, the others are drained', async () => {
     const { cluster, fleet, machines, ...site } = await drainSite(bed(), {
       machines: { count: NODES, prefix: 'many-', pods: PODS_OF_NODE + 1 },
       objects: ([first = '']) => [

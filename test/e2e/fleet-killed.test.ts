@@ -1,4 +1,4 @@
-/** The fleet is killed without a word and comes back with what it had written down. */
+/** The fleet is killed and restarts with its recorded bindings. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const forget = async (path: string, ids: readonly string[]): Promise<void> => {
   await writeFile(path, kept.join('\n'));
 };
 
-/** How many endings without a proof of life each ending was the last of. */
+/** The number of consecutive ends without a completed resync. */
 const attempts = (operator: OperatorProcess, since: number): readonly unknown[] =>
   operator.logs().slice(since).filter(({ message }) => message === 'Session ended')
     .map(({ attempt }) => attempt);
@@ -80,7 +80,7 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
       bindingsFile,
       ports: first.ports,
       kubeconfig: bed().kubeconfigFor('fleet'),
-      // No cycle: nobody is given a new machine.
+      // No cycle: no machine is allocated.
       flags: { 'cycle-interval': '1h' },
     });
     await second.script('POST', '/faults', { ackRollups: false });

@@ -10,7 +10,7 @@ import { type OperatorOptions, startOperator } from '../support/processes/operat
 
 const BURST = 200;
 const SIGKILLED = 137;
-/** A burst takes seconds, and the next operator does not wait long. */
+/** A burst takes seconds, and the next operator starts soon. */
 const FLAGS = {
   'qps': '60',
   'burst': '20',

@@ -1,5 +1,5 @@
 /**
- * Ten thousand pods in a burst, of which half finish and a fifth are deleted, and a controller that
+ * Pods in a burst, of which half finish and a fifth are deleted, and a controller that
  * is killed in the middle of it.
  *
  * No scheduler and no nodes: pods stay Pending, which is demand, until somebody ends them.
@@ -22,10 +22,11 @@ import {
   startPodsRole,
   untilRequestsOf,
 } from '../support/processes/pods-role.ts';
+import { atScale } from '../support/scale.ts';
 
-const COUNT = 10_000;
-const FINISHING = 5_000;
-const DELETED = 2_000;
+const COUNT = atScale({ commit: 1_000, release: 10_000 });
+const FINISHING = COUNT / 2;
+const DELETED = COUNT / 5;
 const SIGKILLED = 137;
 const PATIENT_MS = 240_000;
 const AT_ONCE = 32;
@@ -71,8 +72,7 @@ const deleted = names.slice(FINISHING, FINISHING + DELETED);
 
 describeWithTestbed('pods in a burst', { print: () => {}, controllers: true }, (bed) => {
   it(
-    'of 10,000 of which 5,000 finish and 2,000 are deleted, with a controller killed in the \
-middle, leave the requests of those that live, for at most 2 writes a pod and a deletion for each \
+    'of which half finish and a fifth are deleted, with a controller killed in the middle, leave the requests of those that live, for at most 2 writes a pod and a deletion for each \
 that finished',
     async () => {
       await bed().installCrds();

@@ -10,8 +10,9 @@ import { spareNodes } from '../support/drains/reclaims.ts';
 import { eventually } from '../support/eventually.ts';
 import { startOperator } from '../support/processes/operator-process.ts';
 import { countOf, PODS, untilRequestsOf } from '../support/processes/pods-role.ts';
+import { atScale } from '../support/scale.ts';
 
-const REPLICAS = 100;
+const REPLICAS = atScale({ commit: 25, release: 100 });
 /** Every so many are torn away without notice. */
 const FORCED_EVERY = 4;
 
@@ -27,7 +28,7 @@ const FLAGS = {
   'lease-renew-deadline': '2s',
   'lease-retry-period': '500ms',
 };
-/** Slowly enough that a hundred requests take some roll-ups to make. */
+/** Slowly enough that the requests take some roll-ups to make. */
 const UNHURRIED = { qps: '20', burst: '10' };
 
 const replicaSet = {
@@ -70,7 +71,7 @@ describeWithTestbed('pods that are recreated', {
   podReadyMs: 200,
   podDeleteMs: 200,
 }, (bed) => {
-  it('100 of a ReplicaSet, one by one: no roll-up has fewer than 99', async () => {
+  it('all of a ReplicaSet, one by one: no roll-up has more than one pod less', async () => {
     const { cluster, shard, operator } = await settled(bed());
     const since = shard.rollups().length;
 
@@ -100,7 +101,7 @@ describeWithTestbed('pods that are recreated', {
   });
 
   it(
-    '100 of a ReplicaSet at once, with nobody there to see it: the next operator tells the shard of \
+    'all of a ReplicaSet at once, with nobody there to see it: the next operator tells the shard of \
 no fewer',
     async () => {
       const { cluster, shard, operator } = await settled(bed());

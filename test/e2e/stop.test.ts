@@ -42,7 +42,7 @@ const textFile = async (text: string): Promise<string> => {
   return path;
 };
 
-/** In a session, with writes under way. */
+/** In a session, with writes in flight. */
 const busyOperator = async (bed: Testbed, identity: string) => {
   await bed.installCrds();
   const cluster = await clusterClient(bed);

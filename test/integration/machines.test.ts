@@ -10,7 +10,7 @@ import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { projectAvailableCapacity } from '../../src/domain/available-capacity.ts';
 import { projectNode } from '../../src/domain/cluster-node.ts';
-import type { MachineState, SessionNews } from '../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../src/domain/frames.ts';
 import { machineId } from '../../src/domain/ids.ts';
 import { listOrEmptyAt, parseJson, textAt } from '../../src/domain/json.ts';
 import { textPool } from '../../src/domain/text-pool.ts';
@@ -64,7 +64,7 @@ const start = async (bed: Testbed) => {
     ),
   );
   const environment = makeActorEnvironment({ time: realTime, runtime, telemetry, firstSeed: 7 });
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const upcomingNodes = startInformer(environment, {
     id: 'upcomingnodes',
     path: UPCOMING_NODES_PATH,
@@ -82,9 +82,15 @@ const start = async (bed: Testbed) => {
   });
   const recorder = startEventRecorder(environment, { instance: 'test' });
   const { record } = recorder;
-  const registry = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
+  const registry = startUpcomingNodes(environment, {
+    shardEvents,
+    upcomingNodes,
+    nodes,
+    record,
+    intern,
+  });
   const free = startAvailableCapacities(environment, {
-    news,
+    shardEvents,
     record,
     availableCapacities: capacities,
   });
@@ -97,7 +103,7 @@ const start = async (bed: Testbed) => {
   });
   await Promise.all([upcomingNodes.whenSynced, capacities.whenSynced, nodes.whenSynced]);
   const frame = (id: string, state: MachineState, more: object = {}) =>
-    news.next({
+    shardEvents.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
@@ -111,7 +117,7 @@ const start = async (bed: Testbed) => {
         ...more,
       },
     });
-  return { news, registry, upcomingNodes, frame, recorder };
+  return { shardEvents, registry, upcomingNodes, frame, recorder };
 };
 
 const readAll = async (bed: Testbed, ...what: readonly string[]): Promise<readonly unknown[]> => {
@@ -119,7 +125,9 @@ const readAll = async (bed: Testbed, ...what: readonly string[]): Promise<readon
   return listOrEmptyAt(parseJson(stdout), 'items');
 };
 
-const shown = async (bed: Testbed): Promise<ReadonlyMap<string, UpcomingNodeProjection>> => {
+const currentObjects = async (
+  bed: Testbed,
+): Promise<ReadonlyMap<string, UpcomingNodeProjection>> => {
   const objects = (await readAll(bed, 'upcomingnodes')).flatMap((raw) =>
     projectUpcomingNode(raw) ?? []
   );
@@ -142,12 +150,12 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     const { frame, registry, upcomingNodes } = await start(bed());
     frame('walk', 'Configuring');
     await registry.idle();
-    const first = (await shown(bed())).get('walk');
+    const first = (await currentObjects(bed())).get('walk');
     expect(first).toMatchObject({ phase: 'Registered', providerId: 'host-walk' });
     expect(first?.startedAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
     frame('walk', 'Failed', { lastError: 'no room', labels: { a: 'b' } });
     await registry.idle();
-    expect((await shown(bed())).get('walk')).toMatchObject({
+    expect((await currentObjects(bed())).get('walk')).toMatchObject({
       phase: 'Failed',
       lastError: 'no room',
       startedAt: first?.startedAt,
@@ -157,7 +165,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await registry.idle();
     frame('walk', 'Idle');
     await registry.idle();
-    expect((await shown(bed())).has('walk')).toBe(false);
+    expect((await currentObjects(bed())).has('walk')).toBe(false);
     await until('an empty cache', () => upcomingNodes.size === 0);
     expect(registry.get('walk')).toBeUndefined();
   });
@@ -178,7 +186,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await bed().kubectl('patch', 'node', 'node-1', '--subresource=status', '-p', ready);
     await until(
       'the nodeRef',
-      async () => (await shown(bed())).get('noded')?.nodeName === 'node-1',
+      async () => (await currentObjects(bed())).get('noded')?.nodeName === 'node-1',
     );
     await until('the Event', async () => {
       await recorder.idle();
@@ -189,7 +197,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
         textAt(event, 'reportingController') === 'tidegate.dev/operator'
       );
     });
-    expect((await shown(bed())).get('noded')?.phase).toBe('Ready');
+    expect((await currentObjects(bed())).get('noded')?.phase).toBe('Ready');
   });
 
   it('upcomingNodes: a burst ends in the last states, with one write in flight per machine', async () => {
@@ -201,7 +209,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
       }
     }
     await registry.idle();
-    const objects = await shown(bed());
+    const objects = await currentObjects(bed());
     for (let id = 0; id < MACHINES; id += 1) {
       expect(objects.get(`burst-${id}`)?.phase).toBe('Ready');
     }
@@ -225,7 +233,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await bed().startApiServer();
     await until('the last states', async () => {
       await registry.idle();
-      const objects = [...await shown(bed())].filter(([id]) => id.startsWith('away-'));
+      const objects = [...await currentObjects(bed())].filter(([id]) => id.startsWith('away-'));
       return objects.length === MACHINES / 2 &&
         objects.every(([, { phase }]) => phase === 'Ready');
     });
@@ -244,9 +252,9 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
   });
 
   it('availableCapacities: an object is created, changed and deleted', async () => {
-    const { news } = await start(bed());
+    const { shardEvents } = await start(bed());
     const print = (availableCount: number) =>
-      news.next({
+      shardEvents.next({
         _tag: 'CapacityObserved',
         capacity: {
           supersedesKey: 'available:p=1',

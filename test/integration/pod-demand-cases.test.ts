@@ -21,18 +21,18 @@ const make = async (cluster: ClusterClient, one: PodDemandCase, index: number): 
 };
 
 /** The fields that a case is about, as a request has them. */
-const shownFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
+const currentFieldsFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
   Object.fromEntries(
     Object.keys(one.expected ?? {}).map((field) => [field, spec[field] ?? null]),
   );
 
 const notes = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string>> => {
-  const said = new Map<string, string>();
+  const noted = new Map<string, string>();
   for (const event of await cluster.list(COLLECTIONS.events)) {
     const pod = textAt(event, 'regarding', 'name') ?? '';
-    said.set(pod, `${said.get(pod) ?? ''}\n${textAt(event, 'note')}`);
+    noted.set(pod, `${noted.get(pod) ?? ''}\n${textAt(event, 'note')}`);
   }
-  return said;
+  return noted;
 };
 
 describeWithTestbed('the request of a pod, on a real API server', { print: () => {} }, (bed) => {
@@ -52,26 +52,26 @@ describeWithTestbed('the request of a pod, on a real API server', { print: () =>
     const table = SERVED.map((one, index) => {
       const request = requests.get(uidOf(pods.get(podName(index))));
       const spec = asRecord(valueAt(request, 'spec'));
-      const shown = spec === undefined ? 'no request' : shownFor(one, spec);
-      return { title: one.title, shown };
+      const current = spec === undefined ? 'no request' : currentFieldsFor(one, spec);
+      return { title: one.title, current };
     });
     expect(table).toEqual(SERVED.map((one) => ({
       title: one.title,
-      shown: one.none === undefined ? one.expected ?? {} : 'no request',
+      current: one.none === undefined ? one.expected ?? {} : 'no request',
     })));
 
     const warned = SERVED.map(({ warned: fields = [] }, index) => ({ index, fields }));
     expect(WARNINGS).toBeGreaterThan(0);
     await eventually(async () => {
-      const said = await notes(cluster);
+      const noted = await notes(cluster);
       const unsaid = warned.flatMap(({ index, fields }) =>
-        fields.filter((field) => !said.get(podName(index))?.includes(field))
+        fields.filter((field) => !noted.get(podName(index))?.includes(field))
       );
       if (unsaid.length > 0) throw new Error(`nothing is said of ${unsaid.join(' and ')}`);
       return true;
     }, { what: 'the Warnings' });
-    const said = await notes(cluster);
-    expect(warned.filter(({ index, fields }) => fields.length === 0 && said.has(podName(index))))
+    const noted = await notes(cluster);
+    expect(warned.filter(({ index, fields }) => fields.length === 0 && noted.has(podName(index))))
       .toEqual([]);
   });
 });

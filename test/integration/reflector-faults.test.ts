@@ -19,13 +19,13 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const object = (name: string, revision: number) => ({
-  metadata: { name, uid: `uid-${name}`, resourceVersion: `${revision}` },
+const object = (name: string, resourceVersion: number) => ({
+  metadata: { name, uid: `uid-${name}`, resourceVersion: `${resourceVersion}` },
 });
 
-const list = (revision: number, ...names: string[]) => ({
-  metadata: { resourceVersion: `${revision}` },
-  items: names.map((name) => object(name, revision)),
+const list = (resourceVersion: number, ...names: string[]) => ({
+  metadata: { resourceVersion: `${resourceVersion}` },
+  items: names.map((name) => object(name, resourceVersion)),
 });
 
 interface Bed {

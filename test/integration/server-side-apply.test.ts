@@ -7,7 +7,7 @@ import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domai
 import { projectUpcomingNode } from '../../src/domain/upcoming-node.ts';
 import { KubeApi } from '../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
-import { objectWrites } from '../../src/effects/object-writes.ts';
+import { type ObjectRequest, objectWrites } from '../../src/effects/object-writes.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { UPCOMING_NODES_PATH } from '../../src/effects/upcoming-nodes.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
@@ -44,10 +44,10 @@ const start = async (bed: Testbed) => {
     ),
   );
   onTestFinished(() => runtime.dispose());
-  const services = Effect.all({ api: KubeApi, writes: Writes });
+  const { api, budget } = await runtime.runPromise(Effect.all({ api: KubeApi, budget: Writes }));
   const writes = objectWrites({
     path: UPCOMING_NODES_PATH,
-    ...await runtime.runPromise(services),
+    api,
     project: projectUpcomingNode,
   });
   const read = async (name: string): Promise<JsonRecord> =>
@@ -55,25 +55,27 @@ const start = async (bed: Testbed) => {
   const managers = async (name: string): Promise<readonly (string | undefined)[]> =>
     listOrEmptyAt(await read(name), 'metadata', 'managedFields')
       .map((entry) => textAt(entry, 'manager'));
-  return { writes, read, managers };
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(budget.send('phase', call)));
+  return { writes, run, read, managers };
 };
 
 describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
   it('an apply creates the object, and fields that it later omits are removed', async () => {
-    const { writes, read, managers } = await start(bed());
+    const { run, writes, read, managers } = await start(bed());
     const first = withLabels('un-a', { zone: 'a', arch: 'arm64' });
-    expect(await Effect.runPromise(writes.apply('un-a', first, ONE)))
+    expect(await run(writes.apply('un-a', first, ONE)))
       .toMatchObject({ outcome: { _tag: 'Written' }, result: 'success' });
     expect(await managers('un-a')).toEqual(['tidegate-one']);
-    await Effect.runPromise(writes.apply('un-a', withLabels('un-a', { zone: 'a' }), ONE));
+    await run(writes.apply('un-a', withLabels('un-a', { zone: 'a' }), ONE));
     expect(valueAt(await read('un-a'), 'spec', 'labels')).toEqual({ zone: 'a' });
   });
 
   it('fields of other managers are named, and taken over only by force', async () => {
-    const { writes, read } = await start(bed());
-    await Effect.runPromise(writes.apply('un-b', withLabels('un-b', { zone: 'a' }), ONE));
+    const { run, writes, read } = await start(bed());
+    await run(writes.apply('un-b', withLabels('un-b', { zone: 'a' }), ONE));
     const wanted = withLabels('un-b', { zone: 'b' });
-    expect(await Effect.runPromise(writes.apply('un-b', wanted, OTHER))).toEqual({
+    expect(await run(writes.apply('un-b', wanted, OTHER))).toEqual({
       outcome: {
         _tag: 'Conflict',
         conflicts: [{ manager: 'tidegate-one', field: '.spec.labels.zone' }],
@@ -81,45 +83,43 @@ describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
       result: 'conflict',
     });
     expect(valueAt(await read('un-b'), 'spec', 'labels')).toEqual({ zone: 'a' });
-    expect(await Effect.runPromise(writes.apply('un-b', wanted, { ...OTHER, force: true })))
+    expect(await run(writes.apply('un-b', wanted, { ...OTHER, force: true })))
       .toMatchObject({ outcome: { _tag: 'Written' } });
     expect(valueAt(await read('un-b'), 'spec', 'labels')).toEqual({ zone: 'b' });
-    const again = await Effect.runPromise(
-      writes.apply('un-b', withLabels('un-b', { zone: 'a' }), ONE),
-    );
+    const again = await run(writes.apply('un-b', withLabels('un-b', { zone: 'a' }), ONE));
     expect(again).toMatchObject({ outcome: { conflicts: [{ manager: 'tidegate-other' }] } });
   });
 
   it('a status has owners of its own, and a merge patch owns what it writes', async () => {
-    const { writes } = await start(bed());
-    await Effect.runPromise(writes.apply('un-c', withLabels('un-c', {}), ONE));
+    const { run, writes } = await start(bed());
+    await run(writes.apply('un-c', withLabels('un-c', {}), ONE));
     const patch = { status: { phase: 'Registered' } };
-    await Effect.runPromise(writes.patchStatus('un-c', patch));
+    await run(writes.patchStatus('un-c', patch));
     const ready = upcoming('un-c', { status: { phase: 'Ready' } });
-    const conflict = await Effect.runPromise(writes.applyStatus('un-c', ready, ONE));
+    const conflict = await run(writes.applyStatus('un-c', ready, ONE));
     expect(conflict).toMatchObject({
       outcome: { _tag: 'Conflict', conflicts: [{ field: '.status.phase' }] },
     });
-    expect(await Effect.runPromise(writes.applyStatus('un-c', ready, { ...ONE, force: true })))
+    expect(await run(writes.applyStatus('un-c', ready, { ...ONE, force: true })))
       .toMatchObject({ outcome: { _tag: 'Written', current: { phase: 'Ready' } } });
   });
 
   it('refusals are distinguished', async () => {
-    const { writes } = await start(bed());
+    const { run, writes } = await start(bed());
     const status = upcoming('un-d', { status: { phase: 'Ready' } });
-    expect(await Effect.runPromise(writes.applyStatus('un-d', status, ONE)))
+    expect(await run(writes.applyStatus('un-d', status, ONE)))
       .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
-    const unfit = upcoming('un-d', { spec: { labels: {} } });
-    expect(await Effect.runPromise(writes.apply('un-d', unfit, ONE)))
+    const invalid = upcoming('un-d', { spec: { labels: {} } });
+    expect(await run(writes.apply('un-d', invalid, ONE)))
       .toMatchObject({ outcome: { _tag: 'Refused' } });
-    await Effect.runPromise(writes.apply('un-d', withLabels('un-d', { zone: 'a' }), ONE));
+    await run(writes.apply('un-d', withLabels('un-d', { zone: 'a' }), ONE));
     const again = (identity: JsonRecord) => ({
       ...withLabels('un-d', { zone: 'b' }),
       metadata: { name: 'un-d', ...identity },
     });
-    expect(await Effect.runPromise(writes.apply('un-d', again({ uid: 'another' }), ONE)))
+    expect(await run(writes.apply('un-d', again({ uid: 'another' }), ONE)))
       .toMatchObject({ outcome: { _tag: 'Refused' } });
-    expect(await Effect.runPromise(writes.apply('un-d', again({ resourceVersion: '1' }), ONE)))
+    expect(await run(writes.apply('un-d', again({ resourceVersion: '1' }), ONE)))
       .toMatchObject({ outcome: { _tag: 'Fault' }, result: 'conflict' });
   });
 });

@@ -8,12 +8,12 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../src/actors/fleet-session/fleet-session.ts';
-import type { FleetSessionOptions } from '../../src/actors/fleet-session/session-options.ts';
-import { shownState } from '../../src/actors/fleet-session/session-events.ts';
+import type { FleetSessionOptions } from '../../src/actors/fleet-session/fleet-session-actor.ts';
+import { sessionStateName } from '../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { Need } from '../../src/domain/demand/need.ts';
-import type { SessionNews } from '../../src/domain/frames.ts';
+import type { ShardEvent } from '../../src/domain/frames.ts';
 import { clusterId, instructionId } from '../../src/domain/ids.ts';
 import {
   type CredentialFiles,
@@ -54,7 +54,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     telemetry: silentTelemetry,
     firstSeed: 7,
   });
-  const news: SessionNews[] = [];
+  const shardEvents: ShardEvent[] = [];
   const refusals: string[] = [];
   const started = startFleetSession(environment, {
     clusterId: clusterId('prod-1'),
@@ -64,9 +64,9 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     record: (reason, note) => refusals.push(`${reason}: ${note}`),
     ...options,
   });
-  started.news.subscribe((one) => news.push(one));
+  started.shardEvents.subscribe((one) => shardEvents.push(one));
   started.demandListed();
-  started.lead(true);
+  started.setLeading(true);
   endings.push(async () => {
     await started.stop();
     await runtime.dispose();
@@ -76,11 +76,11 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
     const until = readings + times;
     return isTrue('the key files to be read', () => readings >= until);
   };
-  return { session: started, news, refusals, readAgain };
+  return { session: started, shardEvents, refusals, readAgain };
 };
 
 const stateOf = ({ actor }: FleetSession): string =>
-  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+  actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 const isTrue = (what: string, look: () => boolean): Promise<unknown> =>
   eventually(() => Promise.resolve(look()), { what });
 
@@ -112,9 +112,9 @@ const greeted = async (shard: ShardProcess, stream = 1): Promise<void> => {
 describe('session over gRPC', () => {
   test('wire 1: Hello is sent first, then one roll-up at a time, each acked', async () => {
     const shard = await shardOf();
-    const { session: started, news } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length > 0);
+    await isTrue('the stream to open', () => shardEvents.length > 0);
     started.offerRollup(rollup(1));
     await shard.message(1, 'rollup');
     started.offerRollup(rollup(2));
@@ -122,32 +122,39 @@ describe('session over gRPC', () => {
     shard.send(1, { case: 'ack', value: { echo: 'rollup' } });
     const second = await shard.message(1, 'rollup', 1);
     expect(second).toMatchObject({ value: { timestampUnixNanos: 1_003_000_000n } });
-    expect(shard.heard().map(({ payload }) => payload.case)).toEqual(['hello', 'rollup', 'rollup']);
-    expect(news.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
+    expect(shard.received().map(({ payload }) => payload.case)).toEqual([
+      'hello',
+      'rollup',
+      'rollup',
+    ]);
+    expect(shardEvents.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 
   test('malformed messages neither end the process nor block the stream', async () => {
     const shard = await shardOf();
-    const { news } = session(shard.address);
+    const { shardEvents } = session(shard.address);
     await greeted(shard);
     shard.sendBytes(1, Uint8Array.from([0xff, 0xff, 0xff, 0x01]));
     shard.sendBytes(1, new Uint8Array());
     const labels = { x: 'y'.repeat(10 * 1024 * 1024) };
     shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'big', state: 5, labels } });
     shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
-    await isTrue('the good frame', () => news.some(({ _tag }) => _tag === 'MachineObserved'));
-    expect(news.map(({ _tag }) => _tag)).toEqual([
+    await isTrue(
+      'the good frame',
+      () => shardEvents.some(({ _tag }) => _tag === 'MachineObserved'),
+    );
+    expect(shardEvents.map(({ _tag }) => _tag)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
     ]);
   });
 
   test('20,000 frames are read while the shard reads nothing', async () => {
     const shard = await shardOf();
-    const { session: started, news } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length > 0);
+    await isTrue('the stream to open', () => shardEvents.length > 0);
     shard.command({ command: 'pause', stream: 1 });
     started.offerRollup(rollup(1, [need('large', 'g'.repeat(32 * 1024 * 1024))]));
     const replies = Array.from({ length: 300 }, (_, index) =>
@@ -158,7 +165,7 @@ describe('session over gRPC', () => {
       }));
     expect(replies.filter(Boolean).length, 'wire 3: bounded').toBeLessThan(300);
     shard.send(1, { case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } }, 20_000);
-    await isTrue('all frames', () => news.length === 20_001);
+    await isTrue('all frames', () => shardEvents.length === 20_001);
     shard.command({ command: 'resume', stream: 1 });
     const large = await shard.message(1, 'rollup');
     expect(large.case === 'rollup' && large.value.needs[0]?.group.length).toBe(32 * 1024 * 1024);
@@ -166,9 +173,9 @@ describe('session over gRPC', () => {
 
   test('wire 9: a pull is answered while a large roll-up is on its way', async () => {
     const shard = await shardOf();
-    const { session: started, news } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length > 0);
+    await isTrue('the stream to open', () => shardEvents.length > 0);
     started.offerRollup(rollup(1, [need('large', 'g'.repeat(16 * 1024 * 1024))]));
     shard.send(1, { case: 'bootstrapRequest', value: { requestId: 'r-1', clusterId: 'prod-1' } });
     expect(await shard.message(1, 'bootstrapResponse')).toMatchObject({
@@ -178,15 +185,19 @@ describe('session over gRPC', () => {
 
   test('wire 7: a shard that is killed and restarted is found again', async () => {
     const shard = await shardOf();
-    const { session: started, news } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length === 1);
+    await isTrue('the stream to open', () => shardEvents.length === 1);
     await shard.kill('SIGKILL');
-    await isTrue('the end to be noticed', () => news.length === 2);
+    await isTrue('the end to be noticed', () => shardEvents.length === 2);
     const again = await shardOf({ port: shard.port });
     await greeted(again);
     await isTrue('the second stream', () => stateOf(started) === 'streaming');
-    expect(news.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'StreamEnded', 'StreamOpened']);
+    expect(shardEvents.map(({ _tag }) => _tag)).toEqual([
+      'StreamOpened',
+      'StreamEnded',
+      'StreamOpened',
+    ]);
   });
 
   test('a refusal by the shard is reported with its message', async () => {
@@ -202,9 +213,9 @@ describe('session over gRPC', () => {
 
   test('a stop half-closes and leaves nothing open', async () => {
     const shard = await shardOf();
-    const { session: started, news } = session(shard.address);
+    const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length === 1);
+    await isTrue('the stream to open', () => shardEvents.length === 1);
     await started.stop();
     await shard.event(({ event }) => event === 'halfClosed');
     await shard.event(({ event }) => event === 'cancelled');
@@ -312,12 +323,12 @@ describe('session over mutual TLS', () => {
     const shard = await shardOf(server('DNS:localhost'));
     const [first, second] = [issued('prod-1'), issued('prod-1')];
     const { files, write } = keyFiles(first);
-    const { session: started, news, readAgain } = session(`localhost:${shard.port}`, {
+    const { session: started, shardEvents, readAgain } = session(`localhost:${shard.port}`, {
       credentialFiles: files,
       ...FAST,
     });
     await greeted(shard);
-    await isTrue('the stream to open', () => news.length > 0);
+    await isTrue('the stream to open', () => shardEvents.length > 0);
     const update = { case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } } as const;
     shard.send(1, update, 5000);
     writeFileSync(files.key, second.key);
@@ -325,7 +336,7 @@ describe('session over mutual TLS', () => {
     write(second);
     await readAgain(2);
     shard.send(1, update, 5000);
-    await isTrue('all frames', () => news.length === 10_001);
+    await isTrue('all frames', () => shardEvents.length === 10_001);
     expect([stateOf(started), started.actor?.getSnapshot().context.stream]).toEqual([
       'streaming',
       1,

@@ -12,9 +12,9 @@ describeModel('actorRestart', {
     seed: 1,
   })),
   events: {},
-  invariant: (snapshot, acts) => {
-    expect(acts.includes('startActor'), 'it starts once, at the end').toBe(
-      acts.length > 0 && snapshot.matches('restarted'),
+  invariant: (snapshot, actions) => {
+    expect(actions.includes('startActor'), 'it starts once, at the end').toBe(
+      actions.length > 0 && snapshot.matches('restarted'),
     );
   },
 });

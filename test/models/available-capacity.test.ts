@@ -1,7 +1,7 @@
 /** One profile of free capacity and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-actor.ts';
+import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacities.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
@@ -20,7 +20,7 @@ import {
 } from '../../src/machines/available-capacity.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { availableCapacityHarness } from './cluster/available-capacity-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const reported = (availableCount: number): CapacityReport =>
   capacityReport({
@@ -43,7 +43,7 @@ const current = (availableCount: number): AvailableCapacityProjection => {
   };
   const projection = projectAvailableCapacity(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
@@ -55,11 +55,11 @@ const actIn = ({ method }: KubeCall): string => {
 };
 
 /** The statechart as it lives, down to the requests that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
-      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      Effect.promise(() => invoked.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = availableCapacitiesLayer({ telemetry: silentTelemetry }).pipe(
@@ -103,18 +103,18 @@ describeModel('availableCapacity', {
   project: ({ facts, base, newest, attempt, verdict }: AvailableCapacityContext) => ({
     base,
     reported: facts.reported,
-    current: facts.current?.revision,
+    current: facts.current?.resourceVersion,
     newest,
     failing: attempt > 0,
     verdict,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts } = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'one write at a time').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingCapacityWrite(facts)).toBeUndefined();
-    if (acts.includes('invoke:deleteObject')) expect(facts.reported?.exhausted).toBe(true);
+    if (actions.includes('invoke:deleteObject')) expect(facts.reported?.exhausted).toBe(true);
   },
   crash: {
     world: { current: null, reported: null } satisfies World,
@@ -131,7 +131,7 @@ describeModel('availableCapacity', {
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
       reported: facts.reported,
-      owes: pendingCapacityWrite(facts),
+      pendingWrite: pendingCapacityWrite(facts),
     }),
   },
 });

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Budget } from '../../src/domain/drain/budget.ts';
 import { textAt } from '../../src/domain/json.ts';
-import { objectKey, revision, uid } from '../../src/domain/ids.ts';
+import { objectKey, resourceVersion, uid } from '../../src/domain/ids.ts';
 import { budget, type BudgetContext, type SlotAnswer } from '../../src/machines/budget.ts';
 import { describeModel } from './model.ts';
 
@@ -11,7 +11,7 @@ const [P1, P2] = [uid('u1'), uid('u2')];
 const status = (at: number, allowed: number, more: Partial<Budget> = {}): Budget => ({
   key: objectKey('db', 'ns'),
   uid: uid('b1'),
-  revision: revision(`${at}`),
+  resourceVersion: resourceVersion(`${at}`),
   namespace: 'ns',
   name: 'db',
   selector: [],
@@ -67,12 +67,12 @@ describeModel('budget', {
       { pod: { uid: P2, name: 'p2' }, nowMs: 0 },
     ],
     'call.answered': ANSWERS.map((answer) => ({ pod: P1, answer, nowMs: 0 })),
-    'pod.departed': [{ pod: P1, revision: revision('25'), nowMs: 0 }],
-    'watch.progressed': [{ revision: revision('40'), nowMs: 0 }],
+    'pod.departed': [{ pod: P1, resourceVersion: resourceVersion('25'), nowMs: 0 }],
+    'watch.progressed': [{ resourceVersion: resourceVersion('40'), nowMs: 0 }],
     'watch.silenced': [{ nowMs: 0 }],
   },
-  project: ({ budget: shown, queue, calls, reservations, ...rest }: BudgetContext) => ({
-    at: shown.revision,
+  project: ({ budget: current, queue, calls, reservations, ...rest }: BudgetContext) => ({
+    at: current.resourceVersion,
     queue: queue.toSorted(),
     calls,
     reservations: reservations.map(({ answeredMs: _, departedMs: __, ...kept }) => kept),
@@ -81,19 +81,21 @@ describeModel('budget', {
     silent: rest.silent,
     vanished: rest.vanished,
   }),
-  invariant: (snapshot, acts) => {
-    const { budget: shown, reservations, calls, callsAtOnce, refusedAt }: BudgetContext =
+  invariant: (snapshot, actions) => {
+    const { budget: current, reservations, calls, callsAtOnce, refusedAt }: BudgetContext =
       snapshot.context;
     expect(calls.length, 'calls in flight under one budget').toBeLessThanOrEqual(callsAtOnce);
     if (snapshot.matches('offering')) {
       const inherits = reservations.some(({ pod }) => snapshot.context.queue.includes(pod));
       expect(
-        inherits || shown.disruptionsAllowed > reservations.length,
+        inherits || current.disruptionsAllowed > reservations.length,
         'a slot was offered that is not there',
       ).toBe(true);
-      if (!inherits) expect(refusedAt, 'asked again on the same status').not.toBe(shown.revision);
+      if (!inherits) {
+        expect(refusedAt, 'asked again on the same status').not.toBe(current.resourceVersion);
+      }
     }
-    if (acts.includes('offerSlot')) expect(snapshot.hasTag('offering')).toBe(true);
+    if (actions.includes('offerSlot')) expect(snapshot.hasTag('offering')).toBe(true);
   },
   crash: {
     world: { budget: status(10, 1), queued: [], called: [] } satisfies World,
@@ -124,8 +126,8 @@ describeModel('budget', {
           return world;
       }
     },
-    restart: ({ budget: shown, queued, called }) => ({
-      input: { budget: shown, callsAtOnce: 1, inFlight: [], nowMs: 0 },
+    restart: ({ budget: current, queued, called }) => ({
+      input: { budget: current, callsAtOnce: 1, inFlight: [], nowMs: 0 },
       events: [...queued, ...called].map((pod) => ({ type: 'pod.queued', pod: uid(pod) })),
     }),
     obligations: ({ context }) =>

@@ -13,12 +13,12 @@ describeModel('drainBlocker', {
   machine: drainBlocker,
   inputs: [inputOf(null), inputOf(5000), inputOf(-1)],
   events: {},
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { startsInMs } = snapshot.context;
-    expect(acts.includes('recordBlocked'), 'a cause is recorded when it lasts').toBe(
+    expect(actions.includes('recordBlocked'), 'a cause is recorded when it lasts').toBe(
       snapshot.matches('recorded'),
     );
     if (snapshot.matches('recorded')) expect(startsInMs).toBeNull();
-    if (acts.includes('reviewDrain')) expect(snapshot.matches('reviewed')).toBe(true);
+    if (actions.includes('reviewDrain')) expect(snapshot.matches('reviewed')).toBe(true);
   },
 });

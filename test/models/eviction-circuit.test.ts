@@ -15,10 +15,10 @@ describeModel('evictionCircuit', {
     'server.lost': [{ why: 'refused' }],
     'answer.lost': [{ why: 'cut' }],
   },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { retryAfterMs, problem } = snapshot.context;
-    expect(acts.includes('probe'), 'a single eviction probes').toBe(
-      acts.length > 0 && snapshot.matches('halfOpen'),
+    expect(actions.includes('probe'), 'a single eviction probes').toBe(
+      actions.length > 0 && snapshot.matches('halfOpen'),
     );
     if (snapshot.matches('closed')) expect(problem).toBe('');
     else expect(problem, 'an open circuit has a cause').not.toBe('');

@@ -13,7 +13,7 @@ import { Credentials } from '../../src/effects/credentials.ts';
 import { ShardCalls } from '../../src/effects/shard-call.ts';
 import type { FleetSessionContext } from '../../src/machines/fleet-session.ts';
 import { fleetSession } from '../../src/machines/fleet-session.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 /** What outlives a process: who leads, whether the list can be had, what the key files hold. */
 interface ProcessEnvironment {
@@ -33,7 +33,7 @@ const processEnvironment: ProcessEnvironment = {
 const PROBLEM = 'the certificate names another cluster';
 
 /** The statechart as the operator wires it, over a stream that ends when the path says so. */
-const wired = (acts: Acts) => {
+const wired = (invoked: InvokedActors) => {
   const time = simulatedTime();
   const runtime = ManagedRuntime.make(Layer.merge(
     Layer.succeed(ShardCalls, { open: () => Effect.never }),
@@ -48,7 +48,7 @@ const wired = (acts: Acts) => {
     record: () => {},
   };
   return provideFleetSession({ environment: world, options, state: sessionState(world) }, {
-    hold: Effect.promise(() => acts.perform('holdStream', {})),
+    hold: Effect.promise(() => invoked.perform('holdStream', {})),
     closeSending: () => {},
   });
 };
@@ -74,7 +74,7 @@ describeModel('fleetSession', {
     credentials: context.credentials,
     unproven: context.attempt > 0,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { context } = snapshot;
     if (snapshot.matches('connected') && !snapshot.matches({ connected: 'stopping' })) {
       expect(context.leading, 'only the leader holds a stream').toBe(true);
@@ -82,15 +82,15 @@ describeModel('fleetSession', {
     if (snapshot.matches('connected')) {
       expect(context.demandListed, 'wire 5: no dial before the list is complete').toBe(true);
     }
-    if (acts.includes('invoke:holdStream')) {
+    if (actions.includes('invoke:holdStream')) {
       expect(['Unneeded', 'Accepted']).toContain(context.credentials);
     }
-    if (acts.includes('requestRollup')) {
-      expect(snapshot.matches({ connected: { streaming: { rollup: 'quiet' } } })).toBe(true);
+    if (actions.includes('requestRollup')) {
+      expect(snapshot.matches({ connected: { streaming: { rollup: 'idle' } } })).toBe(true);
     }
-    if (acts.includes('publishResynced')) {
+    if (actions.includes('publishResynced')) {
       expect(snapshot.matches({ connected: { streaming: { resync: 'resynced' } } })).toBe(true);
-      expect(acts, 'only the ack of a roll-up proves a resync').toContain(
+      expect(actions, 'only the ack of a roll-up proves a resync').toContain(
         'recordRollupAcknowledged',
       );
       expect(context.attempt, 'wire 7: the first ack resets the backoff').toBe(0);

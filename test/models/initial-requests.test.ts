@@ -1,7 +1,7 @@
 /** The requests that demand waits for, walked through every configuration. */
 import { NEVER } from 'rxjs';
 import { expect } from 'vitest';
-import { provideInitialRequests } from '../../src/actors/capacity-requests/initial-requests.ts';
+import { provideInitialRequests } from '../../src/actors/capacity-requests/pod-demands.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { initialRequests, type MissingRequests } from '../../src/machines/initial-requests.ts';
 import { describeModel } from './model.ts';
@@ -11,12 +11,12 @@ describeModel('initialRequests', {
   wire: () => provideInitialRequests(NEVER, silentTelemetry),
   inputs: [{ missing: 2 }],
   events: { 'requests.observed': [{ missing: 1 }, { missing: 0 }] },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { missing } = snapshot.context;
     if (snapshot.matches('made')) expect(missing, 'none is missing').toBe(0);
     else expect(missing).toBeGreaterThan(0);
-    expect(acts.includes('recordLate'), 'late is recorded once').toBe(
-      acts.length > 0 && snapshot.matches('late'),
+    expect(actions.includes('recordLate'), 'late is recorded once').toBe(
+      actions.length > 0 && snapshot.matches('late'),
     );
   },
   crash: {

@@ -4,8 +4,8 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import type { DoneActorEvent, PromiseActorLogic } from 'xstate';
-import { clockLayer } from '../../src/actors/clocks.ts';
-import { leadershipActs } from '../../src/actors/leadership.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
+import { leadershipActors } from '../../src/actors/leadership.ts';
 import type {
   AcquireOutcome,
   LeaseRecord,
@@ -16,13 +16,13 @@ import { simulatedTime } from '../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, NotSent } from '../../src/effects/kube-api.ts';
 import { leadership, type LeadershipContext } from '../../src/machines/leadership.ts';
 import { leadershipHarness } from './cluster/leadership-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
 const US = 'us';
 
-const lease = (holder: string, revision: string): LeaseRecord => ({
-  revision,
+const lease = (holder: string, resourceVersion: string): LeaseRecord => ({
+  resourceVersion,
   holder,
   durationSeconds: 15,
   transitions: 1,
@@ -40,8 +40,10 @@ interface ProcessEnvironment {
 type Outcome = AcquireOutcome | RenewOutcome | ReleaseOutcome;
 type Answers = readonly (KubeAnswer | 'away')[];
 
-const raw = ({ revision, holder, durationSeconds, transitions, acquireTime }: LeaseRecord) => ({
-  metadata: { resourceVersion: revision },
+const raw = (
+  { resourceVersion, holder, durationSeconds, transitions, acquireTime }: LeaseRecord,
+) => ({
+  metadata: { resourceVersion },
   spec: {
     holderIdentity: holder,
     leaseDurationSeconds: durationSeconds,
@@ -77,7 +79,7 @@ const answersFor = (outcome: Outcome): Answers => {
 };
 
 /** The real acts, over an API server whose answers the path that is driven gives. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   let performing = '';
   let answers: (KubeAnswer | 'away')[] = [];
   const api = Layer.succeed(KubeApi, {
@@ -86,7 +88,7 @@ const wire = (acts: Acts) => {
         const act = performing;
         if (act !== '') {
           performing = '';
-          answers = [...answersFor(yield* Effect.promise(() => acts.perform<Outcome>(act, {})))];
+          answers = [...answersFor(yield* Effect.promise(() => invoked.perform<Outcome>(act, {})))];
         }
         const answer = answers.shift() ?? 'away';
         return answer === 'away' ? yield* new NotSent({ why }) : answer;
@@ -101,7 +103,7 @@ const wire = (acts: Acts) => {
   };
   const clock = clockLayer({ ...simulatedTime(), monotonic });
   const claim = { identity: US, namespace: 'ns', name: 'l', leaseMs: 15_000, timeoutMs: 5000 };
-  const real = leadershipActs(ManagedRuntime.make(Layer.merge(api, clock)), claim);
+  const real = leadershipActors(ManagedRuntime.make(Layer.merge(api, clock)), claim);
   /** Says which act asks, as the API server cannot eventLabel by the first request. */
   const marked = <Output, Input>(id: string, logic: PromiseActorLogic<Output, Input>) => ({
     ...logic,
@@ -153,21 +155,22 @@ describeModel('leadership', {
   },
   project: (context: LeadershipContext) => ({
     holder: context.lease?.holder ?? null,
-    revision: context.lease?.revision ?? null,
-    expired: context.expiredRevision,
+    resourceVersion: context.lease?.resourceVersion ?? null,
+    expired: context.expiredResourceVersion,
     observedMeanwhile: context.observedMeanwhile,
   }),
   // A lease that has expired in our eyes is taken when it is met again.
   happens: ({ context }, event) => {
     if (event.type !== 'xstate.done.actor.acquireLease') return true;
     const { output } = event as DoneActorEvent<AcquireOutcome>;
-    return output._tag !== 'HeldByOther' || output.lease.revision !== context.expiredRevision;
+    return output._tag !== 'HeldByOther' ||
+      output.lease.resourceVersion !== context.expiredResourceVersion;
   },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { context } = snapshot;
     const leads = snapshot.matches('leading');
-    if (acts.includes('openGate')) expect(leads, 'only who leads opens the gate').toBe(true);
-    if (acts.includes('closeGate') && !acts.includes('openGate')) {
+    if (actions.includes('openGate')) expect(leads, 'only who leads opens the gate').toBe(true);
+    if (actions.includes('closeGate') && !actions.includes('openGate')) {
       expect(leads, 'the gate closes when leading ends').toBe(false);
     }
     if (leads) {
@@ -175,9 +178,9 @@ describeModel('leadership', {
       expect(context.deadlineMs, 'the deadline counts from the sending').toBe(11_000);
       expect(context.remainingMs, 'what the answer took is gone').toBe(9900);
     }
-    if (context.expiredRevision !== null && !snapshot.matches('releasing')) {
-      expect(context.expiredRevision, 'only what was seen can expire').toBe(
-        context.lease?.revision,
+    if (context.expiredResourceVersion !== null && !snapshot.matches('releasing')) {
+      expect(context.expiredResourceVersion, 'only what was seen can expire').toBe(
+        context.lease?.resourceVersion,
       );
     }
   },

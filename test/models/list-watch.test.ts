@@ -1,7 +1,7 @@
 /** A cache's source, walked through every configuration and driven over a fake API server. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideListWatch } from '../../src/actors/informers/list-watches.ts';
+import { provideListWatch } from '../../src/actors/informers/informer.ts';
 import type { ListOutcome, WatchEnding } from '../../src/domain/list-watch.ts';
 import {
   type KubeAnswer,
@@ -12,7 +12,7 @@ import {
 } from '../../src/effects/kube-api.ts';
 import { listWatch, type ListWatchContext } from '../../src/machines/list-watch.ts';
 import { listWatchHarness } from './cluster/list-watch-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const why = 'planted';
 
@@ -22,7 +22,7 @@ const answerTo = (outcome: ListOutcome): Effect.Effect<KubeAnswer, NotSent> => {
     case 'Listed':
       return Effect.succeed({
         status: 200,
-        body: { metadata: { resourceVersion: outcome.revision }, items: [] },
+        body: { metadata: { resourceVersion: outcome.resourceVersion }, items: [] },
       });
     case 'Expired':
       return Effect.succeed({ status: 410, body: { message: why } });
@@ -40,16 +40,16 @@ async function* linesUntil(ending: WatchEnding): AsyncGenerator<readonly WatchLi
 }
 
 /** The real wiring, over an API server whose answers the path that is driven gives. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = Layer.succeed(KubeApi, {
     call: (call) =>
       Effect.flatMap(
-        Effect.promise(() => acts.perform<ListOutcome>('listPages', call)),
+        Effect.promise(() => invoked.perform<ListOutcome>('listPages', call)),
         answerTo,
       ),
     watch: (call) =>
       Effect.flatMap(
-        Effect.promise(() => acts.perform<WatchEnding>('followChanges', call)),
+        Effect.promise(() => invoked.perform<WatchEnding>('followChanges', call)),
         (ending) =>
           ending._tag === 'Refused'
             ? Effect.fail(new WatchRefused({ status: 403, message: why }))
@@ -57,10 +57,10 @@ const wire = (acts: Acts) => {
       ),
   });
   const sink = {
-    takePage: () => {},
+    addPage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: () => {},
+    applyLines: () => {},
     watchEnded: () => {},
   };
   const selection = { path: '/api/v1/nodes' };
@@ -74,7 +74,7 @@ describeModel('listWatch', {
   inputs: [{ resource: 'nodes', seed: 1 }],
   events: {
     'xstate.done.actor.listPages': [
-      { output: { _tag: 'Listed', revision: '7' } },
+      { output: { _tag: 'Listed', resourceVersion: '7' } },
       { output: { _tag: 'Expired', why } },
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
@@ -85,23 +85,23 @@ describeModel('listWatch', {
       { output: { _tag: 'Refused', why } },
       { output: { _tag: 'Fault', why, retryAfterMs: 0 } },
     ],
-    'watch.progressed': [{ revision: '8' }, { revision: '9' }],
+    'watch.progressed': [{ resourceVersion: '8' }, { resourceVersion: '9' }],
   },
   project: (context: ListWatchContext) => ({
     failing: context.attempt > 0,
-    revisionKnown: context.revision !== null,
+    resourceVersionKnown: context.resourceVersion !== null,
     paged: context.paged,
   }),
-  invariant: (snapshot, acts) => {
-    const { revision, attempt } = snapshot.context;
+  invariant: (snapshot, actions) => {
+    const { resourceVersion, attempt } = snapshot.context;
     if (snapshot.matches('watching')) {
-      expect(revision, 'a watch starts from a revision').not.toBeNull();
+      expect(resourceVersion, 'a watch starts from a revision').not.toBeNull();
     }
-    if (snapshot.matches('listing')) expect(revision, 'a list forgets').toBeNull();
+    if (snapshot.matches('listing')) expect(resourceVersion, 'a list forgets').toBeNull();
     if (snapshot.matches('backingOff') || snapshot.matches('refused')) {
       expect(attempt, 'only failures wait').toBeGreaterThan(0);
     }
-    if (acts.includes('adoptList')) {
+    if (actions.includes('adoptList')) {
       expect(snapshot.matches('watching'), 'only a complete list is shown').toBe(true);
     }
   },

@@ -18,7 +18,7 @@ import type { ClusterHarness } from './cluster/cluster-harness.ts';
 import { type CrashInvariant, crashViolations, stepsText } from './harness/crash.ts';
 import { crashInRegistry } from './harness/registry-crash.ts';
 import { type Coverage, coverageOf } from './harness/coverage.ts';
-import { type Acts, drive } from './harness/driver.ts';
+import { drive, type InvokedActors } from './harness/driver.ts';
 import { explore, type Explored } from './harness/explorer.ts';
 import { type MutationResult, mutationResult } from './harness/mutation-run.ts';
 import {
@@ -50,7 +50,7 @@ export interface ModelCoverage extends Coverage {
   readonly paths: number;
 }
 
-export type { Acts };
+export type { InvokedActors };
 
 /** What a model test has to know of a statechart. */
 export interface Model<Machine extends AnyStateMachine, World> {
@@ -60,11 +60,11 @@ export interface Model<Machine extends AnyStateMachine, World> {
   readonly events?: Readonly<Record<string, readonly object[]>>;
   /** The bounded part of the context that tells configurations apart; default all of it. */
   readonly project?: (context: ContextFrom<Machine>) => unknown;
-  /** Throws when broken. `acts` are the actions and `invoke:<id>`s of the step that led here. */
-  readonly invariant?: (snapshot: AnyMachineSnapshot, acts: readonly string[]) => void;
+  /** Throws when broken. `actions` has `invoke:<id>`s, too, of the step that led here. */
+  readonly invariant?: (snapshot: AnyMachineSnapshot, actions: readonly string[]) => void;
   readonly crash?: CrashInvariant<InputFrom<Machine>, World>;
-  /** The statechart as `src/actors` provides it, over fakes that answer through `acts`. */
-  readonly wire?: (acts: Acts) => AnyStateMachine;
+  /** The statechart as `src/actors` provides it, over fakes that answer through `invoked`. */
+  readonly wire?: (invoked: InvokedActors) => AnyStateMachine;
   /** False for what the world cannot do in a configuration: walks leave it out. */
   readonly happens?: (snapshot: AnyMachineSnapshot, event: EventObject) => boolean;
   /** The most configurations that it may have; an exploration that is cut short fails. */
@@ -180,7 +180,7 @@ const describeOnCluster = <Machine extends AnyStateMachine, World, Cluster>(
 };
 
 /** What the cluster shows of a model that says nothing of it. */
-const isShown = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
+const hasWorld = <World>(explored: Explored<World | undefined>): explored is Explored<World> =>
   [...explored.configurations.values()].every(({ world }) => world !== undefined);
 
 /** The checks of a crash anywhere, by the pure statechart and by live actors in their registry. */
@@ -188,7 +188,7 @@ export const crashChecks = <Machine extends AnyStateMachine, World>(
   { machine, crash }: Model<Machine, World>,
   explored: Explored<World | undefined>,
 ) =>
-  crash === undefined || !isShown(explored) ? undefined : {
+  crash === undefined || !hasWorld(explored) ? undefined : {
     violations: () => crashViolations(machine, crash, explored),
     inRegistry: () => crashInRegistry(machine, crash, explored),
   };
@@ -257,10 +257,10 @@ export const describeModel = <
         // Many paths lead to one configuration by the same acts: one look at it is enough.
         const seen = new Set<string>();
         for (const { toKey, step } of explored.edges) {
-          const key = `${toKey} ${step.acts.join()}`;
+          const key = `${toKey} ${step.actions.join()}`;
           if (seen.has(key)) continue;
           seen.add(key);
-          model.invariant?.(step.after, step.acts);
+          model.invariant?.(step.after, step.actions);
         }
       });
     }

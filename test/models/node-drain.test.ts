@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
-import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation, printCordon } from '../../src/domain/drain/cordon.ts';
 import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';
 import { endOf } from '../../src/domain/drain/drain-state.ts';
 import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
@@ -14,13 +14,13 @@ import { Writes } from '../../src/effects/writes.ts';
 import { nodeDrain } from '../../src/machines/node-drain.ts';
 import type { NodeDrainContext, NodeDrainInput } from '../../src/machines/node-drain-context.ts';
 import { nodeDrainHarness } from './cluster/node-drain-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const KEY = 'cordon.tidegate.dev/reclaim';
 const DEADLINE_MS = 100_000;
 const order = { id: 'i1', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
 const further = { id: 'i2', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
-const mark = (more: Partial<CordonMark> = {}): string =>
+const annotation = (more: Partial<CordonAnnotation> = {}): string =>
   printCordon({ ...order, ids: ['i1'], ended: null, ...more });
 
 /** What the API server would answer with, by revision. */
@@ -32,12 +32,12 @@ interface NodeTraits {
   readonly paused?: boolean;
 }
 
-const node = (revision: string, { key, open, paused }: NodeTraits = {}): DrainedNode => {
+const node = (resourceVersion: string, { key, open, paused }: NodeTraits = {}): DrainedNode => {
   const raw = {
     metadata: {
       name: 'n1',
       uid: 'u1',
-      resourceVersion: revision,
+      resourceVersion,
       annotations: {
         ...(key === undefined ? {} : { [KEY]: key }),
         ...(paused === true ? { 'tidegate.dev/pause': 'true' } : {}),
@@ -47,25 +47,25 @@ const node = (revision: string, { key, open, paused }: NodeTraits = {}): Drained
   };
   const projection = projectDrainedNode(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(revision, raw);
+  served.set(resourceVersion, raw);
   return projection;
 };
 
-const BOTH = mark({ ids: ['i1', 'i2'] });
+const BOTH = annotation({ ids: ['i1', 'i2'] });
 const fresh = node('10');
-const cordoned = node('20', { key: mark() });
+const cordoned = node('20', { key: annotation() });
 const joined = node('25', { key: BOTH });
 const paused = node('26', { key: BOTH, paused: true });
 const reopened = node('30', { key: BOTH, open: true });
 const robbed = node('31');
-const done = node('40', { key: mark({ ended: 'Drained' }) });
-const abandoned = node('41', { key: mark({ ended: 'Cancelled' }), open: true });
-const overdue = node('42', { key: mark({ ended: 'Failed' }) });
+const done = node('40', { key: annotation({ ended: 'Drained' }) });
+const abandoned = node('41', { key: annotation({ ended: 'Cancelled' }), open: true });
+const overdue = node('42', { key: annotation({ ended: 'Failed' }) });
 const released = node('50');
-const foreign = node('11', { key: '{"v":2}' });
+const unrecognized = node('11', { key: '{"v":2}' });
 
-const inputOf = (shown: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
-  node: shown,
+const inputOf = (current: DrainedNode, more: Partial<NodeDrainInput> = {}): NodeDrainInput => ({
+  node: current,
   owner: 'reclaim',
   withdrawn: false,
   orders: [order],
@@ -106,7 +106,7 @@ const NOWHERE: World = {
 const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent> => {
   switch (outcome._tag) {
     case 'Written':
-      return Effect.succeed({ status: 200, body: served.get(outcome.node.revision) });
+      return Effect.succeed({ status: 200, body: served.get(outcome.node.resourceVersion) });
     case 'Conflict':
       return Effect.succeed({ status: 409, body: {} });
     case 'Gone':
@@ -119,14 +119,14 @@ const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent>
 };
 
 /** The statechart as it lives, down to the patches that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const actIn = ({ body }: KubeCall): string =>
-    JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'markEnded';
+    JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'writeEnd';
   const layer = cordonsLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
       send: (_writeClass, call) =>
         Effect.flatMap(
-          Effect.promise(() => acts.perform<NodeWriteOutcome>(actIn(call), call)),
+          Effect.promise(() => invoked.perform<NodeWriteOutcome>(actIn(call), call)),
           answerOf,
         ),
     })),
@@ -140,14 +140,14 @@ const wire = (acts: Acts) => {
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
-    showEnd: (end) => acts.perform('showEnd', end),
+    showEnd: (end) => invoked.perform('showEnd', end),
   });
 };
 
 /** What decides nothing any more when the owner has left. */
 const undecided = (context: NodeDrainContext) => ({
   orders: context.orders.map(({ id }) => id),
-  shown: context.shown,
+  cordonObserved: context.cordonObserved,
   landedAt: context.landedAt,
   released: context.released,
   podCounts: context.podCounts?.tiers,
@@ -161,7 +161,7 @@ describeModel('nodeDrain', {
   harness: nodeDrainHarness,
   inputs: [
     inputOf(fresh),
-    inputOf(foreign),
+    inputOf(unrecognized),
     inputOf(done),
     inputOf(cordoned, { orders: [] }),
     inputOf(reopened, { orders: [] }),
@@ -184,7 +184,7 @@ describeModel('nodeDrain', {
       { output: { _tag: 'Gone' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
-    'xstate.done.actor.markEnded': [
+    'xstate.done.actor.writeEnd': [
       { output: { _tag: 'Written', node: done } },
       { output: { _tag: 'Written', node: abandoned } },
       { output: { _tag: 'Written', node: overdue } },
@@ -194,47 +194,47 @@ describeModel('nodeDrain', {
     ],
   },
   project: (context: NodeDrainContext) => ({
-    node: context.node?.revision,
+    node: context.node?.resourceVersion,
     ...(context.withdrawn ? {} : undecided(context)),
-    mark: context.mark?.ids,
+    annotation: context.annotation?.ids,
     withdrawn: context.withdrawn,
     end: context.end,
     conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
   }),
-  invariant: (snapshot, acts) => {
-    const { mark: own, released, end, node: known }: NodeDrainContext = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+  invariant: (snapshot, actions) => {
+    const { annotation: own, released, end, node: known }: NodeDrainContext = snapshot.context;
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
-    if (acts.includes('evictPods')) {
+    if (actions.includes('evictPods')) {
       expect(own, 'pods were asked before the cordon').not.toBeNull();
       expect(released, 'pods were asked before the barrier').toBe(true);
       expect(known?.paused, 'pods of a paused node were asked').not.toBe(true);
       const cancelled = known !== null && cancelSeen(known, 'reclaim', snapshot.context);
       expect(cancelled, 'pods were asked after a cancel').toBe(false);
     }
-    if (end !== null && !acts.includes('releasePods')) {
-      expect(acts, 'pods were asked after the end').not.toContain('evictPods');
+    if (end !== null && !actions.includes('releasePods')) {
+      expect(actions, 'pods were asked after the end').not.toContain('evictPods');
     }
-    if (acts.includes('invoke:markEnded')) expect(end).not.toBeNull();
-    if (acts.includes('invoke:cordonNode')) {
+    if (actions.includes('invoke:writeEnd')) expect(end).not.toBeNull();
+    if (actions.includes('invoke:cordonNode')) {
       expect(end).toBeNull();
       expect(snapshot.hasTag('acting'), 'Nodes are cordoned in a turn').toBe(true);
     }
     if (snapshot.hasTag('settled') && known !== null && own !== null) {
-      expect(markOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
+      expect(annotationOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
     }
   },
   crash: {
     world: NOWHERE,
     record: (_world: World, { after }): World => {
-      const { node: shown, podCounts: left, refusal, ...rest } = after.context;
+      const { node: current, podCounts: left, refusal, ...rest } = after.context;
       const { leftMs, pausedAll, withdrawn } = rest;
-      return { node: shown, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
+      return { node: current, podCounts: left, refusal, leftMs, pausedAll, withdrawn };
     },
-    restart: ({ node: shown, podCounts: left, refusal, ...world }) => ({
-      input: inputOf(shown ?? fresh, { orders: [], ...world }),
+    restart: ({ node: current, podCounts: left, refusal, ...world }) => ({
+      input: inputOf(current ?? fresh, { orders: [], ...world }),
       events: [
-        ...(shown === null ? [{ type: 'node.vanished' }] : []),
+        ...(current === null ? [{ type: 'node.vanished' }] : []),
         ...(left === null
           ? []
           : [{ type: 'pods.observed', podCounts: left, moved: false, refusal }]),
@@ -243,13 +243,13 @@ describeModel('nodeDrain', {
     }),
     // Whether the end is owed follows from what is true now, and which end it is as well.
     obligations: ({ context }: { context: NodeDrainContext }) => {
-      const key = context.node === null ? undefined : markOf(context.node, 'reclaim');
+      const key = context.node === null ? undefined : annotationOf(context.node, 'reclaim');
       if (key === undefined) return 'nothing';
       if (context.withdrawn) return 'a release';
       if (key.ended !== null) return 'nothing';
       const isOver = context.end !== null ||
-        endOf({ ...context, mark: key, released: true }) !== null;
-      return { ids: key.ids, deadlineMs: key.deadlineMs, owed: isOver ? 'its end' : 'a drain' };
+        endOf({ ...context, annotation: key, released: true }) !== null;
+      return { ids: key.ids, deadlineMs: key.deadlineMs, pending: isOver ? 'its end' : 'a drain' };
     },
   },
   limit: 100_000,

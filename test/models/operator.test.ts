@@ -16,11 +16,11 @@ describeModel('operator', {
     ],
   },
   project: ({ problem }) => ({ problem }),
-  invariant: (snapshot, acts) => {
-    if (acts.includes('startLeading') && !snapshot.matches('leading')) {
+  invariant: (snapshot, actions) => {
+    if (actions.includes('startLeading') && !snapshot.matches('leading')) {
       throw new Error('Roles lead without the lease');
     }
-    if (acts.includes('seekLease') && !snapshot.matches('standby')) {
+    if (actions.includes('seekLease') && !snapshot.matches('standby')) {
       throw new Error('The lease was sought before the caches were complete');
     }
   },

@@ -8,7 +8,7 @@ import type { WriteOutcome } from '../../src/domain/object-write.ts';
 import {
   type DemandFacts,
   pendingRequestWrite,
-  type RequestsStanding,
+  type RequestsStatus,
 } from '../../src/domain/pod-demand/demand-facts.ts';
 import {
   type OwnedRequest,
@@ -19,11 +19,11 @@ import { OWNED_BY_POD, requestName } from '../../src/domain/pod-demand/pod-reque
 import { requestText } from '../../src/domain/pod-demand/request-text.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { podRequestsLayer } from '../../src/effects/pod-requests.ts';
-import type { PodDemandContext } from '../../src/machines/pod-demand-terms.ts';
+import type { PodDemandContext } from '../../src/machines/pod-demand-context.ts';
 import { podDemand } from '../../src/machines/pod-demand.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { podDemandHarness } from './cluster/pod-demand-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const POD: RequestedPod = {
   namespace: 'n',
@@ -44,18 +44,18 @@ interface Traits {
   readonly phase?: string;
   readonly cpu?: string;
   readonly marked?: boolean;
-  readonly revision: string;
+  readonly resourceVersion: string;
 }
 
 const request = (
-  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, revision }: Traits,
+  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, resourceVersion }: Traits,
 ): OwnedRequest => {
   const raw = {
     metadata: {
       name,
       namespace: 'n',
       uid: id,
-      resourceVersion: revision,
+      resourceVersion,
       labels: { [OWNED_BY_POD]: POD.uid },
       ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
     },
@@ -64,38 +64,38 @@ const request = (
   };
   const projection = projectOwnedRequest(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
-const CREATED = request({ revision: '10' });
-const STAMPED = request({ phase: 'Pending', revision: '11' });
+const CREATED = request({ resourceVersion: '10' });
+const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
 /** As another controller made it: another name, no owner, and it asks for something else. */
-const FOREIGN = request({
+const MADE_BY_OTHER = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
   cpu: '2',
   marked: false,
-  revision: '5',
+  resourceVersion: '5',
 });
 const ADOPTED = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
-  revision: '12',
+  resourceVersion: '12',
 });
 
 interface World {
-  readonly standing: RequestsStanding;
+  readonly status: RequestsStatus;
   readonly requests: readonly OwnedRequest[];
 }
 
-const textOf = (standing: RequestsStanding): string => (standing === 'Wanted' ? TEXT : '');
+const textOf = (status: RequestsStatus): string => (status === 'Wanted' ? TEXT : '');
 
-const inputOf = ({ standing, requests }: World) => ({
+const inputOf = ({ status, requests }: World) => ({
   pod: POD,
-  facts: { standing, text: textOf(standing), requests } satisfies DemandFacts,
+  facts: { status, text: textOf(status), requests } satisfies DemandFacts,
   seed: 1,
 });
 
@@ -107,11 +107,11 @@ const actIn = ({ method, path }: KubeCall): string => {
 };
 
 /** The statechart as it lives, down to the requests that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
-      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      Effect.promise(() => invoked.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = podRequestsLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
@@ -126,20 +126,19 @@ const wire = (acts: Acts) => {
 };
 
 /** After a restart the garbage collector has its whole grace again. */
-const observed = (standing: RequestsStanding): RequestsStanding =>
-  standing === 'Overdue' ? 'Gone' : standing;
+const observed = (status: RequestsStatus): RequestsStatus => status === 'Overdue' ? 'Gone' : status;
 
-const pod = (standing: RequestsStanding) => ({ standing, text: textOf(standing) });
-const briefly = ({ key, revision, phase }: OwnedRequest) => [key, revision, phase];
+const pod = (status: RequestsStatus) => ({ status, text: textOf(status) });
+const briefly = ({ key, resourceVersion, phase }: OwnedRequest) => [key, resourceVersion, phase];
 
 describeModel('podDemand', {
   machine: podDemand,
   wire,
   harness: podDemandHarness,
-  inputs: [inputOf({ standing: 'Wanted', requests: [] })],
+  inputs: [inputOf({ status: 'Wanted', requests: [] })],
   events: {
     'pod.observed': [pod('Wanted'), pod('Unwanted'), pod('Gone')],
-    'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: FOREIGN }],
+    'request.observed': [{ request: CREATED }, { request: STAMPED }, { request: MADE_BY_OTHER }],
     'request.vanished': [{ uid: 'r1' }, { uid: 'r2' }],
     'xstate.done.actor.createRequest': [
       { output: { _tag: 'Written', current: CREATED } },
@@ -157,48 +156,48 @@ describeModel('podDemand', {
     'xstate.done.actor.deleteRequest': [{ output: { _tag: 'Absent' } }],
   },
   project: ({ facts, gone, base, attempt, verdict }: PodDemandContext) => ({
-    standing: facts.standing,
+    status: facts.status,
     requests: facts.requests.map(briefly),
     gone: gone.toSorted(),
     base,
     attempt: Math.min(attempt, 5),
     verdict,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts, base } = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, 'two writes of one pod in flight').toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingRequestWrite(POD, facts)).toBeUndefined();
     if (snapshot.matches('absent')) expect(facts.requests).toEqual([]);
-    if (acts.includes('invoke:createRequest')) {
-      expect(facts).toMatchObject({ standing: 'Wanted', requests: [] });
+    if (actions.includes('invoke:createRequest')) {
+      expect(facts).toMatchObject({ status: 'Wanted', requests: [] });
     }
-    if (acts.includes('invoke:deleteRequest')) {
+    if (actions.includes('invoke:deleteRequest')) {
       const others = facts.requests.filter((one: OwnedRequest) => one.uid !== base?.uid);
-      const isExtra = facts.standing === 'Wanted' && others.length > 0;
-      const isNoDemand = facts.standing === 'Unwanted' || facts.standing === 'Overdue';
+      const isExtra = facts.status === 'Wanted' && others.length > 0;
+      const isNoDemand = facts.status === 'Unwanted' || facts.status === 'Overdue';
       expect(isExtra || isNoDemand, 'the only request of a wanted pod stays').toBe(true);
     }
-    if (acts.includes('invoke:stampRequest')) {
+    if (actions.includes('invoke:stampRequest')) {
       expect(facts.requests.find((one: OwnedRequest) => one.uid === base?.uid)?.phase).toBe('');
     }
   },
   crash: {
-    world: { standing: 'Wanted', requests: [] } satisfies World as World,
+    world: { status: 'Wanted', requests: [] } satisfies World as World,
     record: (world: World, { event, before, after }): World => {
       const { facts } = after.context;
-      if (event.type === 'pod.observed') return { ...world, standing: observed(facts.standing) };
+      if (event.type === 'pod.observed') return { ...world, status: observed(facts.status) };
       return before === after ? world : { ...world, requests: facts.requests };
     },
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
-      const standing = observed(context.facts.standing);
-      const owed = pendingRequestWrite(POD, { ...context.facts, standing });
+      const status = observed(context.facts.status);
+      const pending = pendingRequestWrite(POD, { ...context.facts, status });
       return {
-        standing,
-        write: owed?.write,
-        about: owed?.request?.uid,
+        status,
+        write: pending?.write,
+        about: pending?.request?.uid,
         remain: context.facts.requests.length,
       };
     },

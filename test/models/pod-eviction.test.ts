@@ -5,7 +5,7 @@ import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
-import { evictionsLayer } from '../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../src/effects/pod-eviction-api.ts';
 import {
   AnswerLost,
   type KubeAnswer,
@@ -16,7 +16,7 @@ import { Writes } from '../../src/effects/writes.ts';
 import { podEviction, type PodEvictionContext } from '../../src/machines/pod-eviction.ts';
 import { refusal } from '../support/drains/eviction-refusals.ts';
 import { podEvictionHarness } from './cluster/pod-eviction-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const facts = (more: Partial<PodFacts> = {}): PodFacts => ({
   terminating: false,
@@ -91,12 +91,12 @@ const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>>
 };
 
 /** The statechart as it lives, down to the request that it sends. */
-const wire = (acts: Acts) => {
-  const layer = evictionsLayer(silentTelemetry).pipe(
+const wire = (invoked: InvokedActors) => {
+  const layer = podEvictionApiLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
       send: (_writeClass, call) =>
         Effect.flatMap(
-          Effect.promise(() => acts.perform<EvictionOutcome>('evictPod', call)),
+          Effect.promise(() => invoked.perform<EvictionOutcome>('evictPod', call)),
           ({ _tag }) => {
             const answer = ANSWERS[_tag];
             return '_tag' in answer ? Effect.fail(answer) : Effect.succeed(answer);
@@ -119,7 +119,7 @@ const seen = (world: World, now: PodFacts): PodFacts | null =>
   world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
 
 /** What is still owed to the pod, from what anybody can see. */
-const owed = (world: World): string => {
+const pending = (world: World): string => {
   if (world.facts === null) return 'nothing';
   if (world.facts.terminating) return 'its end';
   return world.wanted ? 'an eviction' : 'nothing';
@@ -158,9 +158,9 @@ describeModel('podEviction', {
     asked: context.asked,
     gone: ENDS.has(context.outcome?._tag),
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts: now, released, vanished } = snapshot.context;
-    const calls = acts.filter((act) => act === 'invoke:evictPod').length;
+    const calls = actions.filter((act) => act === 'invoke:evictPod').length;
     expect(calls, 'two calls for one pod at a time').toBeLessThanOrEqual(1);
     if (calls === 1) {
       expect(now.terminating, 'a terminating pod was asked').toBe(false);
@@ -169,8 +169,8 @@ describeModel('podEviction', {
       expect(now.need._tag, 'a pod under two budgets was asked').not.toBe('Blocked');
     }
     if (snapshot.matches('queued')) expect(now.need._tag).toBe('One');
-    const begins = acts.includes('awaitDispatch') ? 1 : 0;
-    expect(begins === 1 && acts.includes('invoke:evictPod'), 'a slot was jumped').toBe(false);
+    const begins = actions.includes('awaitDispatch') ? 1 : 0;
+    expect(begins === 1 && actions.includes('invoke:evictPod'), 'a slot was jumped').toBe(false);
   },
   crash: {
     world: { facts: null, wanted: true } satisfies World,
@@ -196,15 +196,15 @@ describeModel('podEviction', {
           return world;
       }
     },
-    restart: ({ facts: shown, wanted }) => ({
-      input: inputOf(shown ?? facts()),
+    restart: ({ facts: current, wanted }) => ({
+      input: inputOf(current ?? facts()),
       events: [
-        ...(shown === null ? [{ type: 'pod.vanished' }] : []),
+        ...(current === null ? [{ type: 'pod.vanished' }] : []),
         ...(wanted ? [] : [{ type: 'eviction.released' }]),
       ],
     }),
     obligations: ({ context }) =>
-      owed({
+      pending({
         facts: context.vanished || ENDS.has(context.outcome?._tag)
           ? null
           : { ...context.facts, terminating: context.facts.terminating || context.accepted },

@@ -1,10 +1,8 @@
 /** One reclaim instruction, walked through every configuration. */
-import { ManagedRuntime } from 'effect';
-import { Layer } from 'effect';
 import { expect } from 'vitest';
 import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
 import {
-  type EntryStage,
+  type EntryPhase,
   nodesStarted,
   type ReclaimEntry,
 } from '../../src/domain/drain/reclaim-entry.ts';
@@ -12,13 +10,13 @@ import {
   reclaimInstruction,
   type ReclaimInstructionContext,
 } from '../../src/machines/reclaim-instruction.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const entry = (
   machine: string,
-  stage: EntryStage,
-  counted = stage === 'Cordoned',
-): ReclaimEntry => ({ machine, node: stage === 'Unseen' ? '' : `n-${machine}`, stage, counted });
+  phase: EntryPhase,
+  counted = phase === 'Cordoned',
+): ReclaimEntry => ({ machine, node: phase === 'Unseen' ? '' : `n-${machine}`, phase, counted });
 
 const inputOf = (
   entries: readonly ReclaimEntry[],
@@ -30,14 +28,14 @@ interface World {
   readonly cordoned: readonly string[];
 }
 
-const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
-  entries.filter(({ stage }) => stage === 'Cordoned').map(({ machine }) => machine);
+const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
+  entries.filter(({ phase }) => phase === 'Cordoned').map(({ machine }) => machine);
 
 /** The statechart as it lives, down to the outbox. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const ignore = (): void => {};
-  return provideReclaim(ManagedRuntime.make(Layer.empty), {
-    queueAck: (ack) => acts.perform<boolean>('queueAck', ack),
+  return provideReclaim({
+    queueAck: (ack) => invoked.perform<boolean>('queueAck', ack),
     releaseEvictions: ignore,
     recordUnseen: ignore,
     recordNeverSeen: ignore,
@@ -64,11 +62,11 @@ describeModel('reclaimInstruction', {
     ],
     'xstate.done.actor.queueAck': [{ output: true }, { output: false }],
   },
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { started, entries, ackPending }: ReclaimInstructionContext = snapshot.context;
-    if (acts.includes('invoke:queueAck')) {
+    if (actions.includes('invoke:queueAck')) {
       expect(ackPending, 'an ack that nobody waits for').toBe(true);
-      expect(acts.includes('releaseEvictions') || started !== null).toBe(true);
+      expect(actions.includes('releaseEvictions') || started !== null).toBe(true);
     }
     if (started !== null) {
       expect(started, 'a node is counted before its cordon').toBeLessThanOrEqual(
@@ -77,16 +75,16 @@ describeModel('reclaimInstruction', {
     }
     if (snapshot.matches('settled')) {
       expect(ackPending, 'an ack is still owed').toBe(false);
-      expect(entries.every(({ stage }) => stage === 'Ended')).toBe(true);
+      expect(entries.every(({ phase }) => phase === 'Ended')).toBe(true);
     }
   },
   crash: {
     world: { cordoned: [] } satisfies World,
-    record: (_world: World, { after }): World => ({ cordoned: owedBy(after.context.entries) }),
+    record: (_world: World, { after }): World => ({ cordoned: cordonedIn(after.context.entries) }),
     restart: ({ cordoned }) => ({
       input: inputOf(cordoned.map((machine) => entry(machine, 'Cordoned')), { leftMs: 0 }),
       events: [],
     }),
-    obligations: ({ context }) => owedBy(context.entries),
+    obligations: ({ context }) => cordonedIn(context.entries),
   },
 });

@@ -7,9 +7,9 @@ describeModel('reclaimRecovery', {
   machine: reclaimRecovery,
   inputs: [undefined],
   events: {},
-  invariant: (snapshot, acts) => {
-    expect(acts.includes('recoverReclaims'), 'only a complete replay recovers').toBe(
-      acts.length > 0 && snapshot.matches('recovered'),
+  invariant: (snapshot, actions) => {
+    expect(actions.includes('recoverReclaims'), 'only a complete replay recovers').toBe(
+      actions.length > 0 && snapshot.matches('recovered'),
     );
   },
 });

@@ -8,25 +8,25 @@ import { machineId } from '../../src/domain/ids.ts';
 import { endsObject } from '../../src/domain/machine-phase.ts';
 import type { NodeLink } from '../../src/domain/node-link.ts';
 import type { WriteOutcome } from '../../src/domain/object-write.ts';
-import type { HoldingFact } from '../../src/domain/shown-phase.ts';
+import type { HoldingFact } from '../../src/domain/object-phase.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   pendingWrite,
   phaseOf,
   projectUpcomingNode,
   reportOf,
-  standingOf,
   UNBOUND,
   type UpcomingNodeProjection,
 } from '../../src/domain/upcoming-node.ts';
 import { Cordons } from '../../src/effects/cordons.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';
 import { upcomingNodesLayer } from '../../src/effects/upcoming-nodes.ts';
-import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-terms.ts';
+import type { UpcomingNodeContext } from '../../src/machines/upcoming-node-context.ts';
 import { upcomingNode } from '../../src/machines/upcoming-node.ts';
 import { answeringApi, answerOf } from '../support/api/fake-api.ts';
 import { upcomingNodeHarness } from './cluster/upcoming-node-harness.ts';
-import { type Acts, describeModel } from './model.ts';
+import { describeModel, type InvokedActors } from './model.ts';
 
 const frame = (state: MachineState): MachineObservation => ({
   machineId: machineId('m1'),
@@ -68,7 +68,7 @@ const current = (phase: string, cpu = '1', nodeName = ''): UpcomingNodeProjectio
   };
   const projection = projectUpcomingNode(raw);
   if (projection === undefined) throw new Error('No projection');
-  served.set(projection.revision, raw);
+  served.set(projection.resourceVersion, raw);
   return projection;
 };
 
@@ -97,8 +97,8 @@ interface World {
   readonly drain: HoldingFact | null;
 }
 
-const shardAfter = ({ standing }: MachineReport): World['shard'] =>
-  standing === null || endsObject(standing) ? 'Unbound' : 'Configured';
+const shardAfter = ({ phase }: MachineReport): World['shard'] =>
+  phase === null || endsObject(phase) ? 'Unbound' : 'Configured';
 
 const inputOf = (object: UpcomingNodeProjection | null, report: MachineReport | null = null) => ({
   machineId: 'm1',
@@ -120,11 +120,11 @@ const NO_CORDONS = Layer.succeed(Cordons, {
 });
 
 /** The statechart as it lives, down to the requests that it sends. */
-const wire = (acts: Acts) => {
+const wire = (invoked: InvokedActors) => {
   const api = answeringApi((call) =>
     Effect.flatMap(
-      Effect.promise(() => acts.perform<Outcome>(actIn(call), call)),
-      (outcome) => answerOf(outcome, (revision) => served.get(revision)),
+      Effect.promise(() => invoked.perform<Outcome>(actIn(call), call)),
+      (outcome) => answerOf(outcome, (resourceVersion) => served.get(resourceVersion)),
     )
   );
   const layer = upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }).pipe(
@@ -137,7 +137,7 @@ const wire = (acts: Acts) => {
     {
       inFlight: (write) => write,
       releaseNode: (name) =>
-        Effect.promise(() => acts.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
+        Effect.promise(() => invoked.perform<WriteOutcome<NodeLink>>('releaseNode', name)),
     },
   );
 };
@@ -159,7 +159,9 @@ describeModel('upcomingNode', {
       { current: current('Ready') },
       { current: current('Ready', '2') },
     ],
-    'object.vanished': [{ last: current('Ready') }, { last: { uid: 'another', revision: 'r' } }],
+    'object.vanished': [{ last: current('Ready') }, {
+      last: { uid: 'another', resourceVersion: 'r' },
+    }],
     'node.observed': [{ node: releasable }],
     'drain.observed': [{ drain: FAILED }, { drain: null }],
     'xstate.done.actor.createObject': [
@@ -183,8 +185,10 @@ describeModel('upcomingNode', {
   },
   project: ({ facts, base, attempt, verdict, newest, readyRecorded }: UpcomingNodeContext) => ({
     base,
-    reported: facts.reported && [facts.reported.standing, facts.reported.state],
-    current: facts.current === null ? null : [facts.current.revision, facts.current.nodeName],
+    reported: facts.reported && [facts.reported.phase, facts.reported.state],
+    current: facts.current === null
+      ? null
+      : [facts.current.resourceVersion, facts.current.nodeName],
     node: facts.node && [facts.node.held, facts.node.releasable],
     drain: facts.drain,
     newest,
@@ -192,17 +196,17 @@ describeModel('upcomingNode', {
     attempt: Math.min(attempt, 5),
     verdict,
   }),
-  invariant: (snapshot, acts) => {
+  invariant: (snapshot, actions) => {
     const { facts } = snapshot.context;
-    const begun = acts.filter((act) => act.startsWith('invoke:'));
+    const begun = actions.filter((action) => action.startsWith('invoke:'));
     expect(begun.length, WRITTEN_TWICE).toBeLessThanOrEqual(1);
     if (begun.length > 0) expect(snapshot.hasTag('acting'), 'writes need a turn').toBe(true);
     if (snapshot.hasTag('settled')) expect(pendingWrite('m1', facts)).toBeUndefined();
-    if (acts.includes('invoke:createObject')) expect(facts.current).toBeNull();
-    if (acts.includes('invoke:deleteObject')) {
-      expect(standingOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
+    if (actions.includes('invoke:createObject')) expect(facts.current).toBeNull();
+    if (actions.includes('invoke:deleteObject')) {
+      expect(machinePhaseOf(facts), 'only what ended is deleted').toSatisfy(endsObject);
     }
-    if (acts.includes('invoke:releaseNode')) {
+    if (actions.includes('invoke:releaseNode')) {
       expect(facts.node, 'only who ended and serves again').toMatchObject({ releasable: true });
       expect(facts.reported?.servesAgain).toBe(true);
     }
@@ -211,7 +215,7 @@ describeModel('upcomingNode', {
       const back = ['Ready', 'Registered', 'Draining'];
       if (facts.drain === null) expect(back, 'moved back by a frame').not.toContain(phaseOf(facts));
     }
-    if (acts.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
+    if (actions.includes('recordNodeReady')) expect(facts.node?.ready).toBe(true);
   },
   crash: {
     world: { current: null, node: null, shard: 'Silent', drain: null } satisfies World as World,
@@ -244,10 +248,10 @@ describeModel('upcomingNode', {
     }),
     obligations: ({ context }: { context: UpcomingNodeContext }) => {
       const { facts } = context;
-      const standing = standingOf(facts);
+      const machinePhase = machinePhaseOf(facts);
       const phase = phaseOf(facts);
       if (facts.reported === null) return facts.current === null ? 'nothing' : { phase };
-      if (standing === null || endsObject(standing)) {
+      if (machinePhase === null || endsObject(machinePhase)) {
         return { object: facts.current === null ? 'absent' : 'to be deleted' };
       }
       const release = facts.reported.servesAgain && facts.node?.releasable === true;

@@ -43,7 +43,7 @@ export interface SiteOptions {
   readonly providerDrainMs: number;
   /** Number of machines at the first start. */
   readonly machines?: number;
-  readonly pace?: ControllerTiming;
+  readonly timing?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;
   /** False: no machine joins, only its frames are sent. */
   readonly makesNodes?: boolean;
@@ -117,7 +117,7 @@ export const embeddedSite = (
     cluster,
     time,
     random: chance.unit,
-    timing: siteOptions.pace ?? DEFAULT_TIMING,
+    timing: siteOptions.timing ?? DEFAULT_TIMING,
   });
   const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);

@@ -148,7 +148,7 @@ const rest = async (state: WorldState): Promise<void> => {
   state.log.note('EPILOGUE');
   await epilogue(state);
   await state.pass(CALM_MS);
-  state.judge();
+  state.check();
 };
 
 /** Runs the world of a plan, with additional invariants. */

@@ -94,7 +94,7 @@ export const worldState = (
   interceptor: RequestInterceptor = passEveryRequest,
 ) => {
   const time = watchedTime(() =>
-    bench.broken('time advances', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
+    bench.broken('time goes on', `more than ${TIMERS_AT_ONCE_MAX} timers at one moment`)
   );
   const log = eventLog(time);
   const site = embeddedSite(siteOptions, time);
@@ -169,7 +169,7 @@ export const worldState = (
       await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
     /** Runs the final checks of the invariants, unless one is violated. */
-    judge: (): void => {
+    check: (): void => {
       if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },
   };

@@ -212,15 +212,8 @@ const tooLongFunctions = (file: SourceFile): readonly Violation[] =>
     )
     : [];
 
-/** Being rewritten; an entry goes with its last long function, and none is added. */
-const STILL_LONG: ReadonlySet<string> = new Set([
-  'packages/stand-in-fleet/src/inventory.ts',
-  'src/actors/capacity-requests/pod-index.ts',
-  'src/actors/node-drains/drain-pods.ts',
-]);
-
 const tooLongWithNested = (file: SourceFile): readonly Violation[] =>
-  isSource(file) && !STILL_LONG.has(file.path)
+  isSource(file)
     ? definitions(file).filter(({ lines }) => lines > NESTED_LINES_MAX).map((found) =>
       one(file, lineAt(file.code, found.start), [
         `A function has ${found.lines} lines with those inside of it; ${NESTED_LINES_MAX} are the ` +

@@ -9,63 +9,11 @@ import { readdirSync } from 'node:fs';
 import { lineAt, PROJECT, type Rule, type SourceFile, type Violation } from './source-file.ts';
 import { RETIRED_NAMES } from './retired-names.ts';
 
-/**
- * Folders and files whose names are not renamed yet. Remove an entry when its names are replaced:
- * `test/vocabulary.test.ts` fails for an entry without a retired name.
- */
-export const NOT_YET_RENAMED: readonly string[] = [
-  'packages/embedded-kubernetes/src/faults.ts',
-  'packages/embedded-kubernetes/src/tables/core-tables.ts',
-  'packages/embedded-kubernetes/src/verbs/evicting.ts',
-  'packages/embedded-kubernetes/src/verbs/label-query.ts',
-  'packages/embedded-kubernetes/test/repeated-runs.test.ts',
-  'packages/embedded-kubernetes/test/schema-rules.test.ts',
-  'packages/go-template/src/builtins.ts',
-  'packages/go-template/src/directive-fields.ts',
-  'packages/stand-in-fleet/src/script-routes.ts',
-  'packages/stand-in-fleet/test/simulated-time.ts',
-  'src/actors',
-  'src/domain',
-  'src/effects',
-  'src/machines',
-  'src/observability/actor-board.ts',
-  'src/streams',
-  'src/view/drain-owner.ts',
-  'src/view/drain-recount.ts',
-  'src/view/drain-status.ts',
-  'src/view/explain-node.ts',
-  'src/view/explain-pod.ts',
-  'test/bench/cluster.ts',
-  'test/bench/session.ts',
-  'test/contract',
-  'test/integration',
-  'test/models',
-  'test/simulation/embedded-site.ts',
-  'test/simulation/event-log.ts',
-  'test/simulation/plan-runner.ts',
-  'test/simulation/scenarios/drain-scene.ts',
-  'test/support/actors',
-  'test/support/api',
-  'test/support/demand',
-  'test/support/drains',
-  'test/support/fleet',
-  'test/unit/actors',
-  'test/unit/architecture/call-trace.test.ts',
-  'test/unit/domain',
-  'test/unit/drain',
-  'test/unit/effects',
-  'test/unit/pods',
-  'test/unit/proto/two-readings.test.ts',
-  'test/unit/session',
-  'test/unit/streams',
-  'tools/rules',
-  'tools/rules-docs.ts',
-];
-
 /** Names that libraries, Kubernetes or users gave, and that therefore stay. */
 const GIVEN = new Set([
   'controllerRevision', // a kind of Kubernetes
   'revisionHistoryLimit', // a field of a Deployment
+  'sleep', // a method of Effect's Clock
   'stageTimestamp', // a field of an audit event
   'takeUntil', // RxJS
   'takeWhile', // RxJS
@@ -164,13 +112,6 @@ const inCode = (file: SourceFile): readonly Violation[] => {
   );
 };
 
-/** True for the entry itself, and for what lies in it when it is a folder. */
-export const isIn = (path: string, entry: string): boolean =>
-  path === entry || path.startsWith(`${entry}/`);
-
-const isNotYetRenamed = (path: string): boolean =>
-  NOT_YET_RENAMED.some((entry) => isIn(path, entry));
-
 /** Every retired name of a file, wherever it lies. */
 export const retiredNames = (file: SourceFile): readonly Violation[] => [
   ...inPath(file.path),
@@ -187,9 +128,7 @@ export const retiredFileNames = (): readonly Violation[] =>
       readdirSync(`${PROJECT}${folder}`, { recursive: true, encoding: 'utf8' })
         .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
     )
-    .filter((path) =>
-      !/node_modules|^docs\/lifecycles|\.tsx?$/.test(path) && !isNotYetRenamed(path)
-    )
+    .filter((path) => !/node_modules|^docs\/lifecycles|\.tsx?$/.test(path))
     .flatMap(inPath);
 
 /** A name that has the retired word, as an author would write it. */
@@ -220,7 +159,7 @@ export const PLANTED_NAMES: readonly {
 export const VOCABULARY_RULES: readonly Rule[] = [
   {
     title: 'no name has a retired word',
-    check: (file) => isNotYetRenamed(file.path) ? [] : retiredNames(file),
+    check: retiredNames,
     planted: planted('doorkeeper'),
   },
 ];

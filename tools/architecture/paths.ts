@@ -5,8 +5,8 @@
 import type { Exchange } from './call-trace.ts';
 import type { RecordedRun } from './recorded-run.ts';
 
-/** Over its budget, a path fails the check; until then the numbers are only printed. */
-export const ENFORCED = false;
+/** Over its budget, a path fails the check. */
+export const ENFORCED = true;
 
 /** One path. */
 export interface PathDefinition {

@@ -2,7 +2,7 @@
 import type { Rule, RuleChapter } from './rule.ts';
 
 /** A rule that is shown by every test whose title begins with its number. */
-const rule = (id: string, says: string): Rule => ({ id, says, shownBy: [`${id}:`] });
+const rule = (id: string, text: string): Rule => ({ id, text, testedBy: [`${id}:`] });
 
 const cordons: RuleChapter = {
   title: 'Drains: cordons and their owners',
@@ -77,10 +77,10 @@ const instructions: RuleChapter = {
     ),
     {
       id: 'DR-15',
-      says: 'Only the holder of the Lease writes; no request leaves after the renew deadline. On ' +
+      text: 'Only the holder of the Lease writes; no request leaves after the renew deadline. On ' +
         'SIGTERM nothing new is sent, the answers of evictions under way are awaited for at most ' +
         '15 s, and then the lease is released. Losing the lease makes a candidate again.',
-      shownBy: ['DR-15'],
+      testedBy: ['DR-15'],
     },
     rule(
       'DR-16',
@@ -160,7 +160,7 @@ const budgets: RuleChapter = {
   ],
 };
 
-const shown: RuleChapter = {
+const reporting: RuleChapter = {
   title: 'Drains: what is shown, and what it costs',
   intro: 'For people who watch, and for the API server.',
   rules: [
@@ -208,5 +208,5 @@ export const drainChapters: readonly RuleChapter[] = [
   instructions,
   pods,
   budgets,
-  shown,
+  reporting,
 ];

@@ -7,10 +7,10 @@ const pods: RuleChapter = {
   rules: [
     {
       id: 'POD-01',
-      says:
+      text:
         'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
-      shownBy: [
+      testedBy: [
         'test/unit/pods/pod-demands.test.ts',
         'pods: every sequence ends with exactly one request',
         'of 10,000 of which 5,000 finish',
@@ -18,11 +18,11 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-02',
-      says:
+      text:
         'A request asks for what its pod requires: node selector, first term of required affinity, ' +
         'co-location, hard spread, priority and penalties; pods of DaemonSets and mirror pods are ' +
         'no demand; what cannot be said is left out with a Warning.',
-      shownBy: [
+      testedBy: [
         'test/unit/domain/pod-demand/pod-request.test.ts',
         'test/integration/pod-demand-cases.test.ts',
         'pods of DaemonSets, mirror pods and finished pods',
@@ -30,53 +30,53 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-03',
-      says: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
+      text: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
         'overhead and pod-level resources included, and what a resize in place has granted.',
-      shownBy: [
+      testedBy: [
         'a node of exactly the computed size takes the pod',
         'a pod that is resized in place takes as much',
       ],
     },
     {
       id: 'POD-04',
-      says: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
+      text: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
         'on no other.',
-      shownBy: ['the nodes whose labels satisfy the requirements'],
+      testedBy: ['the nodes whose labels satisfy the requirements'],
     },
     {
       id: 'POD-05',
-      says: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
+      text: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
         'one.',
-      shownBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
+      testedBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
     },
     {
       id: 'POD-06',
-      says: 'A request that another controller made for the pod is adopted; extras are deleted.',
-      shownBy: ['requests of another controller are adopted'],
+      text: 'A request that another controller made for the pod is adopted; extras are deleted.',
+      testedBy: ['requests of another controller are adopted'],
     },
     {
       id: 'POD-07',
-      says: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
+      text: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
         'no demand.',
-      shownBy: ['namespaces and pods that selectors leave out'],
+      testedBy: ['namespaces and pods that selectors leave out'],
     },
     {
       id: 'POD-08',
-      says: 'A pod costs at most two writes, and a deletion when it finishes.',
-      shownBy: ['of 10,000 of which 5,000 finish'],
+      text: 'A pod costs at most two writes, and a deletion when it finishes.',
+      testedBy: ['of 10,000 of which 5,000 finish'],
     },
     {
       id: 'POD-09',
-      says: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
-      shownBy: ['make one request a pod between them'],
+      text: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
+      testedBy: ['make one request a pod between them'],
     },
     {
       id: 'POD-10',
-      says:
+      text:
         'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
         'the shard nothing before the pods that it finds without a request have theirs, or a ' +
         'minute is over.',
-      shownBy: [
+      testedBy: [
         '100 of a ReplicaSet, one by one',
         '100 of a ReplicaSet at once',
         'test/unit/pods/initial-requests.test.ts',
@@ -84,9 +84,9 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-11',
-      says: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
+      text: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
         'nobody else doing anything.',
-      shownBy: ['runs pods that fit nowhere'],
+      testedBy: ['runs pods that fit nowhere'],
     },
   ],
 };

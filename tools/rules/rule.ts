@@ -6,8 +6,8 @@
  */
 export interface Rule {
   readonly id: string;
-  readonly says: string;
-  readonly shownBy: readonly string[];
+  readonly text: string;
+  readonly testedBy: readonly string[];
 }
 
 /** Rules that belong together. */

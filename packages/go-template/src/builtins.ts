@@ -156,8 +156,10 @@ const escaper = (escape: (bytes: ByteString) => ByteString): Builtin => ({
   parameters: [],
   variadic: 'any',
   call: (operands, meter) => {
-    const shown = operands.map((operand) => concrete(operand).kind === 'none' ? MISSING : operand);
-    const escaped = escape(sprint(shown, meter));
+    const printable = operands.map((operand) =>
+      concrete(operand).kind === 'none' ? MISSING : operand
+    );
+    const escaped = escape(sprint(printable, meter));
     meter.charge(escaped.length);
     return stringValue(escaped);
   },

@@ -78,9 +78,9 @@ export const stringField = (text: ByteString, directive: Directive): ByteString 
 
 /** `%q` of a string. */
 export const quotedField = (text: ByteString, directive: Directive): ByteString => {
-  const shown = truncated(text, directive);
-  if (directive.sharp && canBackquote(shown)) return padded(`\`${shown}\``, directive);
-  return padded(quote(shown, directive.plus ? 'ascii' : 'unicode'), directive);
+  const printed = truncated(text, directive);
+  if (directive.sharp && canBackquote(printed)) return padded(`\`${printed}\``, directive);
+  return padded(quote(printed, directive.plus ? 'ascii' : 'unicode'), directive);
 };
 
 const hexByte = (byte: number, capital: boolean): string => {
@@ -102,8 +102,8 @@ export const bytesField = (
     { length },
     (_, at) => hexByte(text.charCodeAt(at), capital),
   );
-  const shown = space ? parts.map((part) => prefix + part).join(' ') : prefix + parts.join('');
-  return padded(shown, directive);
+  const printed = space ? parts.map((part) => prefix + part).join(' ') : prefix + parts.join('');
+  return padded(printed, directive);
 };
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, O: 8, x: 16, X: 16 };
@@ -124,8 +124,8 @@ export const integerField = (value: bigint, verb: string, directive: Directive):
   const bare = (negative ? -value : value).toString(BASES[verb] ?? 10);
   const digits = (verb === 'X' ? bare.toUpperCase() : bare).padStart(zeros, '0');
   const sign = negative ? '-' : plus ? '+' : space ? ' ' : '';
-  const shown = sign + integerPrefix(digits, verb, directive) + digits;
-  return padded(shown, withoutZeros(directive));
+  const printed = sign + integerPrefix(digits, verb, directive) + digits;
+  return padded(printed, withoutZeros(directive));
 };
 
 const runeOf = (value: bigint): number =>
@@ -143,11 +143,11 @@ export const quotedRuneField = (value: bigint, directive: Directive): ByteString
 export const unicodeField = (value: bigint, directive: Directive): ByteString => {
   const digits = BigInt.asUintN(64, value).toString(16).toUpperCase();
   const code = `U+${digits.padStart(Math.max(directive.precision ?? 0, 4), '0')}`;
-  const shown = directive.sharp && value >= 0n && value <= BigInt(MAX_RUNE) &&
+  const printed = directive.sharp && value >= 0n && value <= BigInt(MAX_RUNE) &&
       isPrintable(Number(value))
     ? `${code} '${encodeRune(Number(value))}'`
     : code;
-  return padded(shown, withoutZeros(directive));
+  return padded(printed, withoutZeros(directive));
 };
 
 interface FloatVerb {
@@ -195,8 +195,8 @@ export const floatField = (value: number, verb: string, directive: Directive): B
   const sign = negative ? '-' : plus ? '+' : space ? ' ' : '';
   if (!Number.isFinite(value)) {
     // An infinity always shows its sign.
-    const shown = sign === '' && !Number.isNaN(value) ? '+' : sign;
-    return padded(shown + unsigned, withoutZeros(directive));
+    const printed = sign === '' && !Number.isNaN(value) ? '+' : sign;
+    return padded(printed + unsigned, withoutZeros(directive));
   }
   const cased = capital ? unsigned.toUpperCase() : unsigned;
   const digits = directive.sharp && form !== 'b'

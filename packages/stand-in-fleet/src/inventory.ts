@@ -39,183 +39,188 @@ export interface InventoryOptions {
   readonly changed: MachineChanged;
 }
 
-/** The fleet's machines. */
-export interface Inventory {
-  readonly size: () => number;
-  readonly get: (id: string) => FleetMachine | undefined;
-  readonly values: () => Iterable<FleetMachine>;
-  readonly kinds: () => Iterable<MachineKind>;
-  /** Free machines of a kind, in the order in which they became free. */
-  readonly free: (kind: MachineKind, state: 'IDLE' | 'SPECULATIVE') => ReadonlySet<string>;
-  readonly boundTo: (cluster: string) => ReadonlySet<string>;
-  /** Takes a machine in without reporting a change: it was there before. */
-  readonly restore: (machine: FleetMachine) => void;
-  /** Takes a machine in, or puts it where a script wants it. */
-  readonly put: (machine: FleetMachine) => void;
-  readonly remove: (id: string) => void;
-  /** Starts the statecharts of restored machines that have something to do. */
-  readonly activate: () => void;
-  readonly bind: (id: string, cluster: string, need: string) => void;
-  readonly reassign: (id: string, need: string) => void;
-  readonly send: (id: string, event: MachineEvent) => void;
-  readonly stop: () => void;
-}
-
 const UNALLOCATED: ReadonlySet<FleetMachineState> = new Set(['IDLE', 'SPECULATIVE']);
-
-/** Sets by key that vanish when they are empty. */
-interface SetsByKey {
-  readonly of: (key: string) => ReadonlySet<string>;
-  readonly add: (key: string, member: string) => void;
-  readonly remove: (key: string, member: string) => void;
-}
-
 const NOTHING: ReadonlySet<string> = new Set();
 
-const setsByKey = (): SetsByKey => {
-  const sets = new Map<string, Set<string>>();
-  return {
-    of: (key) => sets.get(key) ?? NOTHING,
-    add: (key, member) => {
-      const set = sets.get(key) ?? new Set();
-      sets.set(key, set.add(member));
-    },
-    remove: (key, member) => {
-      const set = sets.get(key);
-      set?.delete(member);
-      if (set?.size === 0) sets.delete(key);
-    },
-  };
-};
+/** Sets by key that vanish when they are empty. */
+class SetsByKey {
+  readonly #sets = new Map<string, Set<string>>();
+
+  of(key: string): ReadonlySet<string> {
+    return this.#sets.get(key) ?? NOTHING;
+  }
+
+  add(key: string, member: string): void {
+    const set = this.#sets.get(key) ?? new Set();
+    this.#sets.set(key, set.add(member));
+  }
+
+  remove(key: string, member: string): void {
+    const set = this.#sets.get(key);
+    set?.delete(member);
+    if (set?.size === 0) this.#sets.delete(key);
+  }
+}
 
 const freeKey = ({ kind, state }: Pick<FleetMachine, 'kind' | 'state'>): string =>
   `${state} ${kind.key}`;
 
 /** Records and their indexes; independent of statecharts. */
-const machineRecords = () => {
-  const records = new Map<string, FleetMachine>();
-  const kinds = new Map<string, MachineKind>();
-  const free = setsByKey();
-  const bound = setsByKey();
+class MachineRecords {
+  readonly #records = new Map<string, FleetMachine>();
+  readonly #kinds = new Map<string, MachineKind>();
+  readonly #free = new SetsByKey();
+  readonly #bound = new SetsByKey();
 
-  const unindex = (machine: FleetMachine): void => {
-    if (machine.cluster !== '') bound.remove(machine.cluster, machine.id);
-    if (UNALLOCATED.has(machine.state)) free.remove(freeKey(machine), machine.id);
-  };
-  const index = (machine: FleetMachine): void => {
-    kinds.set(machine.kind.key, machine.kind);
-    if (machine.cluster !== '') bound.add(machine.cluster, machine.id);
-    if (UNALLOCATED.has(machine.state) && !machine.held) free.add(freeKey(machine), machine.id);
-  };
-  return {
-    records,
-    kinds,
-    free,
-    bound,
-    set: (machine: FleetMachine): FleetMachine | undefined => {
-      const before = records.get(machine.id);
-      if (before !== undefined) unindex(before);
-      const kind = kinds.get(machine.kind.key) ?? machine.kind;
-      const kept = kind === machine.kind ? machine : { ...machine, kind };
-      records.set(machine.id, kept);
-      index(kept);
-      return before;
-    },
-    delete: (id: string): FleetMachine | undefined => {
-      const before = records.get(id);
-      if (before !== undefined) unindex(before);
-      records.delete(id);
-      return before;
-    },
-  };
-};
+  get size(): number {
+    return this.#records.size;
+  }
 
-/** An inventory without machines. */
-export const inventory = ({ time, timing, changed }: InventoryOptions): Inventory => {
-  const { records, kinds, free, bound, ...indexed } = machineRecords();
-  const actors = new Map<string, Actor<typeof fleetMachine>>();
-  const clock = machineClock(time);
+  get(id: string): FleetMachine | undefined {
+    return this.#records.get(id);
+  }
 
-  const retire = (id: string): void => {
-    actors.get(id)?.stop();
-    actors.delete(id);
+  values(): Iterable<FleetMachine> {
+    return this.#records.values();
+  }
+
+  kinds(): Iterable<MachineKind> {
+    return this.#kinds.values();
+  }
+
+  free(kind: MachineKind, state: 'IDLE' | 'SPECULATIVE'): ReadonlySet<string> {
+    return this.#free.of(freeKey({ kind, state }));
+  }
+
+  boundTo(cluster: string): ReadonlySet<string> {
+    return this.#bound.of(cluster);
+  }
+
+  /** Gives the record that it replaces. */
+  set(machine: FleetMachine): FleetMachine | undefined {
+    const before = this.#records.get(machine.id);
+    if (before !== undefined) this.#unindex(before);
+    const kind = this.#kinds.get(machine.kind.key) ?? machine.kind;
+    const kept = kind === machine.kind ? machine : { ...machine, kind };
+    this.#records.set(machine.id, kept);
+    this.#index(kept);
+    return before;
+  }
+
+  /** Gives the record that was there. */
+  delete(id: string): FleetMachine | undefined {
+    const before = this.#records.get(id);
+    if (before !== undefined) this.#unindex(before);
+    this.#records.delete(id);
+    return before;
+  }
+
+  #unindex(machine: FleetMachine): void {
+    if (machine.cluster !== '') this.#bound.remove(machine.cluster, machine.id);
+    if (UNALLOCATED.has(machine.state)) this.#free.remove(freeKey(machine), machine.id);
+  }
+
+  #index(machine: FleetMachine): void {
+    this.#kinds.set(machine.kind.key, machine.kind);
+    if (machine.cluster !== '') this.#bound.add(machine.cluster, machine.id);
+    if (!UNALLOCATED.has(machine.state) || machine.held) return;
+    this.#free.add(freeKey(machine), machine.id);
+  }
+}
+
+/** The fleet's machines; none at first. */
+export class Inventory {
+  readonly #options: InventoryOptions;
+  readonly #clock: ReturnType<typeof machineClock>;
+  readonly #records = new MachineRecords();
+  readonly #actors = new Map<string, Actor<typeof fleetMachine>>();
+
+  constructor(options: InventoryOptions) {
+    this.#options = options;
+    this.#clock = machineClock(options.time);
+  }
+
+  readonly size = (): number => this.#records.size;
+  readonly get = (id: string): FleetMachine | undefined => this.#records.get(id);
+  readonly values = (): Iterable<FleetMachine> => this.#records.values();
+  readonly kinds = (): Iterable<MachineKind> => this.#records.kinds();
+
+  /** Free machines of a kind, in the order in which they became free. */
+  readonly free = (kind: MachineKind, state: 'IDLE' | 'SPECULATIVE'): ReadonlySet<string> =>
+    this.#records.free(kind, state);
+
+  readonly boundTo = (cluster: string): ReadonlySet<string> => this.#records.boundTo(cluster);
+
+  /** Adds a machine without reporting a change: it was there before. */
+  readonly restore = (machine: FleetMachine): void => void this.#records.set(machine);
+
+  /** Adds a machine, or puts it where a script wants it. */
+  readonly put = (machine: FleetMachine): void => {
+    this.#retire(machine.id);
+    const before = this.#records.set(machine);
+    this.#options.changed(before, machine);
   };
+
+  readonly remove = (id: string): void => {
+    this.#retire(id);
+    const before = this.#records.delete(id);
+    if (before !== undefined) this.#options.changed(before, undefined);
+  };
+
+  /** Starts the statecharts of restored machines that have something to do. */
+  readonly activate = (): void => {
+    for (const machine of this.#records.values()) {
+      if (!machine.held && !UNALLOCATED.has(machine.state)) this.#actorOf(machine);
+    }
+  };
+
+  readonly bind = (id: string, cluster: string, need: string): void => {
+    this.#edit(id, { cluster, need });
+    this.send(id, { type: 'machine.bound' });
+  };
+
+  readonly reassign = (id: string, need: string): void => this.#edit(id, { need });
+
+  readonly send = (id: string, event: MachineEvent): void => {
+    const machine = this.#records.get(id);
+    if (machine !== undefined && !machine.held) this.#actorOf(machine).send(event);
+  };
+
+  readonly stop = (): void => {
+    for (const id of [...this.#actors.keys()]) this.#retire(id);
+  };
+
+  #edit(id: string, change: Partial<FleetMachine>): void {
+    const machine = this.#records.get(id);
+    if (machine !== undefined) this.#records.set({ ...machine, ...change });
+  }
+
+  #retire(id: string): void {
+    this.#actors.get(id)?.stop();
+    this.#actors.delete(id);
+  }
 
   /** Follows a statechart: its state becomes the record's, and the change is reported. */
-  const follow = (id: string, state: FleetMachineState, lastError: string): void => {
-    const before = records.get(id);
+  #follow(id: string, state: FleetMachineState, lastError: string): void {
+    const before = this.#records.get(id);
     if (before === undefined || (before.state === state && before.lastError === lastError)) return;
     const free = UNALLOCATED.has(state);
-    const after = {
-      ...before,
-      state,
-      lastError,
-      ...(free ? { cluster: '', need: '' } : {}),
-    };
-    indexed.set(after);
-    if (free) retire(id);
-    changed(before, after);
-  };
+    const after = { ...before, state, lastError, ...(free ? { cluster: '', need: '' } : {}) };
+    this.#records.set(after);
+    if (free) this.#retire(id);
+    this.#options.changed(before, after);
+  }
 
-  const actorOf = (machine: FleetMachine): Actor<typeof fleetMachine> => {
-    const existing = actors.get(machine.id);
+  #actorOf({ id, state, lastError }: FleetMachine): Actor<typeof fleetMachine> {
+    const existing = this.#actors.get(id);
     if (existing !== undefined) return existing;
-    const { id, state, lastError } = machine;
-    const actor = createActor(fleetMachine, {
-      id,
-      clock,
-      input: { state, lastError, timing: timing() },
-    });
-    actors.set(id, actor);
+    const input = { state, lastError, timing: this.#options.timing() };
+    const actor = createActor(fleetMachine, { id, clock: this.#clock, input });
+    this.#actors.set(id, actor);
     actor.subscribe((snapshot) => {
       const meta = Object.values(snapshot.getMeta()).find((one) => one !== undefined);
-      if (meta !== undefined) follow(id, meta.machineState, snapshot.context.lastError);
+      if (meta !== undefined) this.#follow(id, meta.machineState, snapshot.context.lastError);
     });
     return actor.start();
-  };
-
-  const send = (id: string, event: MachineEvent): void => {
-    const machine = records.get(id);
-    if (machine !== undefined && !machine.held) actorOf(machine).send(event);
-  };
-  const edit = (id: string, change: Partial<FleetMachine>): void => {
-    const machine = records.get(id);
-    if (machine !== undefined) indexed.set({ ...machine, ...change });
-  };
-
-  return {
-    size: () => records.size,
-    get: (id) => records.get(id),
-    values: () => records.values(),
-    kinds: () => kinds.values(),
-    free: (kind, state) => free.of(freeKey({ kind, state })),
-    boundTo: (cluster) => bound.of(cluster),
-    restore: (machine) => {
-      indexed.set(machine);
-    },
-    put: (machine) => {
-      retire(machine.id);
-      const before = indexed.set(machine);
-      changed(before, machine);
-    },
-    remove: (id) => {
-      retire(id);
-      const before = indexed.delete(id);
-      if (before !== undefined) changed(before, undefined);
-    },
-    activate: () => {
-      for (const machine of records.values()) {
-        if (!machine.held && !UNALLOCATED.has(machine.state)) actorOf(machine);
-      }
-    },
-    bind: (id, cluster, need) => {
-      edit(id, { cluster, need });
-      send(id, { type: 'machine.bound' });
-    },
-    reassign: (id, need) => edit(id, { need }),
-    send,
-    stop: () => {
-      for (const id of [...actors.keys()]) retire(id);
-    },
-  };
-};
+  }
+}

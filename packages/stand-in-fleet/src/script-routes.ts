@@ -29,7 +29,7 @@ export interface ScriptRoute {
   readonly answer: (script: Script, request: ScriptRequest) => unknown;
 }
 
-const MACHINES_SHOWN = 1000;
+const MACHINES_LISTED_MAX = 1000;
 
 const isJson = (value: unknown): value is JsonValue =>
   value === null || typeof value === 'string' || typeof value === 'number' ||
@@ -75,18 +75,18 @@ const statusNamed = (body: RequestFields): Status | undefined => {
   return STATUS[name];
 };
 
-const machinesShown = (script: Script, query: URLSearchParams): readonly unknown[] => {
+const listedMachines = (script: Script, query: URLSearchParams): readonly unknown[] => {
   const cluster = query.get('cluster');
   const state = query.get('state');
-  const limit = Number(query.get('limit') ?? MACHINES_SHOWN);
-  const shown: unknown[] = [];
+  const limit = Number(query.get('limit') ?? MACHINES_LISTED_MAX);
+  const listed: unknown[] = [];
   for (const machine of script.shard.inventory.values()) {
-    if (shown.length >= limit) break;
+    if (listed.length >= limit) break;
     if (cluster !== null && machine.cluster !== cluster) continue;
     if (state !== null && machine.state !== state) continue;
-    shown.push(machineView(machine));
+    listed.push(machineView(machine));
   }
-  return shown;
+  return listed;
 };
 
 const sendFrame = (script: Script, body: RequestFields): unknown => {
@@ -142,7 +142,7 @@ const QUERIES: readonly ScriptRoute[] = [
     method: 'GET',
     path: '/machines',
     does: 'Machines; `?cluster=`, `?state=`, `?limit=` (1000).',
-    answer: (script, { query }) => ({ machines: machinesShown(script, query) }),
+    answer: (script, { query }) => ({ machines: listedMachines(script, query) }),
   },
   {
     method: 'GET',

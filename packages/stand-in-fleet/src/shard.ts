@@ -14,7 +14,7 @@ import { type Claim, claimKey } from './claims.ts';
 import { type Cluster, connected, newCluster } from './cluster.ts';
 import type { FleetTime, FleetTiming } from './fleet-time.ts';
 import { type History, history } from './history.ts';
-import { type FleetMachine, type Inventory, inventory } from './inventory.ts';
+import { type FleetMachine, Inventory } from './inventory.ts';
 import { RollupIntake } from './rollup-intake.ts';
 import { type Inbound, type Link, openSession, type Peer, type Session } from './session.ts';
 import {
@@ -86,7 +86,7 @@ export class Shard {
   constructor(options: ShardOptions) {
     this.#options = options;
     this.timing = options.timing;
-    this.inventory = inventory({
+    this.inventory = new Inventory({
       time: options.time,
       timing: () => this.timing,
       changed: (before, after) => this.#machineChanged(before, after),

@@ -2,27 +2,28 @@
  * The `podDemand` statechart with its writes to the API server, its Events on pods and its log
  * lines.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import type { Actor } from 'xstate';
+import { Effect } from 'effect';
+import { type Actor, fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { problemsInWords } from '../../domain/demand/reading.ts';
+import { problemsText } from '../../domain/demand/reading.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
+import type { WriteOutcome } from '../../domain/object-write.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
 import type { PodWarning } from '../../domain/pod-demand/pod-ask.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Time } from '../../domain/time.ts';
 import { PodRequests } from '../../effects/pod-requests.ts';
-import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-terms.ts';
+import type { PodDemandContext, PodRequestAct } from '../../machines/pod-demand-context.ts';
 import { podDemand } from '../../machines/pod-demand.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { warningAggregator } from '../warning-aggregator.ts';
-import type { ObservedFacts, PodEntry, PodIndex } from './pod-index.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
+import type { ObservedFacts, PodEntry, PodIndex } from '../../domain/pod-demand/pod-index.ts';
 
 /** The actions of the statechart. */
 export interface PodDemandActions {
@@ -33,16 +34,17 @@ export interface PodDemandActions {
 
 /** The statechart, provided once for all pods. */
 export const providePodDemand = (
-  runtime: ManagedRuntime.ManagedRuntime<PodRequests, never>,
+  runtime: EffectRuntime<PodRequests>,
   actions: PodDemandActions,
   inFlight: WriteInFlight,
 ): typeof podDemand => {
   const write = (verb: keyof PodRequests['Service']) =>
-    fromEffect(runtime, (input: PodRequestAct) =>
-      Effect.gen(function* () {
-        const requests = yield* PodRequests;
-        return yield* inFlight(requests[verb](input));
-      }));
+    fromPromise<WriteOutcome<OwnedRequest>, PodRequestAct>(({ input, signal }) =>
+      runtime.runPromise(
+        Effect.flatMap(PodRequests, (requests) => inFlight(requests[verb](input))),
+        { signal },
+      )
+    );
   return podDemand.provide({
     actors: {
       createRequest: write('create'),
@@ -93,14 +95,14 @@ export const podDemandEvents = (
     recordFailing: recordProblem('PodRequestFailing'),
     recordWarnings: (pod, warnings) => {
       for (const [reason, problems] of Map.groupBy(warnings, (warning) => warning.reason)) {
-        record({ regarding: regarding(pod), reason, note: problemsInWords(problems) });
+        record({ regarding: regarding(pod), reason, note: problemsText(problems) });
       }
     },
   };
 };
 
 /** Pods whose requests are written at once; the write budget paces them. */
-export const PODS_AT_ONCE = 32;
+const PODS_AT_ONCE = 32;
 /** The maximum number of settled actors that stay active for inspection. */
 export const ACTIVE_SETTLED_MAX = 1000;
 
@@ -108,8 +110,8 @@ type Machine = typeof podDemand;
 export type PodActor = Actor<Machine>;
 
 /** True when the pod is gone and its requests still exist. */
-const isLeaving = ({ standing, requests }: ObservedFacts): boolean =>
-  standing === 'Gone' && requests.length > 0;
+const isLeaving = ({ status, requests }: ObservedFacts): boolean =>
+  status === 'Gone' && requests.length > 0;
 
 /** What the actors read, and where they record. */
 export interface PodDemandActorsOptions {
@@ -253,22 +255,22 @@ class PodActors implements PodDemandActors {
   /** True when the caches have all the actor's knowledge. */
   #isCached(pod: PodEntry, { facts, gone }: PodDemandContext): boolean {
     const { request, index } = this.#options;
-    return facts.requests.every(({ key, uid, revision }) => {
+    return facts.requests.every(({ key, uid, resourceVersion }) => {
       const cached = request(key);
-      return cached?.uid === uid && !isOlder(cached.revision, revision);
+      return cached?.uid === uid && !isOlder(cached.resourceVersion, resourceVersion);
     }) && index.facts(pod).requests.every(({ uid }) => !gone.includes(uid));
   }
 
   #observe(pod: PodEntry, actor: PodActor): void {
     const known = actor.getSnapshot().context.facts;
-    const { standing, text, requests } = this.#options.index.facts(pod);
-    const isKnown = standing === (known.standing === 'Overdue' ? 'Gone' : known.standing);
+    const { status, text, requests } = this.#options.index.facts(pod);
+    const isKnown = status === (known.status === 'Overdue' ? 'Gone' : known.status);
     if (!isKnown || text !== known.text) {
-      actor.send({ type: 'pod.observed', standing, text });
+      actor.send({ type: 'pod.observed', status, text });
     }
     for (const request of requests) {
       const before = known.requests.find(({ uid }) => uid === request.uid);
-      if (before?.revision !== request.revision) {
+      if (before?.resourceVersion !== request.resourceVersion) {
         actor.send({ type: 'request.observed', request });
       }
     }

@@ -10,8 +10,8 @@ import { Effect } from 'effect';
 import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Collection, Fact } from '../../domain/facts.ts';
-import type { ObjectKey, Revision, Uid } from '../../domain/ids.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import type { ObjectKey, ResourceVersion, Uid } from '../../domain/ids.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacity-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -28,7 +28,7 @@ export interface Acknowledgements {
   /** Receives cluster facts, to learn that a patch arrived there. */
   readonly observe: (fact: Fact<CapacityRequestProjection>) => void;
   /** While this process does not lead, nothing new is sent and the queue is dropped. */
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** The number of requests queued or in flight. */
   readonly pending: () => number;
   readonly stop: () => void;
@@ -37,7 +37,7 @@ export interface Acknowledgements {
 /** A landed patch that the cache does not have yet. */
 interface Landed {
   readonly uid: Uid;
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
 }
 
 /** The requests of one roll-up, to measure the time to acknowledge them. */
@@ -89,7 +89,7 @@ class KeptAcknowledgements implements Acknowledgements {
     this.stop = () => work.unsubscribe();
   }
 
-  readonly lead = (leading: boolean): void => {
+  readonly setLeading = (leading: boolean): void => {
     this.#leading = leading;
   };
 
@@ -107,23 +107,25 @@ class KeptAcknowledgements implements Acknowledgements {
     else if (fact._tag === 'Present') this.#see(fact.object);
     else {
       for (const key of [...this.#landed.keys()]) {
-        const shown = this.#requests.get(key);
-        if (shown === undefined) this.#landed.delete(key);
-        else this.#see(shown);
+        const current = this.#requests.get(key);
+        if (current === undefined) this.#landed.delete(key);
+        else this.#see(current);
       }
     }
   };
 
   /** The cache has our write or something newer: from here on it is authoritative. */
-  #see({ key, uid, revision }: CapacityRequestProjection): void {
+  #see({ key, uid, resourceVersion }: CapacityRequestProjection): void {
     const landed = this.#landed.get(key);
     if (landed === undefined) return;
-    if (landed.uid !== uid || !isOlder(revision, landed.revision)) this.#landed.delete(key);
+    if (landed.uid !== uid || !isOlder(resourceVersion, landed.resourceVersion)) {
+      this.#landed.delete(key);
+    }
   }
 
   #isDue({ key, uid }: CapacityRequestProjection): boolean {
-    const shown = this.#requests.get(key);
-    return shown?.uid === uid && wantsAck(shown.phase) && !this.#busy.has(uid) &&
+    const current = this.#requests.get(key);
+    return current?.uid === uid && wantsAck(current.phase) && !this.#busy.has(uid) &&
       this.#landed.get(key)?.uid !== uid;
   }
 
@@ -152,7 +154,7 @@ class KeptAcknowledgements implements Acknowledgements {
     }
     if (outcome._tag === 'Acknowledged') {
       telemetry.count('bigfleet_operator_acknowledged_total', 1);
-      this.#remember({ uid, revision: outcome.revision }, key);
+      this.#remember({ uid, resourceVersion: outcome.resourceVersion }, key);
     } else if (outcome._tag !== 'Gone') {
       telemetry.count('tidegate_acknowledgement_faults_total', 1);
       telemetry.log('warn', 'Cannot acknowledge CapacityRequest', {
@@ -164,9 +166,9 @@ class KeptAcknowledgements implements Acknowledgements {
   }
 
   #remember(landed: Landed, key: ObjectKey): void {
-    const shown = this.#requests.get(key);
+    const current = this.#requests.get(key);
     // The watch may be ahead of the answer.
-    if (shown?.uid === landed.uid && isOlder(shown.revision, landed.revision)) {
+    if (current?.uid === landed.uid && isOlder(current.resourceVersion, landed.resourceVersion)) {
       this.#landed.set(key, landed);
     }
   }

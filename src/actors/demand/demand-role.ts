@@ -15,7 +15,10 @@ import { startRollups } from './rollups.ts';
 
 /** The inputs of the role. */
 export interface DemandRoleOptions {
-  readonly session: Pick<FleetSession, 'news' | 'acknowledged' | 'offerRollup' | 'demandListed'>;
+  readonly session: Pick<
+    FleetSession,
+    'shardEvents' | 'acknowledged' | 'offerRollup' | 'demandListed'
+  >;
   /** `--rollup-interval`. */
   readonly rollupIntervalMs: number;
   /** `--ack-concurrency`. */
@@ -39,10 +42,10 @@ export const demandRole = (
     project: capacityRequestProjector(),
   });
   const leading = new BehaviorSubject(false);
-  const { news, acknowledged, offerRollup, demandListed } = session;
+  const { shardEvents, acknowledged, offerRollup, demandListed } = session;
   const rollups = startRollups(environment, {
     session: {
-      news,
+      shardEvents,
       acknowledged,
       offerRollup,
       leading,

@@ -5,17 +5,21 @@
  * place and ends with its stream.
  */
 import { Subject } from 'rxjs';
+import { fromPromise } from 'xstate';
 import type { KeyPair } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
+import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import { rollupFrames } from '../../effects/rollup-frame.ts';
+import type { ShardCalls } from '../../effects/shard-call.ts';
 import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
 import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
+import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
-import { type FrameDependencies, frameHandler } from './session-frames.ts';
-import type { FleetSessionOptions, SessionServices } from './session-options.ts';
+import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
 /** The maximum number of queued replies (WIRE-03). */
@@ -23,13 +27,12 @@ const OUTBOX_LIMIT = 256;
 
 /** State that outlives a stream and a session actor; one per process. */
 export interface SessionState {
-  readonly news: Subject<SessionNews>;
+  readonly shardEvents: Subject<ShardEvent>;
   readonly acknowledged: Subject<Rollup>;
   readonly rollups: Subject<Rollup>;
   /** The statechart is ready for the next roll-up. */
   readonly requests: Subject<void>;
   readonly outbox: ReplyOutbox<Reply>;
-  readonly reply: (reply: Reply) => boolean;
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
   outstanding: { readonly rollup: Rollup; readonly sentAtMs: number } | undefined;
@@ -44,41 +47,29 @@ export interface SessionDependencies {
   readonly state: SessionState;
 }
 
-const replier = (
-  { telemetry }: ActorEnvironment<SessionServices>,
-  offer: (reply: Reply) => boolean,
-): (reply: Reply) => boolean =>
-(reply) => {
-  const taken = offer(reply);
-  if (!taken) {
-    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
-    telemetry.log('warn', 'Reply dropped', { reply: reply._tag });
-  }
-  return taken;
-};
-
 /** The state of a session that has not dialled yet. */
-export const sessionState = (environment: ActorEnvironment<SessionServices>): SessionState => {
-  const outbox = replyOutbox<Reply>(OUTBOX_LIMIT);
-  return {
-    news: new Subject(),
-    acknowledged: new Subject(),
-    rollups: new Subject(),
-    requests: new Subject(),
-    outbox,
-    reply: replier(environment, outbox.offer),
-    pair: undefined,
-    outstanding: undefined,
-    openStream: undefined,
-  };
-};
+export const sessionState = (
+  { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
+): SessionState => ({
+  shardEvents: new Subject(),
+  acknowledged: new Subject(),
+  rollups: new Subject(),
+  requests: new Subject(),
+  outbox: replyOutbox<Reply>(OUTBOX_LIMIT, ({ _tag }) => {
+    telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
+    telemetry.log('warn', 'Reply dropped', { reply: _tag });
+  }),
+  pair: undefined,
+  outstanding: undefined,
+  openStream: undefined,
+});
 
 /** Publishes the end of the open stream, exactly once. */
 export const publishStreamEnded = (state: SessionState): void => {
   const { openStream: stream } = state;
   if (stream === undefined) return;
   state.openStream = undefined;
-  state.news.next({ _tag: 'StreamEnded', stream });
+  state.shardEvents.next({ _tag: 'StreamEnded', stream });
 };
 
 const recordAcknowledged = ({ environment, state }: SessionDependencies): void => {
@@ -109,12 +100,13 @@ export const provideFleetSession = (
 ): typeof fleetSession => {
   const { environment, options, state } = dependencies;
   const { telemetry } = environment;
+  const runtime: EffectRuntime<SessionServices> = environment.runtime;
   const recordEnding = endingRecorder(environment, options.record);
   return fleetSession.provide({
     actors: {
-      holdStream: fromEffect(environment.runtime, ({ stream: number }) => {
+      holdStream: fromPromise(({ input: { stream: number }, signal }) => {
         if (number > 1) telemetry.count('bigfleet_operator_session_reconnects_total', 1);
-        return stream.hold;
+        return runtime.runPromise(stream.hold, { signal });
       }),
     },
     actions: {
@@ -124,11 +116,11 @@ export const provideFleetSession = (
         // Outstanding roll-ups end with their stream: they are rebuilt, not acknowledged.
         state.outstanding = undefined;
         state.openStream = context.stream;
-        state.news.next({ _tag: 'StreamOpened', stream: context.stream });
+        state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
       },
       publishResynced: ({ context }) => {
         telemetry.log('info', 'Session resynced', { stream: context.stream });
-        state.news.next({ _tag: 'Resynced', stream: context.stream });
+        state.shardEvents.next({ _tag: 'Resynced', stream: context.stream });
       },
       logUnprovenResync: ({ context }) =>
         telemetry.log('warn', 'Resync incomplete: a frame of the replay was malformed', {
@@ -155,8 +147,8 @@ export const sessionPort = (
     clusterId,
     telemetry: sampledLogger(telemetry),
     render,
-    reply: state.reply,
-    news: state.news,
+    reply: state.outbox.offer,
+    shardEvents: state.shardEvents,
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),
@@ -180,3 +172,19 @@ export const sessionPort = (
     onTooLarge: (large) => recordTooLarge(environment, record, large),
   };
 };
+
+/** The session's dependencies on the environment. */
+export type SessionServices = ShardCalls | Credentials;
+
+export interface FleetSessionOptions {
+  readonly clusterId: ClusterId;
+  /** `host:port` of the shard. */
+  readonly address: string;
+  readonly rollupIntervalMs: number;
+  /** Mutual TLS; plaintext without. */
+  readonly credentialFiles?: CredentialFiles;
+  /** How often the key files are read; default `CREDENTIALS_POLL_MS`. */
+  readonly credentialsPollMs?: number;
+  readonly render: RenderBootstrap;
+  readonly record: RecordOnLease;
+}

@@ -1,30 +1,34 @@
 /**
- * The running session with the shard: the statechart, its stream and its key pair.
+ * The session with the shard at work: the statechart, its stream and its key pair.
  *
- * Promises: frames are published immediately and never wait for a decision, a write or a reader; a
- * bootstrap pull is answered immediately (WIRE-09); secrets never enter the statechart, whose
- * context may be shown; a crash ends its stream, and the restarted session gets the current
- * leadership, demand and key pair.
+ * Promises: frames go straight to `shardEvents` and never wait for a decision, a write or a reader;
+ * a bootstrap pull is answered in the moment it arrives (WIRE-09); secrets never enter the
+ * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
+ * of leadership, demand and key pair what the crashed one knew.
  */
-import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
+import { Effect } from 'effect';
+import { BehaviorSubject, exhaustMap, type Observable, Subscription, timer } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
+import { type CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { fleetSession, FleetSessionEvent } from '../../machines/fleet-session.ts';
+import { credentialChanges } from '../../streams/credential-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import {
+  type FleetSessionOptions,
   provideFleetSession,
   publishStreamEnded,
   type SessionDependencies,
   sessionPort,
+  type SessionServices,
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
-import { shownState, stateRecorder } from './session-events.ts';
-import type { FleetSessionOptions, SessionServices } from './session-options.ts';
+import { sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
 /**
@@ -32,14 +36,14 @@ import { shardStream } from './shard-stream.ts';
  */
 export interface FleetSession {
   /** Hot: the shard's messages, as they arrive. */
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
   /** Sets whether this process leads, from now on; completes when the session is over. */
   readonly leading: Observable<boolean>;
   /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** The list of CapacityRequests is complete: roll-ups may be built from it. */
   readonly demandListed: () => void;
   /** Puts a roll-up into the slot of the current stream; dropped without a stream. */
@@ -80,7 +84,7 @@ class ShardSession implements FleetSession {
   readonly #ended = Promise.withResolvers<void>();
   readonly #recordState: (state: string) => void;
   #stopRequested = false;
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly acknowledged: Observable<Rollup>;
   readonly leading = this.#leading.asObservable();
   readonly reply: (reply: Reply) => boolean;
@@ -88,9 +92,9 @@ class ShardSession implements FleetSession {
   constructor(environment: ActorEnvironment<SessionServices>, options: FleetSessionOptions) {
     this.#state = sessionState(environment);
     this.#dependencies = { environment, options, state: this.#state };
-    this.news = this.#state.news.asObservable();
+    this.shardEvents = this.#state.shardEvents.asObservable();
     this.acknowledged = this.#state.acknowledged.asObservable();
-    this.reply = this.#state.reply;
+    this.reply = this.#state.outbox.offer;
     this.#recordState = stateRecorder(environment);
     this.#sessions = this.#registry();
     this.#sessions.consider(this.#facts);
@@ -101,7 +105,7 @@ class ShardSession implements FleetSession {
     return this.#sessions.get(this.#dependencies.options.clusterId);
   }
 
-  readonly lead = (leading: boolean): void => {
+  readonly setLeading = (leading: boolean): void => {
     this.#facts.leading = leading;
     this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     if (leading !== this.#leading.value) this.#leading.next(leading);
@@ -139,13 +143,13 @@ class ShardSession implements FleetSession {
       onStart: (facts, actor) => eventsOf(facts).forEach((event) => actor.send(event)),
       onSnapshot: (facts, snapshot) => this.#onSnapshot(facts, snapshot),
       onCrash: () => this.#onCrash(),
-      stateOf: shownState,
+      stateOf: sessionStateName,
     });
   }
 
   #onSnapshot(facts: SessionFacts, snapshot: SnapshotFrom<typeof fleetSession>): void {
     facts.stream = snapshot.context.stream;
-    this.#recordState(shownState(snapshot));
+    this.#recordState(sessionStateName(snapshot));
     if (snapshot.status === 'done') this.#end();
   }
 
@@ -197,8 +201,36 @@ class ShardSession implements FleetSession {
   }
 }
 
-/** Starts the session; it waits for `lead(true)` and `demandListed()`. */
+/** Starts the session; it waits for `setLeading(true)` and `demandListed()`. */
 export const startFleetSession = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionOptions,
 ): FleetSession => new ShardSession(environment, options);
+
+/**
+ * The default poll interval. Polling, because a mounted Secret swaps symbolic links under the
+ * names, which file watches miss.
+ */
+const CREDENTIALS_POLL_MS = 10_000;
+
+/** The files, their server name and the poll interval. */
+export interface KeyFiles {
+  readonly files: CredentialFiles;
+  readonly clusterId: ClusterId;
+  readonly pollMs: number;
+}
+
+/** Changes of the key pair, from the first reading on, while subscribed. */
+const watchCredentials = (
+  environment: ActorEnvironment<Credentials>,
+  { files, clusterId, pollMs }: KeyFiles,
+): Observable<CredentialsChange> => {
+  const read = Effect.gen(function* () {
+    const credentials = yield* Credentials;
+    return yield* credentials.read(files, clusterId);
+  });
+  return timer(0, pollMs, environment.scheduler).pipe(
+    exhaustMap(() => environment.runtime.runPromise(read)),
+    credentialChanges(),
+  );
+};

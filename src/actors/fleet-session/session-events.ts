@@ -8,7 +8,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { RecordOnLease } from '../role.ts';
 
 /** The state names of the metric. */
-const SHOWN_STATES = [
+const METRIC_STATES = [
   'standby',
   'waitingForDemand',
   'waitingForCredentials',
@@ -24,7 +24,7 @@ const SHOWN_STATES = [
 ] as const;
 
 /** The state as a person would name it. */
-export const shownState = ({ value }: SnapshotFrom<typeof fleetSession>): string => {
+export const sessionStateName = ({ value }: SnapshotFrom<typeof fleetSession>): string => {
   if (typeof value === 'string') return value;
   const { connected } = value;
   if (typeof connected !== 'object') return connected ?? 'stopped';
@@ -57,7 +57,7 @@ export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'tele
   let current: string | undefined;
   return (state: string): void => {
     if (state === current) return;
-    for (const other of SHOWN_STATES) {
+    for (const other of METRIC_STATES) {
       telemetry.gauge('tidegate_session_state', other === state ? 1 : 0, { state: other });
     }
     if (current !== undefined) {
@@ -118,6 +118,6 @@ export const recordTooLarge = (
   record(
     'RollupTooLarge',
     `Cannot send roll-up: ${mebibytes(frame.bytes)} in ${rollup.needs.length} needs, ` +
-      `limit ${mebibytes(frame.limit)}. Largest: ${largest}`,
+      `${mebibytes(frame.limit)} are allowed. Largest: ${largest}`,
   );
 };

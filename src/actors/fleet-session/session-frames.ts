@@ -6,9 +6,10 @@
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
-import type { BootstrapPull, ReclaimOrder, SessionNews, ShardFrame } from '../../domain/frames.ts';
+import type { BootstrapPull, ReclaimOrder, ShardEvent, ShardFrame } from '../../domain/frames.ts';
 import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
+import { cutText } from '../../domain/text.ts';
 
 /** Renders the user data of a pull, or returns the problem. */
 export type RenderBootstrap = (pull: BootstrapPull) => BootstrapAnswer;
@@ -19,7 +20,7 @@ export interface FrameDependencies {
   readonly telemetry: Telemetry;
   readonly render: RenderBootstrap;
   readonly reply: (reply: Reply) => boolean;
-  readonly news: Pick<Observer<SessionNews>, 'next'>;
+  readonly shardEvents: Pick<Observer<ShardEvent>, 'next'>;
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
   /** A frame about an unknown machine was lost. */
@@ -61,7 +62,10 @@ const answer = (
   }
 };
 
-const publishReclaim = ({ telemetry, news }: FrameDependencies, order: ReclaimOrder): void => {
+const publishReclaim = (
+  { telemetry, shardEvents }: FrameDependencies,
+  order: ReclaimOrder,
+): void => {
   telemetry.count('tidegate_reclaim_instructions_total', 1);
   telemetry.log('info', 'ReclaimInstruction received', {
     instruction: order.instructionId,
@@ -69,27 +73,27 @@ const publishReclaim = ({ telemetry, news }: FrameDependencies, order: ReclaimOr
     graceSeconds: order.graceSeconds,
     preemptorPriority: order.preemptorPriority,
   });
-  news.next({ _tag: 'ReclaimOrdered', order });
+  shardEvents.next({ _tag: 'ReclaimOrdered', order });
 };
 
 const onAck = (
   { telemetry, onHelloAck, onRollupAck }: FrameDependencies,
   { echo, shardEpoch }: Extract<ShardFrame, { _tag: 'Acknowledged' }>,
 ): void => {
-  telemetry.log('debug', 'Ack received', { echo: echo.slice(0, ECHO_MAX), shardEpoch });
+  telemetry.log('debug', 'Ack received', { echo: cutText(echo, ECHO_MAX), shardEpoch });
   if (echo === 'hello') onHelloAck();
   else if (echo === 'rollup') onRollupAck();
-  else telemetry.log('warn', 'Unknown ack ignored', { echo: echo.slice(0, ECHO_MAX) });
+  else telemetry.log('warn', 'Unknown ack ignored', { echo: cutText(echo, ECHO_MAX) });
 };
 
 const onUnreadable = (
-  { telemetry, news, onReplayGap }: FrameDependencies,
+  { telemetry, shardEvents, onReplayGap }: FrameDependencies,
   frame: Extract<ShardFrame, { _tag: 'Unreadable' }>,
 ): void => {
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
   if (frame.leavesGap) onReplayGap();
   if (frame.machineId !== undefined) {
-    news.next({ _tag: 'MachineMisread', machineId: frame.machineId });
+    shardEvents.next({ _tag: 'MachineMalformed', machineId: frame.machineId });
   }
 };
 
@@ -99,10 +103,10 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
   switch (frame._tag) {
     case 'MachineObserved':
     case 'CapacityObserved':
-      return dependencies.news.next(frame);
+      return dependencies.shardEvents.next(frame);
     case 'BootstrapPulled':
       return answer(dependencies, frame.pull.requestId, answerTo(dependencies, frame.pull));
-    case 'BootstrapMisread':
+    case 'BootstrapMalformed':
       return answer(
         dependencies,
         frame.requestId,

@@ -4,18 +4,21 @@
  * Promises: synced only after a complete list, however long that takes; a crash of its list-watch
  * leads to a new list while the cache stays in use.
  */
+import { Effect } from 'effect';
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
-import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
+import type { WatchEnding } from '../../domain/list-watch.ts';
 import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
-import type { Selection } from '../../effects/watches.ts';
-import type { listWatch } from '../../machines/list-watch.ts';
+import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
+import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type ListWatches, listWatches, type ListWatchSink } from './list-watches.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A cached collection that follows the API server. */
 export interface Informer<T extends Identity> extends Collection<T> {
@@ -27,7 +30,7 @@ export interface Informer<T extends Identity> extends Collection<T> {
    * Hot: the resourceVersion up to which everything was published, after each chunk of the watch,
    * bookmarks included.
    */
-  readonly progress: Observable<Revision>;
+  readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
   /** The running statechart; `undefined` before the start and while it awaits a restart. */
@@ -47,11 +50,11 @@ export interface InformerOptions<T extends Identity> extends Selection {
 }
 
 /** The newest resourceVersion in `lines`, if any. */
-const revisionIn = (lines: readonly WatchLine[]): string | undefined =>
+const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
 /** Logs the first failure and the recovery, not every retry between them. */
-const troubleLog = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
+const logFailures = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
   let failing = false;
   return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
     if (attempt > 0 && !failing) {
@@ -72,7 +75,7 @@ export const makeInformer = <T extends Identity>(
   const { telemetry } = environment;
   const projection: Projection<T> = { resource: id, project };
   const store = makeInformerStore(projection, telemetry);
-  const progress = new Subject<Revision>();
+  const progress = new Subject<ResourceVersion>();
   const firstList = Promise.withResolvers<void>();
   const sink: ListWatchSink = {
     ...store,
@@ -80,12 +83,13 @@ export const makeInformer = <T extends Identity>(
       store.adoptPages();
       firstList.resolve();
     },
-    takeLines: (lines) => {
-      store.takeLines(lines);
+    applyLines: (lines) => {
+      store.applyLines(lines);
       const actor = registry.get(id);
-      const reached = revisionIn(lines) ?? actor?.getSnapshot().context.revision ?? '';
-      actor?.send({ type: 'watch.progressed', revision: reached });
-      if (reached !== '') progress.next(revision(reached));
+      const reached = resourceVersionIn(lines) ?? actor?.getSnapshot().context.resourceVersion ??
+        '';
+      actor?.send({ type: 'watch.progressed', resourceVersion: reached });
+      if (reached !== '') progress.next(resourceVersion(reached));
     },
     watchEnded: ({ _tag }) =>
       telemetry.count('tidegate_watch_endings_total', 1, { resource: id, outcome: _tag }),
@@ -111,7 +115,7 @@ export const makeInformer = <T extends Identity>(
         resource: id,
         selection,
         sink,
-        onSnapshot: troubleLog(environment, id),
+        onSnapshot: logFailures(environment, id),
       }),
     stop: () => registry.remove(id),
   };
@@ -130,13 +134,13 @@ export const startInformer = <T extends Identity>(
 /** Receives the results of lists and watches. */
 export interface InformerSink {
   /** Collects a page of raw objects without publishing it. */
-  readonly takePage: (objects: readonly unknown[]) => void;
+  readonly addPage: (objects: readonly unknown[]) => void;
   /** Discards the collected pages. */
   readonly dropPages: () => void;
   /** Publishes the collected pages as the collection. */
   readonly adoptPages: () => void;
   /** Applies the events of one chunk. */
-  readonly takeLines: (lines: readonly WatchLine[]) => void;
+  readonly applyLines: (lines: readonly WatchLine[]) => void;
 }
 
 /** A collection, its facts, and its intake. */
@@ -189,7 +193,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
   readonly get = (key: ObjectKey): T | undefined => this.#objects.get(key);
   readonly values = (): Iterable<T> => this.#objects.values();
 
-  readonly takePage = (raws: readonly unknown[]): void => {
+  readonly addPage = (raws: readonly unknown[]): void => {
     this.#listedCount += raws.length;
     for (const raw of raws) {
       const seen = this.#read(raw);
@@ -197,7 +201,7 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
       const object = seen === 'broken' ? this.#knownOf(raw) : seen;
       if (object === undefined) continue;
       const known = this.#objects.get(object.key);
-      const same = known?.revision === object.revision && known.uid === object.uid;
+      const same = known?.resourceVersion === object.resourceVersion && known.uid === object.uid;
       this.#pages.set(object.key, same ? known : object);
     }
   };
@@ -231,12 +235,12 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
     }
   };
 
-  readonly takeLines = (lines: readonly WatchLine[]): void => {
-    for (const line of lines) this.#takeLine(line);
+  readonly applyLines = (lines: readonly WatchLine[]): void => {
+    for (const line of lines) this.#applyLine(line);
     this.#showSize();
   };
 
-  #takeLine({ type, object }: WatchLine): void {
+  #applyLine({ type, object }: WatchLine): void {
     if (type === 'ADDED' || type === 'MODIFIED') this.#put(object);
     else if (type === 'DELETED') {
       const last = this.#read(object);
@@ -295,7 +299,70 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
 }
 
 /** An empty cache. */
-export const makeInformerStore = <T extends Identity>(
+const makeInformerStore = <T extends Identity>(
   projection: Projection<T>,
   telemetry: Telemetry,
 ): InformerStore<T> => new KeptObjects(projection, telemetry);
+
+/** Receives the results of `listWatch`. */
+export interface ListWatchSink extends InformerSink {
+  readonly watchEnded: (ending: WatchEnding) => void;
+}
+
+/** The target of one list-watch and its sink. */
+export interface ListWatchTarget {
+  readonly selection: Selection;
+  readonly sink: ListWatchSink;
+}
+
+/** One key of the registry. */
+export interface ListWatchEntry extends ListWatchTarget {
+  /** Such as `pods`: names the actor and labels logs and metrics. */
+  readonly resource: string;
+  readonly onSnapshot: (snapshot: SnapshotFrom<typeof listWatch>) => void;
+}
+
+/** All list-watches of a process. */
+export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
+
+/** The statechart with its operations on the API server, for every resource that `targetOf` has. */
+export const provideListWatch = (
+  runtime: EffectRuntime<KubeApi>,
+  targetOf: (resource: string) => ListWatchTarget,
+): typeof listWatch =>
+  listWatch.provide({
+    actors: {
+      listPages: fromPromise(({ input: { resource, paged }, signal }) => {
+        const { selection, sink } = targetOf(resource);
+        sink.dropPages();
+        return runtime.runPromise(listPages(selection, paged, sink.addPage), { signal });
+      }),
+      followChanges: fromPromise(({ input: { resource, ...following }, signal }) => {
+        const { selection, sink } = targetOf(resource);
+        const followed = Effect.tap(
+          followChanges(selection, following, sink.applyLines),
+          (ending) => Effect.sync(() => sink.watchEnded(ending)),
+        );
+        return runtime.runPromise(followed, { signal });
+      }),
+    },
+    actions: { adoptList: ({ context }) => targetOf(context.resource).sink.adoptPages() },
+  });
+
+/** An empty registry of list-watches. */
+export const listWatches = (environment: ActorEnvironment<KubeApi>): ListWatches => {
+  const targetOf = (resource: string): ListWatchTarget => {
+    const entry = registry.entry(resource);
+    if (entry === undefined) throw new Error(`Cannot follow "${resource}": it was not started`);
+    return entry;
+  };
+  const registry: ListWatches = actorRegistry(environment, {
+    name: 'listWatch',
+    logic: provideListWatch(environment.runtime, targetOf),
+    keyOf: ({ resource }) => resource,
+    input: ({ resource }, seed) => ({ resource, seed }),
+    onSnapshot: ({ onSnapshot }, snapshot) => onSnapshot(snapshot),
+    logFields: ({ resource }) => ({ resource }),
+  });
+  return registry;
+};

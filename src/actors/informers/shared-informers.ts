@@ -6,6 +6,7 @@
  * different selectors is watched without one; nothing is listed before `start`.
  */
 import type { Identity } from '../../domain/facts.ts';
+import { sameJson } from '../../domain/json-equality.ts';
 import type { KubeApi } from '../../effects/kube-api.ts';
 import type { Selection } from '../../effects/watches.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
@@ -15,7 +16,7 @@ import {
   makeInformer,
   type UnstartedInformer,
 } from './informer.ts';
-import { listWatches } from './list-watches.ts';
+import { listWatches } from './informer.ts';
 
 /** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
@@ -55,8 +56,7 @@ const unionProjection = (requests: readonly InformerOptions<Identity>[]) => {
 const unionSelection = (selections: readonly Selection[]): Selection => {
   const [first, ...others] = selections;
   if (first === undefined) throw new Error('Cannot follow a collection without readers');
-  const query = JSON.stringify(first.query);
-  const isSame = others.every((other) => JSON.stringify(other.query) === query);
+  const isSame = others.every(({ query }) => sameJson(query, first.query));
   return isSame ? first : { path: first.path };
 };
 

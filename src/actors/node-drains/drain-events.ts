@@ -8,8 +8,9 @@ import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
 import { blockedSentence, fittingSentence } from '../../domain/drain/blocker.ts';
-import { CORDON_PREFIX, type CordonEnd, foreignCordons } from '../../domain/drain/cordon.ts';
+import { CORDON_PREFIX, type CordonEnd, unrecognizedCordons } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { sameJson } from '../../domain/json-equality.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
@@ -130,7 +131,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
 /** Nodes whose annotations were recorded as unrecognized, until they change (DR-01). */
 export class UnrecognizedCordons {
   readonly #record: DrainEvents['leftAlone'];
-  readonly #recorded = new Map<string, string>();
+  readonly #recorded = new Map<string, ReturnType<typeof unrecognizedCordons>>();
 
   constructor(record: DrainEvents['leftAlone']) {
     this.#record = record;
@@ -138,11 +139,10 @@ export class UnrecognizedCordons {
 
   readonly observe = (node: DrainedNode): void => {
     if (this.#recorded.size === 0 && Object.keys(node.cordons).length === 0) return;
-    const unrecognized = foreignCordons(node);
-    const text = JSON.stringify(unrecognized);
+    const unrecognized = unrecognizedCordons(node);
     if (unrecognized.length === 0) return this.forget(node.name);
-    if (this.#recorded.get(node.name) === text) return;
-    this.#recorded.set(node.name, text);
+    if (sameJson(this.#recorded.get(node.name), unrecognized)) return;
+    this.#recorded.set(node.name, unrecognized);
     for (const { owner, why } of unrecognized) this.#record(node, owner, why);
   };
 

@@ -13,14 +13,7 @@ import {
 } from '../../domain/drain/blocker.ts';
 import type { PodCounts } from '../../domain/drain/pod-counts.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
-import {
-  type DrainPlan,
-  type DrainProgress,
-  drainProgress,
-  planOf,
-  type PlanTerms,
-  type TierKey,
-} from '../../domain/drain/plan.ts';
+import { type DrainPlan, planOf, type PlanTerms, type TierKey } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
@@ -41,27 +34,8 @@ export interface BlockedPods {
   readonly pods: readonly string[];
 }
 
-/** The pods of one drain. */
-export interface DrainPods {
-  /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
-  readonly look: (startedTo: TierKey | null) => PodsObserved;
-  /** Pods of started tiers without an eviction request yet. */
-  readonly unasked: (startedTo: TierKey | null) => readonly DrainPod[];
-  readonly setAsked: (pod: DrainPod) => void;
-  readonly setReleased: () => void;
-  /** The number of pods that must still leave. */
-  readonly left: () => number;
-  readonly progress: () => DrainProgress;
-  readonly blocked: (node: DrainedNode) => readonly BlockedPods[];
-  /** Until the next termination becomes overdue; null when none will. */
-  readonly nextOverdueMs: () => number | null;
-  /** The number of remaining pods, the first five by name, and why each (DR-41). */
-  readonly remaining: (node: DrainedNode) => string;
-  /** Controllers whose pods would be recreated here forever (DR-20). */
-  readonly stubborn: () => readonly DrainPod[];
-}
-
-interface Seen {
+/** What was last observed of a pod that is to leave. */
+interface ObservedPod {
   readonly pod: DrainPod;
   readonly tier: TierKey;
   readonly leaving: boolean;
@@ -69,49 +43,111 @@ interface Seen {
 
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
-const tallyOf = ({ tiers }: DrainPlan): PodCounts => ({
+const podCountsOf = ({ tiers }: DrainPlan): PodCounts => ({
   left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
 });
 
-/** Before the first review. */
-export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptions): DrainPods => {
-  const evictedOwners = new Set<Uid>();
-  const asked = new Set<Uid>();
-  let plan = NO_PLAN;
-  let seen = new Map<Uid, Seen>();
+const isStarted = (tier: TierKey, startedTo: TierKey | null): boolean =>
+  startedTo !== null && tier <= startedTo;
 
-  /** Its controller would recreate it here, past the cordon. */
-  const setEvicted = ({ toleratesCordon, controller, uid }: DrainPod): void => {
-    if (toleratesCordon && controller !== null && asked.has(uid)) {
-      evictedOwners.add(controller.uid);
-    }
-  };
-  const look: DrainPods['look'] = (startedTo) => {
+/** The pods of one drain; nothing was looked at yet. */
+export class DrainPods {
+  readonly #options: DrainPodsOptions;
+  /** Controllers that bring an evicted pod back, past the cordon. */
+  readonly #evictedOwners = new Set<Uid>();
+  readonly #asked = new Set<Uid>();
+  #plan = NO_PLAN;
+  #observed: ReadonlyMap<Uid, ObservedPod> = new Map();
+
+  constructor(options: DrainPodsOptions) {
+    this.#options = options;
+  }
+
+  /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
+  readonly look = (startedTo: TierKey | null): PodsObserved => {
+    const { on, own } = this.#options;
     const present = [...on()];
     const uids = new Set(present.map(({ uid }) => uid));
-    for (const { pod } of seen.values()) if (!uids.has(pod.uid)) setEvicted(pod);
-    for (const pod of present) if (pod.terminating) setEvicted(pod);
-    plan = planOf(present, { own, evictedOwners });
-    const next = new Map<Uid, Seen>();
+    for (const { pod } of this.#observed.values()) if (!uids.has(pod.uid)) this.#setEvicted(pod);
+    for (const pod of present) if (pod.terminating) this.#setEvicted(pod);
+    this.#plan = planOf(present, { own, evictedOwners: this.#evictedOwners });
+    const { moved, refusal } = this.#compare(startedTo);
+    for (const uid of this.#asked) if (!uids.has(uid)) this.#asked.delete(uid);
+    return { podCounts: podCountsOf(this.#plan), moved, refusal };
+  };
+
+  /** Pods of started tiers that were not asked yet. */
+  readonly unasked = (startedTo: TierKey | null): readonly DrainPod[] =>
+    this.#plan.tiers
+      .filter(({ key }) => isStarted(key, startedTo))
+      .flatMap(({ pods }) => pods.filter(({ uid }) => !this.#asked.has(uid)));
+
+  readonly setAsked = ({ uid }: DrainPod): void => void this.#asked.add(uid);
+
+  readonly setReleased = (): void => this.#asked.clear();
+
+  /** The number of pods that must still leave. */
+  readonly left = (): number => podCountsOf(this.#plan).left;
+
+  /** The pods that something blocks, by reason and subject. */
+  readonly blocked = (node: DrainedNode): readonly BlockedPods[] => {
+    const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
+    for (const pod of this.#leavingPods()) {
+      const blocker = this.#blockerOf(pod, node);
+      if (!isBlocking(blocker.reason)) continue;
+      const key = `${blocker.reason} ${blocker.subject}`;
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, { blocker, pods: [pod.key] });
+      else group.pods.push(pod.key);
+    }
+    return [...groups.values()];
+  };
+
+  /** Until the next termination becomes overdue; null when none will. */
+  readonly nextOverdueMs = (): number | null => {
+    const nowMs = this.#options.now();
+    const left = this.#leavingPods().flatMap(({ deletionMs }) =>
+      deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
+    );
+    return left.length === 0 ? null : Math.min(...left);
+  };
+
+  /** The number of remaining pods, the first five by name, and why each (DR-41). */
+  readonly remaining = (node: DrainedNode): string =>
+    remainingSentence(
+      this.#leavingPods().map((pod) => ({ key: pod.key, text: this.#blockerOf(pod, node).text })),
+    );
+
+  #setEvicted({ toleratesCordon, controller, uid }: DrainPod): void {
+    if (!toleratesCordon || controller === null || !this.#asked.has(uid)) return;
+    this.#evictedOwners.add(controller.uid);
+  }
+
+  /** Replaces what was observed; says what is new in it. */
+  #compare(startedTo: TierKey | null): Pick<PodsObserved, 'moved' | 'refusal'> {
+    const next = new Map<Uid, ObservedPod>();
     let moved = false;
     let refusal = '';
-    const isStarted = (tier: TierKey): boolean => startedTo !== null && tier <= startedTo;
-    for (const { key, pods } of plan.tiers) {
+    for (const { key: tier, pods } of this.#plan.tiers) {
       for (const pod of pods) {
-        const progress = asked.has(pod.uid) ? progressOf(pod.uid) : undefined;
+        const progress = this.#asked.has(pod.uid) ? this.#options.progressOf(pod.uid) : undefined;
         const leaving = pod.terminating || progress?.accepted === true;
-        next.set(pod.uid, { pod, tier: key, leaving });
-        moved ||= leaving && isStarted(key) && seen.get(pod.uid)?.leaving === false;
+        next.set(pod.uid, { pod, tier, leaving });
+        const wasLeaving = this.#observed.get(pod.uid)?.leaving;
+        moved ||= leaving && isStarted(tier, startedTo) && wasLeaving === false;
         if (progress !== undefined && progress.refusal !== '') refusal = progress.refusal;
       }
     }
-    for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);
-    seen = next;
-    for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
-    return { podCounts: tallyOf(plan), moved, refusal };
-  };
-  const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
+    for (const [uid, { tier }] of this.#observed) {
+      moved ||= !next.has(uid) && isStarted(tier, startedTo);
+    }
+    this.#observed = next;
+    return { moved, refusal };
+  }
+
+  #blockerOf(pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker {
+    const { statusOf, now } = this.#options;
     const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
     return status ?? blockerOf({
       pod,
@@ -123,47 +159,9 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       kubeletSilent,
       nowMs: now(),
     });
-  };
-  const leavers = (): readonly DrainPod[] => plan.tiers.flatMap(({ pods }) => pods);
+  }
 
-  return {
-    look,
-    unasked: (startedTo) =>
-      plan.tiers
-        .filter(({ key }) => startedTo !== null && key <= startedTo)
-        .flatMap(({ pods }) => pods.filter(({ uid }) => !asked.has(uid))),
-    setAsked: ({ uid }) => {
-      asked.add(uid);
-    },
-    setReleased: () => asked.clear(),
-    left: () => tallyOf(plan).left,
-    progress: () =>
-      drainProgress(plan, ({ uid }) => {
-        const status = statusOf(uid);
-        return status !== undefined && isBlocking(status.reason);
-      }),
-    blocked: (node) => {
-      const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
-      for (const pod of leavers()) {
-        const blocker = why(pod, node);
-        if (!isBlocking(blocker.reason)) continue;
-        const key = `${blocker.reason} ${blocker.subject}`;
-        const group = groups.get(key);
-        if (group === undefined) groups.set(key, { blocker, pods: [pod.key] });
-        else group.pods.push(pod.key);
-      }
-      return [...groups.values()];
-    },
-    nextOverdueMs: () => {
-      const nowMs = now();
-      const left = leavers().flatMap(({ deletionMs }) =>
-        deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
-      );
-      return left.length === 0 ? null : Math.min(...left);
-    },
-    remaining: (node) =>
-      remainingSentence(leavers().map((pod) => ({ key: pod.key, text: why(pod, node).text }))),
-    stubborn: () =>
-      plan.staying.filter(({ role }) => role === 'ToleratesCordon').map(({ pod }) => pod),
-  };
-};
+  #leavingPods(): readonly DrainPod[] {
+    return this.#plan.tiers.flatMap(({ pods }) => pods);
+  }
+}

@@ -7,18 +7,20 @@
  * instruction that finds a drain ending begins another one after it; a crashed drain restarts from
  * the Node.
  */
-import { type Observable, Subject, Subscription } from 'rxjs';
+import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
-import { type DrainOwner, isDrainOwner, markOf } from '../../domain/drain/cordon.ts';
+import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import { nodePods } from '../../domain/drain/node-pods.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
-import { objectKey, type Revision } from '../../domain/ids.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { objectKey, type ResourceVersion } from '../../domain/ids.ts';
+import { sameJson } from '../../domain/json-equality.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { nodeDrain } from '../../machines/node-drain.ts';
-import type { NodeDrainContext } from '../../machines/node-drain-context.ts';
+import type { NodeDrainContext, NodeDrainEvent } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
@@ -43,14 +45,13 @@ import {
   ordersLeft,
   resumedDrain,
 } from './drain-index.ts';
-import { drainPods } from './drain-pods.ts';
+import { DrainPods } from './drain-pods.ts';
 import {
+  blockersOf,
   type DrainTargets,
   type NodeDrainActors,
   nodeDrainActors,
-  nodeNow,
 } from './node-drain-actor.ts';
-import { oncePerMoment, PodsByNode } from './pods-by-node.ts';
 
 export type { DrainEvent, DrainOrder } from './drain-index.ts';
 
@@ -58,7 +59,6 @@ export type { DrainEvent, DrainOrder } from './drain-index.ts';
 const CORDONS_AT_ONCE = 32;
 
 export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
-type DrainSnapshot = SnapshotFrom<typeof nodeDrain>;
 
 /** The inputs of drains. */
 export interface DrainsOptions extends DrainTargets {
@@ -80,17 +80,19 @@ export class DrainRegistry {
   readonly #options: DrainsOptions;
   readonly #registry: NodeDrainActors;
   readonly #byNode = new DrainsByNode();
-  readonly #pods: PodsByNode;
+  readonly #pods = nodePods();
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
   /** The resourceVersion of a written end: older observations of its Node do not have it. */
-  readonly #ends = new Map<string, Revision>();
+  readonly #ends = new Map<string, ResourceVersion>();
   /** Owners that have left and whose annotations may still exist. */
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
   readonly #subscription = new Subscription();
-  readonly #lookSoon: (key: string) => void;
+  /** Drains whose pods changed; all that change at this moment are looked at together. */
+  readonly #changed = new Set<string>();
+  readonly #changes = new Subject<void>();
   #isLeading = false;
   #isStopped = false;
 
@@ -98,7 +100,6 @@ export class DrainRegistry {
     this.#environment = environment;
     this.#options = options;
     this.#unrecognized = new UnrecognizedCordons(options.events.leftAlone);
-    this.#lookSoon = oncePerMoment((key) => this.#look(key));
     this.#slots = startConcurrencyLimit<DrainEntry>({
       atOnce: CORDONS_AT_ONCE,
       keyOf: ({ key }) => key,
@@ -107,21 +108,26 @@ export class DrainRegistry {
     this.#registry = nodeDrainActors(environment, {
       ...options,
       isStopped: () => this.#isStopped,
-      requestSlot: (entry) => this.#slots.request(entry),
+      requestSlot: this.#slots.request,
       onStart: ({ key }) => this.#look(key),
       onSnapshot: (entry, snapshot) => this.#moved(entry, snapshot),
       onLost: (entry) => this.#lost(entry),
     });
     this.#blockers = new DrainBlockers(environment, {
-      review: (key) => this.#blockersOf(key),
+      review: (key) => {
+        const entry = this.#registry.entry(key);
+        return entry && blockersOf(entry, this.#registry.get(key)?.getSnapshot(), options.paused);
+      },
       record: (key, blocked) => {
         const node = this.#registry.entry(key)?.node;
         if (node !== undefined) options.events.blocked(node, blocked);
       },
     });
-    this.#pods = new PodsByNode(options.pods.facts, (node) => this.#changed(node));
+    this.#changes.pipe(audit(() => Promise.resolve())).subscribe(() => this.#lookAtChanged());
+    const { pods } = options;
+    this.#subscription.add(pods.facts.subscribe((fact) => this.#onPods(this.#pods.observe(fact))));
     this.#subscription.add(options.nodes.facts.subscribe((fact) => this.#onNodes(fact)));
-    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#changed(node)));
+    this.#subscription.add(options.evictions.changes.subscribe((node) => this.#onPods(node)));
   }
 
   get events(): Observable<DrainEvent> {
@@ -140,7 +146,7 @@ export class DrainRegistry {
     entry.releasedIds.add(id);
     if (!entry.ids.has(id)) return;
     entry.isReleased = true;
-    this.#registry.get(entry.key)?.send({ type: 'evictions.released' });
+    this.#send(entry.key, { type: 'evictions.released' });
   };
 
   /** The owner leaves: its annotation is removed; the last owner that leaves uncordons (DR-04). */
@@ -151,7 +157,7 @@ export class DrainRegistry {
     this.#withdrawn.add(key);
     if (entry !== undefined) {
       entry.isWithdrawn = true;
-      this.#registry.get(key)?.send({ type: 'drain.withdrawn' });
+      this.#send(key, { type: 'drain.withdrawn' });
     } else if (this.#isLeading && present !== undefined) this.#observeOwner(present, owner);
   };
 
@@ -188,7 +194,6 @@ export class DrainRegistry {
     this.#isLeading = false;
     this.#isStopped = true;
     this.#subscription.unsubscribe();
-    this.#pods.stop();
     this.#slots.stop();
     await this.#blockers.stop();
     await this.#registry.stop();
@@ -198,12 +203,12 @@ export class DrainRegistry {
   #lost(entry: DrainEntry): void {
     const { name, uid } = entry.node;
     const present = this.#options.nodes.get(objectKey(name));
-    const mark = present?.uid === uid ? markOf(present, entry.owner) : undefined;
+    const annotation = present?.uid === uid ? annotationOf(present, entry.owner) : undefined;
     this.#forget(entry);
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
-        (mark?.ids.includes(id) === true && mark.ended !== 'Cancelled');
-      this.#send(entry, id, { stage: 'Ended', counted });
+        (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
+      this.#publish(entry, id, { phase: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
   }
@@ -212,7 +217,11 @@ export class DrainRegistry {
     return this.#registry.entry(drainKey(node, owner));
   }
 
-  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'stage' | 'counted'>) {
+  #send(key: string, event: NodeDrainEvent): void {
+    this.#registry.get(key)?.send(event);
+  }
+
+  #publish({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'phase' | 'counted'>) {
     this.#events.next({ node: node.name, owner, id, ...event });
   }
 
@@ -222,41 +231,41 @@ export class DrainRegistry {
     this.#byNode.remove(entry);
   }
 
-  #moved(entry: DrainEntry, snapshot: DrainSnapshot): void {
+  #moved(entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>): void {
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
-      this.#hurry(entry, entry.deadlines.get(id));
-      this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      this.#bringForward(entry, entry.deadlines.get(id));
+      this.#publish(entry, id, { phase: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
     else this.#blockers.changed(entry.key);
   }
 
   /** The earlier deadline applies once it is written to the Node, so that a restart has it, too. */
-  #hurry(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
+  #bringForward(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
-    this.#registry.get(entry.key)?.send({ type: 'deadline.moved', ...time });
+    this.#send(entry.key, { type: 'deadline.moved', ...time });
   }
 
   #finish(entry: DrainEntry, context: NodeDrainContext): void {
     const { key, owner, node: { name } } = entry;
     this.#forget(entry);
     if (context.node === null) this.#ends.delete(key);
-    else this.#ends.set(key, context.node.revision);
+    else this.#ends.set(key, context.node.resourceVersion);
     if (context.withdrawn) this.#withdrawn.delete(key);
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
     const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
-    const shown = context.node === null ? undefined : markOf(context.node, owner);
+    const current = context.node === null ? undefined : annotationOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
-      (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
+      (current?.ids.includes(id) === true && current.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
-      this.#send(entry, id, { stage: 'Ended', counted: isCounted(id) });
+      this.#publish(entry, id, { phase: 'Ended', counted: isCounted(id) });
     }
     if (present === undefined) return;
     for (const order of again) {
@@ -270,7 +279,7 @@ export class DrainRegistry {
     const entry = drainEntry(
       node,
       beginning,
-      drainPods({
+      new DrainPods({
         on: () => this.#pods.on(node.name),
         statusOf: this.#options.evictions.statusOf,
         progressOf: this.#options.evictions.progress,
@@ -299,10 +308,10 @@ export class DrainRegistry {
     if (entry.machineId === '') entry.machineId = machineId;
     const actor = this.#registry.get(entry.key);
     if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      return this.#publish(entry, id, { phase: 'Cordoned', counted: true });
     }
     entry.awaited.add(id);
-    actor?.send({ type: 'order.joined', order: cordonOrderOf(order) });
+    this.#send(entry.key, { type: 'order.joined', order: cordonOrderOf(order) });
   }
 
   #place(node: DrainedNode, order: DrainOrder): void {
@@ -319,13 +328,13 @@ export class DrainRegistry {
   /** Begins from the annotation on the Node. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
     const key = drainKey(node.name, owner);
-    const mark = markOf(node, owner);
+    const annotation = annotationOf(node, owner);
     const isWithdrawn = this.#withdrawn.has(key);
-    if (mark === undefined) return void this.#withdrawn.delete(key);
-    if (mark.ended !== null && !isWithdrawn) return;
+    if (annotation === undefined) return void this.#withdrawn.delete(key);
+    if (annotation.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
-    if (end !== undefined && isOlder(node.revision, end)) return;
-    this.#begin(node, resumedDrain(this.#environment.time, mark, { owner, isWithdrawn }));
+    if (end !== undefined && isOlder(node.resourceVersion, end)) return;
+    this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
   }
 
   #observe(node: DrainedNode): void {
@@ -338,9 +347,7 @@ export class DrainRegistry {
     const entry = this.#entryOf(node.name, owner);
     if (entry === undefined) return this.#resume(node, owner);
     const isSame = entry.node.uid === node.uid;
-    this.#registry.get(entry.key)?.send(
-      isSame ? { type: 'node.observed', node } : { type: 'node.vanished' },
-    );
+    this.#send(entry.key, isSame ? { type: 'node.observed', node } : { type: 'node.vanished' });
   }
 
   /** Sends the pod counts to the statechart when they changed. */
@@ -350,27 +357,22 @@ export class DrainRegistry {
     if (entry === undefined || actor === undefined || this.#isStopped) return;
     this.#blockers.changed(key);
     const observed = entry.pods.look(actor.getSnapshot().context.startedTo);
-    const text = JSON.stringify(observed.podCounts) + observed.refusal;
-    if (text === entry.observed && !observed.moved) return;
-    entry.observed = text;
-    actor.send({ type: 'pods.observed', ...observed });
-  }
-
-  #blockersOf(key: string) {
-    const entry = this.#registry.entry(key);
-    if (entry === undefined) return undefined;
-    const snapshot = this.#registry.get(key)?.getSnapshot();
-    if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
-      return { blocked: [], nextOverdueMs: null };
-    }
-    const node = nodeNow(entry, snapshot.context, this.#options.paused);
-    return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+    if (!observed.moved && sameJson(observed, entry.observed)) return;
+    entry.observed = { ...observed, moved: false };
+    this.#send(key, { type: 'pods.observed', ...observed });
   }
 
   /** Pods of the node changed; without a node, any pods. */
-  #changed(node?: string): void {
+  #onPods(node: string | undefined): void {
     const drains = node === undefined ? this.#registry.entries() : this.#byNode.of(node);
-    for (const { key } of drains) this.#lookSoon(key);
+    for (const { key } of drains) this.#changed.add(key);
+    if (this.#changed.size > 0) this.#changes.next();
+  }
+
+  #lookAtChanged(): void {
+    const keys = [...this.#changed];
+    this.#changed.clear();
+    for (const key of keys) this.#look(key);
   }
 
   #nodeSeen(node: DrainedNode): void {
@@ -383,7 +385,7 @@ export class DrainRegistry {
     this.#unrecognized.forget(name);
     for (const { key } of this.#byNode.of(name)) {
       this.#ends.delete(key);
-      this.#registry.get(key)?.send({ type: 'node.vanished' });
+      this.#send(key, { type: 'node.vanished' });
     }
   }
 

@@ -5,16 +5,16 @@
  * Promises: never writes the UpcomingNode, only reports to its actor (DR-40); only a reclaim
  * reports there; no pod is evicted for a drain that has ended.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
+import { Effect } from 'effect';
+import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import { objectKey } from '../../domain/ids.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Seed } from '../../domain/random.ts';
 import type { Time } from '../../domain/time.ts';
 import { Cordons, type NodeWritePurpose } from '../../effects/cordons.ts';
-import type { SnapshotFrom } from 'xstate';
+import { fromPromise, type SnapshotFrom } from 'xstate';
 import { nodeDrain } from '../../machines/node-drain.ts';
 import type {
   NodeDrainAct,
@@ -23,14 +23,15 @@ import type {
   NodeDrainInput,
 } from '../../machines/node-drain-context.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
+import type { BlockerReview } from './drain-blockers.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
-  deadlineOfMark,
+  deadlineOfAnnotation,
   type DrainEntry,
   drainKey,
   drainTime,
@@ -55,24 +56,22 @@ type InFlight = (write: Effect.Effect<NodeWriteOutcome>) => Effect.Effect<NodeWr
 
 /** The statechart with its implementations; `inFlight` counts each write. */
 export const provideNodeDrain = (
-  runtime: ManagedRuntime.ManagedRuntime<Cordons, never>,
+  runtime: EffectRuntime<Cordons>,
   actions: NodeDrainActions,
   inFlight: InFlight = (write) => write,
 ): typeof nodeDrain => {
   const patch = (purpose: NodeWritePurpose) =>
-    fromEffect(
-      runtime,
-      ({ node, body }: NodeDrainAct) =>
+    fromPromise<NodeWriteOutcome, NodeDrainAct>(({ input: { node, body }, signal }) =>
+      runtime.runPromise(
         Effect.flatMap(Cordons, (cordons) => inFlight(cordons.patch({ node, purpose, body }))),
+        { signal },
+      )
     );
   return nodeDrain.provide({
     actors: {
       cordonNode: patch('cordon'),
-      markEnded: patch('end'),
-      showEnd: fromEffect(
-        runtime,
-        (end: NodeDrainEnd) => Effect.promise(() => actions.showEnd(end)),
-      ),
+      writeEnd: patch('end'),
+      showEnd: fromPromise<void, NodeDrainEnd>(({ input }) => actions.showEnd(input)),
     },
     actions: {
       requestSlot: ({ context }) => actions.requestSlot(context),
@@ -109,7 +108,7 @@ export interface DrainLookup {
 }
 
 /** The node facts that decide why pods remain. */
-export const nodeNow = (
+const nodeNow = (
   entry: DrainEntry,
   context: NodeDrainContext | undefined,
   paused: boolean,
@@ -118,8 +117,21 @@ export const nodeNow = (
   return paused ? { ...node, paused } : node;
 };
 
+/** What holds up the pods of a drain: nothing while it does not evict. */
+export const blockersOf = (
+  entry: DrainEntry,
+  snapshot: SnapshotFrom<typeof nodeDrain> | undefined,
+  paused: boolean,
+): BlockerReview => {
+  if (snapshot?.matches({ work: { underway: 'draining' } }) !== true) {
+    return { blocked: [], nextOverdueMs: null };
+  }
+  const node = nodeNow(entry, snapshot.context, paused);
+  return { blocked: entry.pods.blocked(node), nextOverdueMs: entry.pods.nextOverdueMs() };
+};
+
 /** The actions of all drains. */
-export class DrainActions implements NodeDrainActions {
+class DrainActions implements NodeDrainActions {
   readonly #time: Time;
   readonly #targets: DrainTargets;
   readonly #lookup: DrainLookup;
@@ -135,13 +147,13 @@ export class DrainActions implements NodeDrainActions {
 
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
-      const { mark } = context;
-      if (entry.isStartRecorded || mark === null) return;
+      const { annotation } = context;
+      if (entry.isStartRecorded || annotation === null) return;
       entry.isStartRecorded = true;
       this.#targets.events.started(entry.node, {
-        ids: mark.ids,
+        ids: annotation.ids,
         pods: entry.pods.left(),
-        deadlineMs: mark.deadlineMs,
+        deadlineMs: annotation.deadlineMs,
       });
     });
 
@@ -197,8 +209,10 @@ export class DrainActions implements NodeDrainActions {
 
   #lastErrorOf(entry: DrainEntry, context: NodeDrainContext | undefined): string {
     if (context === undefined) return '';
-    const { mark, refusal, problem } = context;
-    if (mark === null) return `cannot cordon the node: ${problem || 'no answer'}`;
+    const { annotation, refusal, problem } = context;
+    if (annotation === null) {
+      return `cannot cordon the node: ${problem || 'nobody answered'}`;
+    }
     const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
     return refusal === '' ? remaining : `${refusal}; ${remaining}`;
   }
@@ -226,9 +240,14 @@ export interface NodeDrainActorOptions extends DrainTargets {
 }
 
 /** The annotation of a crashed drain; `undefined` when it is over. */
-const shownOf = (entry: DrainEntry, node: DrainedNode): CordonMark | undefined => {
-  const mark = markOf(node, entry.owner);
-  return mark !== undefined && (mark.ended === null || entry.isWithdrawn) ? mark : undefined;
+const currentAnnotationOf = (
+  entry: DrainEntry,
+  node: DrainedNode,
+): CordonAnnotation | undefined => {
+  const annotation = annotationOf(node, entry.owner);
+  return annotation !== undefined && (annotation.ended === null || entry.isWithdrawn)
+    ? annotation
+    : undefined;
 };
 
 /**
@@ -242,10 +261,14 @@ const inputOf = (
 ): NodeDrainInput | undefined => {
   const node = entry.hasCrashed ? nodes.get(objectKey(entry.node.name)) : entry.node;
   if (node?.uid !== entry.node.uid) return undefined;
-  const shown = entry.hasCrashed ? shownOf(entry, node) : undefined;
-  const orders = [...entry.orders.values()].filter(({ id }) => shown?.ids.includes(id) !== true);
-  if (entry.hasCrashed && shown === undefined && orders.length === 0) return undefined;
-  const deadline = shown === undefined ? undefined : deadlineOfMark(time, entry.owner, shown);
+  const currentAnnotation = entry.hasCrashed ? currentAnnotationOf(entry, node) : undefined;
+  const orders = [...entry.orders.values()].filter(({ id }) =>
+    currentAnnotation?.ids.includes(id) !== true
+  );
+  if (entry.hasCrashed && currentAnnotation === undefined && orders.length === 0) return undefined;
+  const deadline = currentAnnotation === undefined
+    ? undefined
+    : deadlineOfAnnotation(time, entry.owner, currentAnnotation);
   if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
   for (const { id } of orders) entry.awaited.add(id);
   return {
@@ -291,7 +314,7 @@ export const nodeDrainActors = (
     onSnapshot: options.onSnapshot,
     onCrash: (entry) => {
       entry.hasCrashed = true;
-      entry.observed = '';
+      entry.observed = null;
       entry.pods.setReleased();
       options.evictions.release(entry.node.name, entry.owner);
     },

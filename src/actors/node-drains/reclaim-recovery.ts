@@ -4,12 +4,12 @@
  *
  * Promises: only machines of the replay count, and only until a later frame reports another state.
  */
-import type { SessionNews } from '../../domain/frames.ts';
+import type { ShardEvent } from '../../domain/frames.ts';
 import { reclaimRecovery, type ReclaimRecoveryEvent } from '../../machines/reclaim-recovery.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
-const EVENTS: Partial<Readonly<Record<SessionNews['_tag'], ReclaimRecoveryEvent>>> = {
+const EVENTS: Partial<Readonly<Record<ShardEvent['_tag'], ReclaimRecoveryEvent>>> = {
   StreamOpened: { type: 'stream.opened' },
   Resynced: { type: 'replay.completed' },
   StreamEnded: { type: 'stream.ended' },
@@ -43,19 +43,19 @@ export class ReclaimRecovery {
     this.#registry.consider('recovery');
   }
 
-  readonly observe = (item: SessionNews): void => {
-    if (item._tag === 'MachineObserved') {
-      const { machineId, state } = item.machine;
+  readonly observe = (seen: ShardEvent): void => {
+    if (seen._tag === 'MachineObserved') {
+      const { machineId, state } = seen.machine;
       if (state !== 'Draining') this.#draining.delete(machineId);
       else if (this.#isReplaying) this.#draining.add(machineId);
       return;
     }
-    if (item._tag === 'StreamOpened') {
+    if (seen._tag === 'StreamOpened') {
       this.#draining = new Set();
       this.#isReplaying = true;
     }
-    if (item._tag === 'Resynced') this.#isReplaying = false;
-    const event = EVENTS[item._tag];
+    if (seen._tag === 'Resynced') this.#isReplaying = false;
+    const event = EVENTS[seen._tag];
     if (event !== undefined) this.#registry.get('recovery')?.send(event);
   };
 

@@ -6,13 +6,13 @@
  * instructions found on Nodes resume before anything new, and are acked once more by each process
  * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
  */
-import { Effect, type ManagedRuntime } from 'effect';
 import { type Observable, Subscription } from 'rxjs';
-import type { ActorRefFrom } from 'xstate';
+import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { ReclaimOrder, SessionNews } from '../../domain/frames.ts';
+import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import type { Reply } from '../../domain/session.ts';
@@ -23,7 +23,6 @@ import {
   type ReclaimInstructionContext,
 } from '../../machines/reclaim-instruction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
@@ -31,11 +30,11 @@ import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
   type InstructionEntry,
+  instructionsOnNodes,
   machinesNow,
   orderedInstruction,
   RECOVERED_PREFIX,
-  shownInstructions,
-} from './reclaim-index.ts';
+} from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
 /** The grace of a recovered reclaim (DR-14). */
@@ -47,7 +46,7 @@ export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 
 /** What reclaims follow and act on. */
 export interface ReclaimsOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   /** False without room or a stream. */
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
@@ -60,7 +59,7 @@ export interface ReclaimsOptions {
 }
 
 const unseen = (machines: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  machines.filter(({ stage }) => stage === 'Unseen');
+  machines.filter(({ phase }) => phase === 'Unseen');
 
 /** All active instructions; not leading at first. */
 export class ReclaimRegistry {
@@ -83,11 +82,11 @@ export class ReclaimRegistry {
       recordUnseen: (context) => this.#recordUnseen(context),
       recordNeverSeen: (context) => this.#recordNeverSeen(context),
       machinesNow: (entry) => machinesNow(entry, (node) => options.nodes.get(objectKey(node))),
-      onStart: (entry) => this.#started(entry),
+      onRestart: (entry) => this.#orderDrains(entry),
     });
     this.#recovery = new ReclaimRecovery(environment, (machines) => this.#recover(machines));
     this.#subscription.add(options.drains.events.subscribe((event) => this.#onDrain(event)));
-    this.#subscription.add(options.news.subscribe((item) => this.#onSession(item)));
+    this.#subscription.add(options.shardEvents.subscribe((event) => this.#onShardEvent(event)));
     this.#subscription.add(options.nodes.facts.subscribe(() => this.#searchSoon()));
   }
 
@@ -96,10 +95,10 @@ export class ReclaimRegistry {
     if (this.#isLeading) return;
     this.#isLeading = true;
     const { nodes, machineOf } = this.#options;
-    for (const shown of shownInstructions(nodes.values(), machineOf)) {
-      const { id } = shown;
+    for (const instruction of instructionsOnNodes(nodes.values(), machineOf)) {
+      const { id } = instruction;
       const ackPending = !id.startsWith(RECOVERED_PREFIX) && !this.#acked.has(id);
-      this.#registry.consider({ ...shown, ackPending });
+      this.#registry.consider({ ...instruction, ackPending });
     }
   };
 
@@ -163,7 +162,7 @@ export class ReclaimRegistry {
     telemetry.log('warn', 'Machine has no Node', { machine, problem: note });
     this.#options.record({
       regarding: {
-        apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+        apiVersion: GROUP_VERSION,
         kind: 'UpcomingNode',
         name: upcomingNodeName(machineId(machine)),
         uid: this.#currentOf(machine)?.uid ?? '',
@@ -181,12 +180,12 @@ export class ReclaimRegistry {
   #found(entry: ReclaimEntry): ReclaimEntry {
     const { machines, nodes } = this.#options;
     const match = machines.nodeOf(entry.machine, entry.machine);
-    if (match !== undefined) return { ...entry, node: match.node.name, stage: 'Cordoning' };
+    if (match !== undefined) return { ...entry, node: match.node.name, phase: 'Cordoning' };
     const current = this.#currentOf(entry.machine);
     if (current === undefined || current.nodeName === '') return entry;
     const known = nodes.get(objectKey(current.nodeName));
-    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, stage: 'Cordoning' };
-    return { ...entry, node: current.nodeName, stage: 'Ended', counted: true };
+    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, phase: 'Cordoning' };
+    return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   }
 
   #showGone({ machine }: ReclaimEntry): void {
@@ -198,7 +197,7 @@ export class ReclaimRegistry {
     const { id, terms, askedSeconds } = instruction;
     const present = nodes.get(objectKey(entry.node));
     if (present === undefined) {
-      const gone: ReclaimEntry = { ...entry, stage: 'Ended', counted: true };
+      const gone: ReclaimEntry = { ...entry, phase: 'Ended', counted: true };
       this.#registry.get(id)?.send({ type: 'machine.observed', entry: gone });
       return this.#showGone(gone);
     }
@@ -210,14 +209,14 @@ export class ReclaimRegistry {
   }
 
   #act(instruction: InstructionEntry, entry: ReclaimEntry): void {
-    if (entry.stage === 'Cordoning') this.#orderDrain(instruction, entry);
-    if (entry.stage === 'Ended') this.#showGone(entry);
+    if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
+    if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
-  /** After a crash the drains of its nodes are requested again, which joins active ones. */
-  #started(instruction: InstructionEntry): void {
+  /** An order that is repeated after a crash joins what goes on. */
+  #orderDrains(instruction: InstructionEntry): void {
     for (const entry of instruction.machines) {
-      if (entry.stage === 'Cordoning') this.#orderDrain(instruction, entry);
+      if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
     }
     this.#searchSoon();
   }
@@ -228,7 +227,7 @@ export class ReclaimRegistry {
     for (const instruction of [...this.#registry.entries()]) {
       for (const entry of unseen(instruction.machines)) {
         const found = this.#found(entry);
-        if (found.stage === 'Unseen') continue;
+        if (found.phase === 'Unseen') continue;
         this.#registry.get(instruction.id)?.send({ type: 'machine.observed', entry: found });
         this.#act(instruction, found);
       }
@@ -251,7 +250,8 @@ export class ReclaimRegistry {
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
-    for (const entry of found) if (entry.stage === 'Ended') this.#showGone(entry);
+    this.#orderDrains(instruction);
+    for (const entry of found) if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
   #onOrder(order: ReclaimOrder): void {
@@ -263,20 +263,20 @@ export class ReclaimRegistry {
     this.#registry.get(id)?.send({ type: 'instruction.repeated' });
   }
 
-  #onSession(item: SessionNews): void {
-    this.#recovery.observe(item);
-    if (item._tag === 'ReclaimOrdered') this.#onOrder(item.order);
-    if (item._tag === 'MachineObserved') this.#searchSoon();
-    if (item._tag !== 'StreamOpened') return;
+  #onShardEvent(event: ShardEvent): void {
+    this.#recovery.observe(event);
+    if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
+    if (event._tag === 'MachineObserved') this.#searchSoon();
+    if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
-  #onDrain({ id, node, owner, stage, counted }: DrainEvent): void {
+  #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
       if (machine.node !== node) continue;
-      const entry = { ...machine, stage, counted };
+      const entry = { ...machine, phase, counted };
       const actor = this.#registry.get(id);
       if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
       // The input of a restarting instruction.
@@ -318,14 +318,9 @@ export interface ReclaimActions {
 }
 
 /** The statechart with its implementations. */
-export const provideReclaim = <Services>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, never>,
-  actions: ReclaimActions,
-): typeof reclaimInstruction =>
+export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstruction =>
   reclaimInstruction.provide({
-    actors: {
-      queueAck: fromEffect(runtime, (ack) => Effect.promise(() => actions.queueAck(ack))),
-    },
+    actors: { queueAck: fromPromise<boolean, ReclaimAck>(({ input }) => actions.queueAck(input)) },
     actions: {
       releaseEvictions: ({ context }) => actions.releaseEvictions(context),
       recordUnseen: ({ context }) => actions.recordUnseen(context),
@@ -339,17 +334,18 @@ export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, Instruction
 export interface ReclaimActorOptions extends ReclaimActions {
   /** The machines of the instruction with the current state of their Nodes. */
   readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
-  readonly onStart: (entry: InstructionEntry) => void;
+  /** The actor runs again after a crash. */
+  readonly onRestart: (entry: InstructionEntry) => void;
 }
 
 /** The actors of all instructions. */
-export const reclaimActors = <Services>(
+const reclaimActors = <Services>(
   environment: ActorEnvironment<Services>,
   options: ReclaimActorOptions,
 ): ReclaimActors => {
   const registry: ReclaimActors = actorRegistry(environment, {
     name: 'reclaimInstruction',
-    logic: provideReclaim(environment.runtime, options),
+    logic: provideReclaim(options),
     keyOf: ({ id }: InstructionEntry) => id,
     input: (entry) => ({
       id: entry.id,
@@ -357,11 +353,16 @@ export const reclaimActors = <Services>(
       ackPending: entry.ackPending,
       leftMs: entry.terms.deadlineMs - environment.time.now(),
     }),
-    onStart: options.onStart,
+    onStart: (entry) => {
+      if (entry.hasCrashed) options.onRestart(entry);
+    },
     onSnapshot: (entry, { context, value }) => {
       entry.machines = context.entries;
       entry.ackPending = context.ackPending;
       if (innermostState(value) === 'settled') registry.remove(entry.id);
+    },
+    onCrash: (entry) => {
+      entry.hasCrashed = true;
     },
     onCount: (state, count) => environment.telemetry.gauge('tidegate_reclaims', count, { state }),
     logFields: ({ id }) => ({ instruction: id }),

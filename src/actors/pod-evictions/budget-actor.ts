@@ -9,7 +9,13 @@
 import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Budget } from '../../domain/drain/budget.ts';
-import { type ObjectKey, objectKey, type Revision, revision, type Uid } from '../../domain/ids.ts';
+import {
+  type ObjectKey,
+  objectKey,
+  type ResourceVersion,
+  resourceVersion,
+  type Uid,
+} from '../../domain/ids.ts';
 import {
   budget as budgetChart,
   eligiblePods,
@@ -18,12 +24,12 @@ import {
 } from '../../machines/budget.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
+import type { Defer } from '../actor-logic.ts';
 
 /** Longer than two bookmarks of the watch (DR-35). */
 const SILENCE_MS = 120_000;
 /** A departure without a watch event: the reservation ends only by time. */
-const NOWHERE = revision('');
+const NOWHERE = resourceVersion('');
 const NO_BUDGET = objectKey('');
 
 export type BudgetActor = ActorRefFrom<typeof budgetChart>;
@@ -32,7 +38,7 @@ type BudgetSnapshot = SnapshotFrom<typeof budgetChart>;
 /** The inputs of budgets. */
 export interface BudgetsOptions {
   /** The progress of the budget watch. */
-  readonly progress: Observable<Revision>;
+  readonly progress: Observable<ResourceVersion>;
   readonly callsPerBudget: number;
   readonly defer: Defer;
   /** True while the budget covers a pod that must leave. */
@@ -136,7 +142,7 @@ export class Budgets {
   };
 
   /** The dispatcher assigns the free slot to this pod. */
-  readonly takeSlot = (key: ObjectKey, pod: SlotTaker): void => {
+  readonly acquireSlot = (key: ObjectKey, pod: SlotTaker): void => {
     const entry = this.#registry.entry(key);
     this.#slotAt.set(pod.uid, key);
     this.#queuedAt.delete(pod.uid);
@@ -167,12 +173,12 @@ export class Budgets {
   /**
    * The pod was observed terminating or gone; without a resourceVersion when no watch showed it.
    */
-  readonly departed = (pod: Uid, at: Revision = NOWHERE): void => {
+  readonly departed = (pod: Uid, at: ResourceVersion = NOWHERE): void => {
     const key = this.#slotAt.get(pod) ?? NO_BUDGET;
     this.#registry.get(key)?.send({
       type: 'pod.departed',
       pod,
-      revision: at,
+      resourceVersion: at,
       nowMs: this.#nowMs(),
     });
   };
@@ -238,11 +244,11 @@ export class Budgets {
     this.#options.onMoved(key, stateChanged);
   }
 
-  #watchProgressed(reached: Revision): void {
+  #watchProgressed(reached: ResourceVersion): void {
     if (this.#watching.size === 0) return;
     const nowMs = this.#nowMs();
     for (const key of [...this.#watching]) {
-      this.#registry.get(key)?.send({ type: 'watch.progressed', revision: reached, nowMs });
+      this.#registry.get(key)?.send({ type: 'watch.progressed', resourceVersion: reached, nowMs });
     }
   }
 

@@ -11,6 +11,7 @@
  *
  * A choice costs as much as there are nodes and budgets with waiters, not pods.
  */
+import { audit, Subject } from 'rxjs';
 import {
   compareCandidates,
   type EvictionCandidate,
@@ -18,7 +19,6 @@ import {
 } from '../../domain/drain/eviction-rank.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import type { SlotTaker } from '../../machines/budget.ts';
-import type { Defer } from '../deferred-sends.ts';
 import type { SlotOffer } from './budget-actor.ts';
 
 /** In flight between the choice and the first byte: enough to keep the write budget busy. */
@@ -30,19 +30,18 @@ const FIRST_FRESH_MS = 100;
 export interface Waiter {
   /** `undefined` when it no longer waits and has not cancelled yet. */
   readonly candidate: () => EvictionCandidate | undefined;
-  /** Its eviction is sent now; it holds the slot that it needs. */
-  readonly dispatch: () => void;
+  /** Learns that its eviction is sent now; it has the slot that it needs. */
+  readonly actor: { readonly send: (event: { readonly type: 'eviction.dispatched' }) => void };
 }
 
 /** The dispatcher's dependencies. */
 export interface EvictionDispatcherOptions {
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  readonly defer: Defer;
   readonly isCircuitClosed: () => boolean;
   readonly slots: {
     readonly offerOf: (budget: ObjectKey) => SlotOffer | undefined;
-    readonly takeSlot: (budget: ObjectKey, pod: SlotTaker) => void;
+    readonly acquireSlot: (budget: ObjectKey, pod: SlotTaker) => void;
     readonly declineSlot: (budget: ObjectKey) => void;
   };
 }
@@ -73,10 +72,12 @@ export class EvictionDispatcher {
   readonly #firstAt = new Map<ObjectKey, FirstAtBudget>();
   /** Dispatched, and not sent yet. */
   readonly #inFlight = new Set<Uid>();
-  #isScheduled = false;
+  readonly #requests = new Subject<void>();
 
   constructor(options: EvictionDispatcherOptions) {
     this.#options = options;
+    // After the transitions in which pods ask: an event that is sent earlier is looked at too late.
+    this.#requests.pipe(audit(() => Promise.resolve())).subscribe(this.#dispatch);
   }
 
   /** The pod waits for a slot of the budget that it has queued at. */
@@ -124,9 +125,7 @@ export class EvictionDispatcher {
 
   /** Dispatches after all requests of the current microtask. */
   readonly schedule = (): void => {
-    if (this.#isScheduled || !this.#options.isCircuitClosed()) return;
-    this.#isScheduled = true;
-    this.#options.defer(this.#dispatch);
+    if (this.#options.isCircuitClosed()) this.#requests.next();
   };
 
   /** Dispatches the first by rank; false when none waits. */
@@ -138,7 +137,6 @@ export class EvictionDispatcher {
   };
 
   readonly #dispatch = (): void => {
-    this.#isScheduled = false;
     while (this.#options.isCircuitClosed() && this.#inFlight.size < IN_FLIGHT_MAX) {
       if (!this.dispatchOne()) return;
     }
@@ -195,7 +193,7 @@ export class EvictionDispatcher {
       this.#options.slots.declineSlot(budget);
       return false;
     }
-    this.#options.slots.takeSlot(budget, { uid: first.pod, name: first.podName });
+    this.#options.slots.acquireSlot(budget, { uid: first.pod, name: first.podName });
     return this.#send(first.pod);
   }
 
@@ -204,7 +202,7 @@ export class EvictionDispatcher {
     this.cancel(pod);
     if (waiter === undefined) return false;
     this.#inFlight.add(pod);
-    waiter.dispatch();
+    waiter.actor.send({ type: 'eviction.dispatched' });
     return true;
   }
 }

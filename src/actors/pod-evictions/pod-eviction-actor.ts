@@ -6,12 +6,13 @@
  * terminating, holds the slot that it needs, and still has the name; a crashed actor releases what
  * it held.
  */
-import { Effect, type ManagedRuntime } from 'effect';
+import { Effect } from 'effect';
+import { fromPromise } from 'xstate';
 import type { EvictionOutcome } from '../../domain/drain/answer.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
-import { type EvictionCall, Evictions } from '../../effects/evictions.ts';
+import { type EvictionCall, PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { SlotAnswer } from '../../machines/budget.ts';
 import {
   podEviction,
@@ -19,13 +20,12 @@ import {
   type PodEvictionContext,
 } from '../../machines/pod-eviction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import type { Defer, EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
 import type { Budgets } from './budget-actor.ts';
 import type { EvictionCircuit } from './eviction-circuit-actor.ts';
 import type { EvictionDispatcher } from './eviction-dispatcher.ts';
-import type { EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import type { EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 
 export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
 
@@ -44,18 +44,19 @@ export interface PodEvictionActions {
 
 /** The statechart with its implementations. */
 export const providePodEviction = (
-  runtime: ManagedRuntime.ManagedRuntime<Evictions, never>,
+  runtime: EffectRuntime<PodEvictionApi>,
   actions: PodEvictionActions,
 ): typeof podEviction =>
   podEviction.provide({
     actors: {
-      evictPod: fromEffect(
-        runtime,
-        (act) =>
+      evictPod: fromPromise<EvictionOutcome, PodEvictionAct>(({ input, signal }) =>
+        runtime.runPromise(
           Effect.flatMap(
-            Evictions,
-            (evictions) => actions.inFlight(evictions.evict(actions.callOf(act))),
+            PodEvictionApi,
+            (evictions) => actions.inFlight(evictions.evict(actions.callOf(input))),
           ),
+          { signal },
+        )
       ),
     },
     actions: {
@@ -112,17 +113,15 @@ const mayLeave = (options: Options, entry: EvictionEntry): boolean => {
   return may;
 };
 
-const awaitDispatch = (options: Options, entry: EvictionEntry): void => {
+const awaitDispatch = (options: Options, { uid, facts }: PodEvictionContext): void => {
   const { index, budgets, dispatcher, isStopped, registry } = options;
-  const actor = registry().get(entry.uid);
-  if (isStopped() || actor === undefined) return;
-  const state = actor.getSnapshot().matches('queued') ? 'queued' : 'asking';
+  const entry = index.get(uidOf(uid));
+  const actor = registry().get(uid);
+  if (isStopped() || entry === undefined || actor === undefined) return;
+  const state = facts.need._tag === 'One' ? 'queued' : 'asking';
   const waiter = {
-    candidate: () =>
-      registry().get(entry.uid)?.getSnapshot().matches(state) === true
-        ? index.candidateOf(entry)
-        : undefined,
-    dispatch: () => registry().get(entry.uid)?.send({ type: 'eviction.dispatched' }),
+    candidate: () => actor.getSnapshot().matches(state) ? index.candidateOf(entry) : undefined,
+    actor,
   };
   if (state === 'asking') return dispatcher.awaitDispatch(entry.uid, entry.node, waiter);
   const [budget] = index.budgetsOf(entry);
@@ -132,27 +131,20 @@ const awaitDispatch = (options: Options, entry: EvictionEntry): void => {
 };
 
 const actionsOf = (options: Options): PodEvictionActions => {
-  const { index, budgets, dispatcher, circuit, defer, registry } = options;
-  /** After the current transition, for its pod. */
-  const deferred =
-    (act: (entry: EvictionEntry, context: PodEvictionContext) => void) =>
-    (context: PodEvictionContext): void =>
-      defer(() => {
-        const entry = index.get(uidOf(context.uid));
-        if (entry !== undefined) act(entry, context);
-      });
+  const { index, budgets, dispatcher, circuit, registry } = options;
   return {
-    awaitDispatch: deferred((entry) => awaitDispatch(options, entry)),
-    cancelDispatch: deferred(({ uid }) => {
-      dispatcher.cancel(uid);
-      budgets.unqueue(uid);
-    }),
-    reportAnswer: deferred((entry, { outcome }) => {
-      if (outcome === null) return;
+    awaitDispatch: (context) => awaitDispatch(options, context),
+    cancelDispatch: ({ uid }) => {
+      dispatcher.cancel(uidOf(uid));
+      budgets.unqueue(uidOf(uid));
+    },
+    reportAnswer: ({ uid, outcome }) => {
+      const entry = index.get(uidOf(uid));
+      if (entry === undefined || outcome === null) return;
       budgets.answered(entry.uid, slotAnswer(outcome));
       dispatcher.sent(entry.uid);
       circuit.answered(outcome, entry.withheld);
-    }),
+    },
     callOf: (act) => {
       const entry = index.get(uidOf(act.uid));
       if (entry !== undefined) entry.withheld = false;
@@ -183,7 +175,7 @@ export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
 
 /** The actors of all pods that must leave. */
 export const podEvictionActors = (
-  environment: ActorEnvironment<Evictions>,
+  environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionActorOptions,
 ): PodEvictionActors => {
   const { index, budgets, dispatcher, defer, cached, onChange } = options;

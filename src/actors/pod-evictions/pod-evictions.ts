@@ -14,14 +14,14 @@ import type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends } from '../deferred-sends.ts';
+import { deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
-import { type EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 import {
   forgetPod,
   type PodEvictionActorOptions,
@@ -110,7 +110,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #budgetsKnown = false;
   #isStopped = false;
 
-  constructor(environment: ActorEnvironment<Evictions>, options: PodEvictionsOptions) {
+  constructor(environment: ActorEnvironment<PodEvictionApi>, options: PodEvictionsOptions) {
     const { pods, budgets, nodes, callsPerBudget = 1 } = options;
     const { time, telemetry } = environment;
     const defer = deferredSends(telemetry);
@@ -123,11 +123,10 @@ export class PodEvictionRegistry implements PodEvictions {
     });
     this.#dispatcher = new EvictionDispatcher({
       now: time.monotonic,
-      defer,
       isCircuitClosed: () => this.#circuit.isClosed(),
       slots: {
         offerOf: (key) => this.#budgets.offerOf(key),
-        takeSlot: (key, pod) => this.#budgets.takeSlot(key, pod),
+        acquireSlot: (key, pod) => this.#budgets.acquireSlot(key, pod),
         declineSlot: (key) => this.#budgets.declineSlot(key),
       },
     });
@@ -262,7 +261,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#index.update(entry, pod);
     if (pod.terminating && !entry.departed) {
       entry.departed = true;
-      this.#budgets.departed(pod.uid, pod.revision);
+      this.#budgets.departed(pod.uid, pod.resourceVersion);
     }
     // A finished pod runs nothing: there is nothing to evict (DR-20).
     if (pod.finished && entry.requests.size > 0) {
@@ -276,8 +275,10 @@ export class PodEvictionRegistry implements PodEvictions {
     const entry = this.#index.get(last.uid);
     if (entry === undefined) return;
     // A list without the pod has no resourceVersion of the deletion.
-    const isWatched = last.revision !== entry.pod.revision;
-    if (!entry.departed) this.#budgets.departed(last.uid, isWatched ? last.revision : undefined);
+    const isWatched = last.resourceVersion !== entry.pod.resourceVersion;
+    if (!entry.departed) {
+      this.#budgets.departed(last.uid, isWatched ? last.resourceVersion : undefined);
+    }
     entry.departed = true;
     const actor = this.#registry.get(last.uid);
     if (actor !== undefined && entry.state !== 'gone') return actor.send({ type: 'pod.vanished' });
@@ -321,6 +322,6 @@ export class PodEvictionRegistry implements PodEvictions {
 
 /** Starts without a pod to evict. */
 export const startPodEvictions = (
-  environment: ActorEnvironment<Evictions>,
+  environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionsOptions,
 ): PodEvictionRegistry => new PodEvictionRegistry(environment, options);

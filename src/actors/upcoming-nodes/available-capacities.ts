@@ -5,33 +5,40 @@
  * profile is kept; of simultaneous frames the last of each profile counts; the number of profiles
  * is bounded, and further ones are ignored, counted and logged.
  */
+import { Effect } from 'effect';
 import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
-import type { Actor } from 'xstate';
-import type { RecordEvent } from '../../api/event-note.ts';
+import { type Actor, fromPromise } from 'xstate';
+import type { EventNote, RecordEvent } from '../../api/event-note.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import {
   type AvailableCapacityProjection,
+  type CapacityReport,
   capacityReport,
 } from '../../domain/available-capacity.ts';
-import type { CapacityReport } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
+import type { CapacityObservation, ShardEvent } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
-import type { AvailableCapacities } from '../../effects/available-capacities.ts';
-import type { availableCapacity } from '../../machines/available-capacity.ts';
+import type { WriteOutcome } from '../../domain/object-write.ts';
+import { AvailableCapacities } from '../../effects/available-capacities.ts';
+import {
+  availableCapacity,
+  type AvailableCapacityAct,
+  type AvailableCapacityContext,
+} from '../../machines/available-capacity.ts';
 import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { WRITES_STOPPED } from '../actor-logic.ts';
 import type { ActorKind } from '../actor-kind.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
-import { availableCapacityEvents, provideAvailableCapacity } from './available-capacity-actor.ts';
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
 /** The maximum number of profiles; a fleet has far fewer. */
-export const PROFILES_MAX = 10_000;
+const PROFILES_MAX = 10_000;
 
 type Machine = typeof availableCapacity;
 
@@ -43,7 +50,7 @@ interface ProfileEntry {
 
 /** The inputs of the profiles. */
 export interface AvailableCapacitiesOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
   readonly record: RecordEvent;
 }
@@ -54,7 +61,7 @@ export interface AvailableCapacityRegistry {
   readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
   /** Discards the fleet's reports, at the end of a term of leadership. */
-  readonly renounce: () => void;
+  readonly onLeadershipLost: () => void;
   /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Starts no more writes and resolves when those in flight have their answers. */
@@ -73,7 +80,7 @@ class Profiles implements AvailableCapacityRegistry {
 
   constructor(
     environment: ActorEnvironment<AvailableCapacities>,
-    { news, availableCapacities, record }: AvailableCapacitiesOptions,
+    { shardEvents, availableCapacities, record }: AvailableCapacitiesOptions,
   ) {
     this.#environment = environment;
     this.#object = availableCapacities.get;
@@ -85,7 +92,7 @@ class Profiles implements AvailableCapacityRegistry {
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
-    const coalesced = news.pipe(
+    const coalesced = shardEvents.pipe(
       filter((item) => item._tag === 'CapacityObserved'),
       map(({ capacity }) => capacity),
       coalescePerKey({
@@ -107,7 +114,7 @@ class Profiles implements AvailableCapacityRegistry {
     return this.#slots.idle();
   };
 
-  readonly renounce = (): void => {
+  readonly onLeadershipLost = (): void => {
     const all = [...this.#profiles.values()];
     this.#profiles.clear();
     this.#registry.suspend(all);
@@ -190,3 +197,64 @@ export const startAvailableCapacities = (
   environment: ActorEnvironment<AvailableCapacities>,
   options: AvailableCapacitiesOptions,
 ): AvailableCapacityRegistry => new Profiles(environment, options);
+
+/** The actions of the statechart. */
+export interface AvailableCapacityActions {
+  readonly requestSlot: (context: AvailableCapacityContext) => void;
+  readonly recordRefused: (context: AvailableCapacityContext) => void;
+  readonly recordFailing: (context: AvailableCapacityContext) => void;
+}
+
+/** The statechart, provided once for all profiles. */
+export const provideAvailableCapacity = (
+  runtime: EffectRuntime<AvailableCapacities>,
+  actions: AvailableCapacityActions,
+  inFlight: WriteInFlight,
+): typeof availableCapacity => {
+  const write = (verb: keyof AvailableCapacities['Service']) =>
+    fromPromise<WriteOutcome<AvailableCapacityProjection>, AvailableCapacityAct>((
+      { input, signal },
+    ) =>
+      runtime.runPromise(
+        Effect.flatMap(AvailableCapacities, (capacities) => inFlight(capacities[verb](input))),
+        { signal },
+      )
+    );
+  return availableCapacity.provide({
+    actors: {
+      createObject: write('create'),
+      patchObject: write('patch'),
+      deleteObject: write('remove'),
+    },
+    actions: {
+      requestSlot: ({ context }) => actions.requestSlot(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
+    },
+  });
+};
+
+/** Records the Events of AvailableCapacities. */
+const availableCapacityEvents = (
+  { log }: Pick<Telemetry, 'log'>,
+  record: RecordEvent,
+): Omit<AvailableCapacityActions, 'requestSlot'> => {
+  const recordProblem =
+    (reason: EventNote['reason']) => ({ name, facts, problem }: AvailableCapacityContext): void => {
+      log('warn', 'Cannot write AvailableCapacity', { name, reason, problem });
+      record({
+        regarding: {
+          apiVersion: GROUP_VERSION,
+          kind: 'AvailableCapacity',
+          name,
+          uid: facts.current?.uid ?? '',
+        },
+        reason,
+        note: `Cannot write AvailableCapacity "${name}": ${problem}`,
+      });
+    };
+  return {
+    recordRefused: recordProblem('WriteRefused'),
+    recordFailing: recordProblem('WriteFailing'),
+  };
+};

@@ -13,12 +13,12 @@ import { endsObject, isKnownTransition } from '../../domain/machine-phase.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
 import { type NodeLink, nodeLinkOf } from '../../domain/node-link.ts';
 import { type NodeMatch, nodeMatching } from '../../domain/node-matching.ts';
-import type { DrainFact, HoldingFact } from '../../domain/shown-phase.ts';
+import type { DrainFact, HoldingFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import {
+  machinePhaseOf,
   type MachineReport,
   reportOf,
-  standingOf,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
@@ -96,7 +96,7 @@ export interface MachineIndex {
 }
 
 const isSameReport = (left: MachineReport | undefined, right: MachineReport): boolean =>
-  left !== undefined && left.state === right.state && left.standing === right.standing &&
+  left !== undefined && left.state === right.state && left.phase === right.phase &&
   left.servesAgain === right.servesAgain &&
   left.spec === right.spec && left.providerId === right.providerId &&
   left.lastError === right.lastError && left.nodeName === right.nodeName;
@@ -109,9 +109,9 @@ const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 
 /** True when the machine had ended, and this frame begins a new lifecycle. */
-const isReborn = (before: MachineReport | undefined, { standing }: MachineReport): boolean => {
-  const had = before?.standing ?? null;
-  return had !== null && endsObject(had) && standing !== null && !endsObject(standing);
+const isReused = (before: MachineReport | undefined, { phase }: MachineReport): boolean => {
+  const had = before?.phase ?? null;
+  return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
 };
 
 const newEntry = (id: string): MachineEntry => ({
@@ -176,11 +176,11 @@ class Machines implements MachineIndex {
     const entry = this.#join(frame.machineId);
     entry.stream = stream;
     const before = entry.reported;
-    const reported = this.#revived(entry, reportOf(before, frame, nowMs));
+    const reported = this.#servingAgain(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
     if (isSameReport(before, reported)) return undefined;
     entry.reported = { ...reported, spec: this.#intern(reported.spec) };
-    if (entry.drain !== undefined && isReborn(before, reported)) {
+    if (entry.drain !== undefined && isReused(before, reported)) {
       entry.outlivedDrain = entry.drain._tag === 'Draining';
       entry.drain = undefined;
     }
@@ -191,9 +191,9 @@ class Machines implements MachineIndex {
   readonly putDrain = (id: string, fact: DrainFact): MachineEntry | undefined => {
     const entry = fact._tag === 'Draining' ? this.#join(id) : this.#entries.get(id);
     if (entry === undefined) return undefined;
-    const isForeign = entry.outlivedDrain && fact._tag !== 'Draining';
+    const endsPreviousDrain = entry.outlivedDrain && fact._tag !== 'Draining';
     entry.outlivedDrain = false;
-    if (isForeign) return entry;
+    if (endsPreviousDrain) return entry;
     entry.drain = fact._tag === 'Cancelled' ? undefined : fact;
     // It serves again only when it is reported again, after the end of this drain.
     const { reported } = entry;
@@ -237,7 +237,7 @@ class Machines implements MachineIndex {
     [...this.#entries.values()].filter((entry) => this.unbindOne(entry, stream));
 
   readonly unbindOne = (entry: MachineEntry, stream: number): boolean => {
-    if (entry.stream === stream || entry.reported?.standing === 'Gone') return false;
+    if (entry.stream === stream || entry.reported?.phase === 'Gone') return false;
     entry.reported = UNBOUND;
     this.#telemetry.count('tidegate_stale_machines_total', 1);
     return true;
@@ -252,7 +252,7 @@ class Machines implements MachineIndex {
 
   readonly forget = (entry: MachineEntry): boolean => {
     const current = this.#object(entry.key) ?? null;
-    const phase = standingOf({ reported: entry.reported ?? null, current: current });
+    const phase = machinePhaseOf({ reported: entry.reported ?? null, current: current });
     const isOver = phase === null || endsObject(phase);
     if (current !== null || !isOver || entry.drain?._tag === 'Draining') return false;
     this.#entries.delete(entry.machineId);
@@ -279,7 +279,7 @@ class Machines implements MachineIndex {
   }
 
   /** A frame that reports CONFIGURED after a drain has ended: the machine serves again (DR-04). */
-  #revived(entry: MachineEntry, reported: MachineReport): MachineReport {
+  #servingAgain(entry: MachineEntry, reported: MachineReport): MachineReport {
     if (reported.state !== 'Configured' || reported.servesAgain) return reported;
     const link = this.#matching.resolve(this.#traitsOf({ ...entry, reported }))?.node;
     if (link === undefined || nodeLinkOf(link).ended === null) return reported;
@@ -309,5 +309,5 @@ class Machines implements MachineIndex {
   }
 }
 
-/** An empty index. */
+/** Creates an empty index. */
 export const machineIndex = (options: MachineIndexOptions): MachineIndex => new Machines(options);

@@ -4,34 +4,36 @@
  * Promises: the readiness of a Node gets one Event; failed writes get an Event per object and one
  * aggregated log line.
  */
-import { Effect, type ManagedRuntime } from 'effect';
-import type { Actor, SnapshotFrom } from 'xstate';
+import { Effect } from 'effect';
+import { type Actor, fromPromise, type SnapshotFrom } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import { configuredPatch } from '../../domain/drain/cordon-patch.ts';
 import { type NodeLink, nodeLinkOf, sameNodeLink } from '../../domain/node-link.ts';
 import type { WriteOutcome } from '../../domain/object-write.ts';
-import { isOlder } from '../../domain/revisions.ts';
+import { isOlder } from '../../domain/resource-versions.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Time } from '../../domain/time.ts';
 import {
-  drainIsShown,
+  machinePhaseOf,
   pendingWrite,
   readinessUnrecorded,
-  standingOf,
+  showsDrain,
   UNBOUND,
   type UpcomingNodeFacts,
   type UpcomingNodeProjection,
 } from '../../domain/upcoming-node.ts';
 import { Cordons } from '../../effects/cordons.ts';
 import { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
-import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-terms.ts';
+import type { UpcomingNodeAct, UpcomingNodeContext } from '../../machines/upcoming-node-context.ts';
 import { upcomingNode } from '../../machines/upcoming-node.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
-import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
+import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { warningAggregator } from '../warning-aggregator.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
 
 /** The actions of the statechart. */
@@ -53,25 +55,26 @@ export interface UpcomingNodeWrites {
 
 /** The statechart, provided once for all machines. */
 export const provideUpcomingNode = (
-  runtime: ManagedRuntime.ManagedRuntime<UpcomingNodes | Cordons, never>,
+  runtime: EffectRuntime<UpcomingNodes | Cordons>,
   actions: UpcomingNodeActions,
   { inFlight, releaseNode }: UpcomingNodeWrites,
 ): typeof upcomingNode => {
   const write = (verb: keyof UpcomingNodes['Service']) =>
-    fromEffect(runtime, (input: UpcomingNodeAct) =>
-      Effect.gen(function* () {
-        const upcomingNodes = yield* UpcomingNodes;
-        return yield* inFlight(upcomingNodes[verb](input));
-      }));
+    fromPromise<WriteOutcome<UpcomingNodeProjection>, UpcomingNodeAct>(({ input, signal }) =>
+      runtime.runPromise(
+        Effect.flatMap(UpcomingNodes, (upcomingNodes) => inFlight(upcomingNodes[verb](input))),
+        { signal },
+      )
+    );
   return upcomingNode.provide({
     actors: {
       createObject: write('create'),
       patchStatus: write('patchStatus'),
       patchSpec: write('patchSpec'),
       deleteObject: write('remove'),
-      releaseNode: fromEffect(
-        runtime,
-        ({ facts }) => inFlight(releaseNode(facts.node?.name ?? '')),
+      releaseNode: fromPromise<WriteOutcome<NodeLink>, UpcomingNodeAct>(
+        ({ input: { facts }, signal }) =>
+          runtime.runPromise(inFlight(releaseNode(facts.node?.name ?? '')), { signal }),
       ),
     },
     actions: {
@@ -110,14 +113,14 @@ export const releaseFrom =
     });
 
 const objectIn = ({ name, facts }: UpcomingNodeContext): EventNote['regarding'] => ({
-  apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+  apiVersion: GROUP_VERSION,
   kind: 'UpcomingNode',
   name,
   uid: facts.current?.uid ?? '',
 });
 
 /** Records the Events of UpcomingNodes. */
-export const upcomingNodeEvents = (
+const upcomingNodeEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
 ): Omit<UpcomingNodeActions, 'requestSlot'> => {
@@ -155,6 +158,8 @@ type Snapshot = SnapshotFrom<Machine>;
 export interface UpcomingNodeActorsOptions {
   readonly index: MachineIndex;
   readonly object: (key: MachineEntry['key']) => UpcomingNodeProjection | undefined;
+  /** The lists of objects and Nodes are complete; nothing acts before. */
+  readonly isReady: () => boolean;
   readonly record: RecordEvent;
 }
 
@@ -164,6 +169,8 @@ export interface UpcomingNodeActors {
   readonly get: (machineId: string) => UpcomingNodeActor | undefined;
   /** Feeds an active actor; activates a passive one when a write is pending. */
   readonly consider: (entry: MachineEntry) => void;
+  /** What the drain of a machine reports; resolves when the object shows it, or there is none. */
+  readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /** The object is gone; an ended machine is removed. */
   readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
   /** Discards the reports of every machine; nothing is pending until the next report. */
@@ -177,17 +184,19 @@ class MachineActors implements UpcomingNodeActors {
   readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
   readonly #index: MachineIndex;
   readonly #object: UpcomingNodeActorsOptions['object'];
+  readonly #isReady: UpcomingNodeActorsOptions['isReady'];
   readonly #registry: ActorRegistry<Machine, MachineEntry>;
   readonly #frameSlots: ConcurrencyLimit<MachineEntry>;
   readonly #drainSlots: ConcurrencyLimit<MachineEntry>;
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { index, object, record }: UpcomingNodeActorsOptions,
+    { index, object, isReady, record }: UpcomingNodeActorsOptions,
   ) {
     this.#environment = environment;
     this.#index = index;
     this.#object = object;
+    this.#isReady = isReady;
     this.#registry = actorRegistry(environment, this.#kind(record));
     const inUse = { frames: 0, drains: 0 };
     const limit = (purpose: keyof typeof inUse, atOnce: number) =>
@@ -210,6 +219,7 @@ class MachineActors implements UpcomingNodeActors {
   readonly counts = () => this.#registry.counts();
 
   readonly consider = (entry: MachineEntry): void => {
+    if (!this.#isReady()) return;
     this.#index.settleDrain(entry);
     this.#registry.consider(entry);
     this.#answerDrain(entry);
@@ -217,6 +227,14 @@ class MachineActors implements UpcomingNodeActors {
     const isWaiting = this.#registry.stateOf(entry.machineId) === 'waiting';
     if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.request(entry);
   };
+
+  readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
+    new Promise((resolve) => {
+      const entry = this.#index.putDrain(machineId, fact);
+      if (entry === undefined) return resolve();
+      entry.awaiting.push(resolve);
+      this.consider(entry);
+    });
 
   readonly onVanished = (entry: MachineEntry, last: UpcomingNodeProjection): void => {
     const actor = this.get(entry.machineId);
@@ -320,7 +338,7 @@ class MachineActors implements UpcomingNodeActors {
     const cached = this.#object(entry.key);
     if (cached === undefined) return facts.current === null;
     if (facts.current === null) return false;
-    return newest === null || !isOlder(cached.revision, newest);
+    return newest === null || !isOlder(cached.resourceVersion, newest);
   }
 
   #observe(entry: MachineEntry, actor: UpcomingNodeActor): void {
@@ -338,7 +356,7 @@ class MachineActors implements UpcomingNodeActors {
     const node = this.#index.node(entry);
     if (!sameNodeLink(node, facts.node)) actor.send({ type: 'node.observed', node });
     const current = this.#object(entry.key);
-    if (current !== undefined && current.revision !== newest) {
+    if (current !== undefined && current.resourceVersion !== newest) {
       actor.send({ type: 'object.observed', current });
     }
   }
@@ -348,7 +366,7 @@ class MachineActors implements UpcomingNodeActors {
     const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
       this.#index.facts(entry);
     const isKnown = facts.drain === (entry.drain ?? null);
-    if (!isKnown || !drainIsShown(entry.machineId, facts)) return;
+    if (!isKnown || !showsDrain(entry.machineId, facts)) return;
     for (const resolve of entry.awaiting.splice(0)) resolve();
   }
 
@@ -356,7 +374,7 @@ class MachineActors implements UpcomingNodeActors {
     if (entry.pendingSinceMs === undefined) return;
     const { telemetry, time } = this.#environment;
     const seconds = (time.monotonic() - entry.pendingSinceMs) / 1000;
-    const phase = standingOf(facts) ?? 'Gone';
+    const phase = machinePhaseOf(facts) ?? 'Gone';
     entry.pendingSinceMs = undefined;
     telemetry.observe('bigfleet_operator_node_state_update_duration_seconds', seconds, { phase });
   }

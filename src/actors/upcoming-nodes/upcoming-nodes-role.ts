@@ -12,7 +12,7 @@ import {
   type AvailableCapacities,
 } from '../../effects/available-capacities.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { UpcomingNodes } from '../../effects/upcoming-nodes.ts';
+import { UPCOMING_NODES_PATH, type UpcomingNodes } from '../../effects/upcoming-nodes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
@@ -22,12 +22,12 @@ import { startUpcomingNodes, type UpcomingNodeRegistry } from './upcoming-nodes.
 /** The collection of UpcomingNodes. */
 export const UPCOMING_NODES = {
   id: 'upcomingnodes',
-  path: '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes',
+  path: UPCOMING_NODES_PATH,
 };
 
 /** The inputs of the role. */
 export interface UpcomingNodesRoleOptions {
-  readonly session: Pick<FleetSession, 'news'>;
+  readonly session: Pick<FleetSession, 'shardEvents'>;
   /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
@@ -43,7 +43,7 @@ export const upcomingNodesRole = (
   { session, intern }: UpcomingNodesRoleOptions,
   { informers, record }: RoleContext,
 ): UpcomingNodesRole => {
-  const { news } = session;
+  const { shardEvents } = session;
   const upcomingNodes = informers.collection({
     ...UPCOMING_NODES,
     project: (raw) => projectUpcomingNode(raw, intern),
@@ -54,16 +54,26 @@ export const upcomingNodesRole = (
     project: projectAvailableCapacity,
   });
   const nodes = informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode });
-  const machines = startUpcomingNodes(environment, { news, upcomingNodes, nodes, record, intern });
-  const capacities = startAvailableCapacities(environment, { news, availableCapacities, record });
+  const machines = startUpcomingNodes(environment, {
+    shardEvents,
+    upcomingNodes,
+    nodes,
+    record,
+    intern,
+  });
+  const capacities = startAvailableCapacities(environment, {
+    shardEvents,
+    availableCapacities,
+    record,
+  });
   return {
     ...roleDefaults('upcoming-nodes', [upcomingNodes, availableCapacities, nodes]),
     machines,
     // Machines and profiles act only on reports of this term's session.
     onLeading: () => {},
     onLeadershipLost: () => {
-      machines.renounce();
-      capacities.renounce();
+      machines.onLeadershipLost();
+      capacities.onLeadershipLost();
     },
     stop: async () => {
       await Promise.all([machines.stop(), capacities.stop()]);

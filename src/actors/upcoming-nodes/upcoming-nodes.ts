@@ -2,17 +2,18 @@
  * The machines of this cluster and their UpcomingNodes.
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
- * and Nodes are complete, and until then the last of each machine is kept; simultaneous frames of
- * one machine lead to one decision; 32 machines write at once; only the end of a complete replay
- * proves that an object is stale. Reports of one term of leadership are discarded at its end.
+ * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
+ * that come together lead to one decision; 32 machines write at once; an object is called stale
+ * only by the end of a proven replay. What was reported in one term of leadership is not true in
+ * the next: `onLeadershipLost` at its end.
  */
 import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
-import type { MachineObservation, SessionNews } from '../../domain/frames.ts';
+import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
-import type { DrainFact } from '../../domain/shown-phase.ts';
+import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
@@ -29,7 +30,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 
 /** The inputs of the machines. */
 export interface UpcomingNodesOptions {
-  readonly news: Observable<SessionNews>;
+  readonly shardEvents: Observable<ShardEvent>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'facts' | 'get'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts'>;
   readonly record: RecordEvent;
@@ -58,7 +59,7 @@ export interface UpcomingNodeRegistry {
    * Discards the shard's reports at the end of a term of leadership, because another process has
    * its own session from then on. The next session's replay reports them again.
    */
-  readonly renounce: () => void;
+  readonly onLeadershipLost: () => void;
   /** Resolves when no machine writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Starts no more writes and resolves when those in flight have their answers. */
@@ -85,15 +86,22 @@ class Machines implements UpcomingNodeRegistry {
   readonly #replay: Replay = { stream: 0, resynced: undefined };
   /** The complete lists; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
+  readonly drain: UpcomingNodeRegistry['drain'];
 
   constructor(
     environment: ActorEnvironment<UpcomingNodes | Cordons>,
-    { news, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
+    { shardEvents, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
   ) {
     const { get: object } = upcomingNodes;
     this.#environment = environment;
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
-    this.#actors = upcomingNodeActors(environment, { index: this.#index, object, record });
+    this.#actors = upcomingNodeActors(environment, {
+      index: this.#index,
+      object,
+      isReady: () => this.#listed.both,
+      record,
+    });
+    this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
       keyOf: (machineId) => machineId,
       // After all simultaneous frames are applied.
@@ -103,7 +111,7 @@ class Machines implements UpcomingNodeRegistry {
     this.#subscription.add(coalesced.subscribe(this.#onReport));
     this.#subscription.add(nodes.facts.subscribe(this.#onNodes));
     this.#subscription.add(upcomingNodes.facts.subscribe(this.#onObjects));
-    this.#subscription.add(news.subscribe(this.#onNews));
+    this.#subscription.add(shardEvents.subscribe(this.#onShardEvent));
   }
 
   readonly actors = () => this.#actors.actors();
@@ -111,29 +119,19 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
-  readonly renounce = () => this.#actors.onLeadershipLost();
+  readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
 
   readonly idle = (): Promise<void> => {
     this.#flush.next();
     return this.#actors.idle();
   };
 
-  readonly drain = (machineId: string, fact: DrainFact): Promise<void> =>
-    new Promise((resolve) => {
-      const entry = this.#index.putDrain(machineId, fact);
-      if (entry === undefined) return resolve();
-      entry.awaiting.push(resolve);
-      this.#consider(entry);
-    });
-
   readonly stop = (): Promise<void> => {
     this.#subscription.unsubscribe();
     return this.#actors.stop();
   };
 
-  readonly #consider = (entry: MachineEntry): void => {
-    if (this.#listed.both) this.#actors.consider(entry);
-  };
+  readonly #consider = (entry: MachineEntry): void => this.#actors.consider(entry);
 
   #isProven(): boolean {
     return this.#listed.both && this.#replay.resynced === this.#replay.stream;
@@ -173,17 +171,17 @@ class Machines implements UpcomingNodeRegistry {
     this.#environment.telemetry.count('bigfleet_operator_upcoming_node_writes_total', 1, nothing);
   }
 
-  readonly #onNews = (item: SessionNews): void => {
-    switch (item._tag) {
+  readonly #onShardEvent = (event: ShardEvent): void => {
+    switch (event._tag) {
       case 'MachineObserved':
-        return this.#onFrame(item.machine);
-      case 'MachineMisread':
-        return this.#index.mention(item.machineId, this.#replay.stream);
+        return this.#onFrame(event.machine);
+      case 'MachineMalformed':
+        return this.#index.mention(event.machineId, this.#replay.stream);
       case 'StreamOpened':
-        this.#replay.stream = item.stream;
+        this.#replay.stream = event.stream;
         return;
       case 'Resynced':
-        this.#replay.resynced = item.stream;
+        this.#replay.resynced = event.stream;
         return this.#unbindAbsent();
       case 'StreamEnded':
         this.#replay.resynced = undefined;

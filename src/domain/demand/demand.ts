@@ -10,7 +10,7 @@
 import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';
 import type { Need } from './need.ts';
-import { problemsInWords, type Reading } from './reading.ts';
+import { problemsText, type Reading } from './reading.ts';
 import type { CapacityRequestProjection } from './request.ts';
 import { NeedRows } from './rows.ts';
 
@@ -19,13 +19,13 @@ export type Observed =
   /** It counts in the demand. */
   | { readonly _tag: 'Counted' }
   /** It is invalid and does not count in the demand. */
-  | { readonly _tag: 'LeftOut'; readonly problems: readonly Problem[]; readonly isNews: boolean }
+  | { readonly _tag: 'LeftOut'; readonly problems: readonly Problem[]; readonly isNew: boolean }
   /** It is invalid now; its last valid spec still counts. */
   | {
     readonly _tag: 'KeptLastGood';
     readonly problems: readonly Problem[];
     /** False when its problems are unchanged: one Event per change, not per observation. */
-    readonly isNews: boolean;
+    readonly isNew: boolean;
   };
 
 /** The demand of a cluster. */
@@ -61,7 +61,7 @@ const isSameProblem = (
 ): boolean =>
   before !== undefined && before.uid === now.uid && before.reading._tag === 'Unreadable' &&
   now.reading._tag === 'Unreadable' &&
-  problemsInWords(before.reading.problems) === problemsInWords(now.reading.problems);
+  problemsText(before.reading.problems) === problemsText(now.reading.problems);
 
 class KeptDemand implements Demand {
   readonly #rows = new NeedRows();
@@ -119,13 +119,13 @@ class KeptDemand implements Demand {
   }
 
   #leaveOut(request: CapacityRequestProjection): Observed {
-    const isNews = !isSameProblem(this.#unreadable.get(request.key), request);
+    const isNew = !isSameProblem(this.#unreadable.get(request.key), request);
     this.#unreadable.set(request.key, request);
     // Not acknowledged: the demand differs from the request's current spec.
     this.#unacknowledged.delete(request.key);
     const problems = request.reading._tag === 'Unreadable' ? request.reading.problems : [];
     const _tag = this.#counted.has(request.key) ? 'KeptLastGood' : 'LeftOut';
-    return { _tag, problems, isNews };
+    return { _tag, problems, isNew };
   }
 
   #uncount(key: ObjectKey): void {

@@ -118,7 +118,7 @@ export const readCapacityRequest = (raw: unknown): Reading => {
 const WORDS_MAX = 900;
 
 /** The problems as one line: each field, its problem and the remedy. */
-export const problemsInWords = (problems: readonly Problem[]): string => {
+export const problemsText = (problems: readonly Problem[]): string => {
   const sentences = problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`);
   const all = sentences.join('; ');
   if (all.length <= WORDS_MAX) return all;

@@ -94,7 +94,7 @@ const coverage = () => {
   return { budgetsOf, podsOf: covered.get, cover, coverBy };
 };
 
-/** An empty index. */
+/** Creates an empty index. */
 export const budgetIndex = (): BudgetIndex => {
   const pods = new Map<Uid, DrainPod>();
   const budgets = new Map<ObjectKey, Budget>();

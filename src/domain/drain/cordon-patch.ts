@@ -5,17 +5,17 @@
  * Promises: every patch carries the resourceVersion it is based on, so it never undoes a concurrent
  * change by a person; keys that this version cannot read stay unchanged; no needless writes.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
+  annotationOf,
   CORDON_PREFIX,
+  type CordonAnnotation,
   type CordonEnd,
   type CordonFacts,
-  type CordonMark,
   cordonOf,
   type CordonOwner,
-  joinMarks,
-  markOf,
+  joinAnnotations,
   printCordon,
   readCordon,
 } from './cordon.ts';
@@ -31,14 +31,14 @@ export interface CordonOrder {
 
 /** The decision about an instruction. */
 export type CordonDecision =
-  /** Write this; then the node has `mark`. */
-  | { readonly _tag: 'Patch'; readonly body: object; readonly mark: CordonMark }
+  /** Write this; then the node shows `annotation`. */
+  | { readonly _tag: 'Patch'; readonly body: object; readonly annotation: CordonAnnotation }
   /** The node has all of it already. */
-  | { readonly _tag: 'Landed'; readonly mark: CordonMark }
+  | { readonly _tag: 'Landed'; readonly annotation: CordonAnnotation }
   /** The instruction was completed or cancelled before: nothing starts again. */
-  | { readonly _tag: 'Ended'; readonly mark: CordonMark }
+  | { readonly _tag: 'Ended'; readonly annotation: CordonAnnotation }
   /** This version must not change the owner's key. */
-  | { readonly _tag: 'Foreign'; readonly why: string };
+  | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 interface NodeChange {
   readonly unschedulable?: boolean;
@@ -48,7 +48,7 @@ interface NodeChange {
 
 const patchOf = (facts: CordonFacts, { unschedulable, keys }: NodeChange): object => ({
   metadata: {
-    resourceVersion: facts.revision,
+    resourceVersion: facts.resourceVersion,
     annotations: Object.fromEntries(
       Object.entries(keys).map(([owner, text]) => [`${CORDON_PREFIX}${owner}`, text]),
     ),
@@ -61,7 +61,7 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
   const text = facts.cordons[owner];
   if (text === undefined) return false;
   const reading = readCordon(text);
-  return reading._tag === 'Foreign' || reading.mark.ended !== 'Cancelled';
+  return reading._tag === 'Unrecognized' || reading.annotation.ended !== 'Cancelled';
 };
 
 const holders = (facts: CordonFacts): readonly string[] =>
@@ -80,7 +80,9 @@ const personChange = (
   return { person: printCordon(person) };
 };
 
-const markFor = ({ id, deadlineMs, graceSeconds, sinceMs }: CordonOrder): CordonMark => ({
+const annotationFor = (
+  { id, deadlineMs, graceSeconds, sinceMs }: CordonOrder,
+): CordonAnnotation => ({
   ids: [id],
   deadlineMs,
   graceSeconds,
@@ -88,7 +90,7 @@ const markFor = ({ id, deadlineMs, graceSeconds, sinceMs }: CordonOrder): Cordon
   ended: null,
 });
 
-const sameMark = (left: CordonMark, right: CordonMark): boolean =>
+const sameAnnotation = (left: CordonAnnotation, right: CordonAnnotation): boolean =>
   printCordon(left) === printCordon(right);
 
 /**
@@ -101,17 +103,17 @@ export const decideCordon = (
   order: CordonOrder,
 ): CordonDecision => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return reading;
-  const known = reading?.mark;
+  if (reading?._tag === 'Unrecognized') return reading;
+  const known = reading?.annotation;
   const isOver = known !== undefined && (known.ended !== null || !facts.unschedulable);
-  if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', mark: known };
-  const asked = markFor(order);
-  const mark = known === undefined || isOver ? asked : joinMarks(known, asked);
-  if (known !== undefined && facts.unschedulable && sameMark(known, mark)) {
-    return { _tag: 'Landed', mark };
+  if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', annotation: known };
+  const asked = annotationFor(order);
+  const annotation = known === undefined || isOver ? asked : joinAnnotations(known, asked);
+  if (known !== undefined && facts.unschedulable && sameAnnotation(known, annotation)) {
+    return { _tag: 'Landed', annotation };
   }
-  const keys = { ...personChange(facts, order.sinceMs), [owner]: printCordon(mark) };
-  return { _tag: 'Patch', body: patchOf(facts, { unschedulable: true, keys }), mark };
+  const keys = { ...personChange(facts, order.sinceMs), [owner]: printCordon(annotation) };
+  return { _tag: 'Patch', body: patchOf(facts, { unschedulable: true, keys }), annotation };
 };
 
 /**
@@ -121,11 +123,11 @@ export const decideCordon = (
 export const endedPatch = (
   facts: CordonFacts,
   owner: CordonOwner,
-  ending: { readonly end: CordonEnd; readonly remembered: CordonMark },
+  ending: { readonly end: CordonEnd; readonly remembered: CordonAnnotation },
 ): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading?._tag === 'Foreign') return undefined;
-  const known = reading?.mark ?? ending.remembered;
+  if (reading?._tag === 'Unrecognized') return undefined;
+  const known = reading?.annotation ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
   return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
 };
@@ -133,9 +135,9 @@ export const endedPatch = (
 /** What a running drain remembers of its own cordon. */
 export interface OwnCordon {
   /** The resourceVersion of our patch; `null` when this process resumed the cordon. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
 }
 
 /**
@@ -145,17 +147,17 @@ export interface OwnCordon {
 export const cancelSeen = (
   facts: CordonFacts,
   owner: CordonOwner,
-  { landedAt, shown }: OwnCordon,
+  { landedAt, cordonObserved }: OwnCordon,
 ): boolean => {
-  if (landedAt !== null && isOlder(facts.revision, landedAt)) return false;
-  const isCurrent = shown || landedAt === null ||
-    facts.revision === landedAt || isOlder(landedAt, facts.revision);
+  if (landedAt !== null && isOlder(facts.resourceVersion, landedAt)) return false;
+  const isCurrent = cordonObserved || landedAt === null ||
+    facts.resourceVersion === landedAt || isOlder(landedAt, facts.resourceVersion);
   if (!isCurrent) return false;
   const reading = cordonOf(facts, owner);
   if (reading === undefined) return true;
-  if (reading._tag === 'Foreign') return !facts.unschedulable;
-  return reading.mark.ended === 'Cancelled' ||
-    (reading.mark.ended === null && !facts.unschedulable);
+  if (reading._tag === 'Unrecognized') return !facts.unschedulable;
+  return reading.annotation.ended === 'Cancelled' ||
+    (reading.annotation.ended === null && !facts.unschedulable);
 };
 
 const uncordons = (owner: string): boolean =>
@@ -168,7 +170,7 @@ const uncordons = (owner: string): boolean =>
  */
 export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | undefined => {
   const reading = cordonOf(facts, owner);
-  if (reading === undefined || reading._tag === 'Foreign') return undefined;
+  if (reading === undefined || reading._tag === 'Unrecognized') return undefined;
   const others = holders(facts).filter((other) => other !== owner);
   const opens = uncordons(owner) && facts.unschedulable && others.length === 0;
   return patchOf(facts, {
@@ -182,7 +184,9 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
  * CONFIGURED and the node is schedulable (DR-04). `undefined` while it stays.
  */
 export const configuredPatch = (facts: CordonFacts): object | undefined => {
-  const mark = markOf(facts, 'reclaim');
-  if (facts.unschedulable || mark === undefined || mark.ended === null) return undefined;
+  const annotation = annotationOf(facts, 'reclaim');
+  if (facts.unschedulable || annotation === undefined || annotation.ended === null) {
+    return undefined;
+  }
   return patchOf(facts, { keys: { ...personChange(facts, 0), reclaim: null } });
 };

@@ -4,7 +4,7 @@
  * Promises: round-trips; a key of another version is never changed.
  */
 import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
-import type { Revision } from '../ids.ts';
+import type { ResourceVersion } from '../ids.ts';
 import { rfc3339 } from '../time.ts';
 
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
@@ -25,7 +25,7 @@ export const CORDON_ENDS = ['Drained', 'Failed', 'Cancelled'] as const;
 export type CordonEnd = (typeof CORDON_ENDS)[number];
 
 /** The content of an owner's key. Times are milliseconds of the wall clock. */
-export interface CordonMark {
+export interface CordonAnnotation {
   /** The ids of the instructions. */
   readonly ids: readonly string[];
   /** None when the owner sets no deadline (a person, for example). */
@@ -37,13 +37,13 @@ export interface CordonMark {
 
 /** The parsed content of a key. */
 export type CordonReading =
-  | { readonly _tag: 'Mark'; readonly mark: CordonMark }
+  | { readonly _tag: 'Recognized'; readonly annotation: CordonAnnotation }
   /** A newer version or a person wrote it: unchanged, and reported. */
-  | { readonly _tag: 'Foreign'; readonly why: string };
+  | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 /** The cordon facts of one Node; `cordons` are the raw texts by owner. */
 export interface CordonFacts {
-  readonly revision: Revision;
+  readonly resourceVersion: ResourceVersion;
   readonly unschedulable: boolean;
   readonly cordons: Readonly<Record<string, string>>;
 }
@@ -64,23 +64,23 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
   return Number.isNaN(time) ? undefined : time;
 };
 
-const foreign = (why: string): CordonReading => ({ _tag: 'Foreign', why });
+const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });
 
 /** Parses the text of a cordon key. Total. */
 export const readCordon = (text: string): CordonReading => {
   const value = asRecord(parseJson(text));
-  if (value === undefined) return foreign('it is not a JSON object');
-  if (value['v'] !== VERSION) return foreign(`its version is ${JSON.stringify(value['v'])}`);
+  if (value === undefined) return unrecognized('it is not a JSON object');
+  if (value['v'] !== VERSION) return unrecognized(`its version is ${JSON.stringify(value['v'])}`);
   const deadlineMs = optionalTime(value, 'deadline');
   const sinceMs = optionalTime(value, 'since');
   const ended = endOf(value);
-  if (deadlineMs === undefined) return foreign('its deadline is not a valid time');
-  if (sinceMs === undefined) return foreign('its start is not a valid time');
-  if (ended === undefined) return foreign('its end is unknown');
+  if (deadlineMs === undefined) return unrecognized('its deadline is not a valid time');
+  if (sinceMs === undefined) return unrecognized('its start is not a valid time');
+  if (ended === undefined) return unrecognized('its end is unknown');
   const ids = listOrEmptyAt(value, 'ids').map(asText).filter((id) => id !== undefined);
   return {
-    _tag: 'Mark',
-    mark: {
+    _tag: 'Recognized',
+    annotation: {
       ids,
       deadlineMs,
       graceSeconds: numberAt(value, 'graceSeconds') ?? 0,
@@ -91,15 +91,15 @@ export const readCordon = (text: string): CordonReading => {
 };
 
 /** The text of a cordon key: compact JSON. */
-export const printCordon = (mark: CordonMark): string =>
+export const printCordon = (annotation: CordonAnnotation): string =>
   JSON.stringify({
     v: VERSION,
-    ids: mark.ids,
-    ...(mark.deadlineMs === null
+    ids: annotation.ids,
+    ...(annotation.deadlineMs === null
       ? {}
-      : { deadline: rfc3339(mark.deadlineMs), graceSeconds: mark.graceSeconds }),
-    since: rfc3339(mark.sinceMs),
-    ...(mark.ended === null ? {} : { ended: mark.ended }),
+      : { deadline: rfc3339(annotation.deadlineMs), graceSeconds: annotation.graceSeconds }),
+    since: rfc3339(annotation.sinceMs),
+    ...(annotation.ended === null ? {} : { ended: annotation.ended }),
   });
 
 /** The cordon keys among the annotations of a Node: owner → raw text. */
@@ -126,36 +126,39 @@ export const cordonOf = (
   return text === undefined ? undefined : readCordon(text);
 };
 
-/** The annotation of an owner; `undefined` when missing or unreadable. */
-export const markOf = (
+/** The annotation of an owner; `undefined` when there is none, or it is unrecognized. */
+export const annotationOf = (
   facts: Pick<CordonFacts, 'cordons'>,
   owner: CordonOwner,
-): CordonMark | undefined => {
+): CordonAnnotation | undefined => {
   const reading = cordonOf(facts, owner);
-  return reading?._tag === 'Mark' ? reading.mark : undefined;
+  return reading?._tag === 'Recognized' ? reading.annotation : undefined;
 };
 
 /** Unreadable keys: owner and problem of each (DR-01). */
-export const foreignCordons = (
+export const unrecognizedCordons = (
   facts: Pick<CordonFacts, 'cordons'>,
 ): readonly { readonly owner: string; readonly why: string }[] =>
   Object.entries(facts.cordons).flatMap(([owner, text]) => {
     const reading = readCordon(text);
-    return reading._tag === 'Foreign' ? [{ owner, why: reading.why }] : [];
+    return reading._tag === 'Unrecognized' ? [{ owner, why: reading.why }] : [];
   });
 
 /**
- * Merges one more instruction: ids are joined and the earlier deadline wins, with its grace
+ * The annotation with one more instruction: ids join and the earlier deadline wins, with its grace
  * (DR-03).
  */
-export const joinMarks = (mark: CordonMark, other: CordonMark): CordonMark => {
+export const joinAnnotations = (
+  annotation: CordonAnnotation,
+  other: CordonAnnotation,
+): CordonAnnotation => {
   const isEarlier = other.deadlineMs !== null &&
-    (mark.deadlineMs === null || other.deadlineMs < mark.deadlineMs);
+    (annotation.deadlineMs === null || other.deadlineMs < annotation.deadlineMs);
   return {
-    ids: [...new Set([...mark.ids, ...other.ids])],
-    deadlineMs: isEarlier ? other.deadlineMs : mark.deadlineMs,
-    graceSeconds: isEarlier ? other.graceSeconds : mark.graceSeconds,
-    sinceMs: Math.min(mark.sinceMs, other.sinceMs),
+    ids: [...new Set([...annotation.ids, ...other.ids])],
+    deadlineMs: isEarlier ? other.deadlineMs : annotation.deadlineMs,
+    graceSeconds: isEarlier ? other.graceSeconds : annotation.graceSeconds,
+    sinceMs: Math.min(annotation.sinceMs, other.sinceMs),
     ended: null,
   };
 };

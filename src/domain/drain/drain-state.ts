@@ -5,8 +5,8 @@
  * restart needs is stored in the owner's annotation on the Node; everything else is rebuilt from
  * the caches.
  */
-import type { Revision } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import {
   cancelSeen,
   type CordonDecision,
@@ -15,7 +15,13 @@ import {
   endedPatch,
   releasePatch,
 } from './cordon-patch.ts';
-import { type CordonEnd, type CordonMark, cordonOf, type DrainOwner, markOf } from './cordon.ts';
+import {
+  annotationOf,
+  type CordonAnnotation,
+  type CordonEnd,
+  cordonOf,
+  type DrainOwner,
+} from './cordon.ts';
 import { timerStepMs } from './deadline.ts';
 import { type PodCounts, startedTo } from './pod-counts.ts';
 import type { DrainedNode } from './drained-node.ts';
@@ -54,11 +60,11 @@ export interface DrainState extends DrainTime {
   readonly orders: readonly CordonOrder[];
   readonly pausedAll: boolean;
   /** Our annotation on the Node, as written or found. */
-  readonly mark: CordonMark | null;
+  readonly annotation: CordonAnnotation | null;
   /** The resourceVersion of our patch; null when another process wrote it. */
-  readonly landedAt: Revision | null;
+  readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
-  readonly shown: boolean;
+  readonly cordonObserved: boolean;
   /** The instruction allows evictions to begin. */
   readonly released: boolean;
   readonly podCounts: PodCounts | null;
@@ -72,7 +78,7 @@ export interface DrainState extends DrainTime {
 export const initialDrainState = (
   { node, owner, withdrawn, orders, leftMs, quarterMs, tierWaitMs, pausedAll }: DrainStateInput,
 ): DrainState => {
-  const found = orders.length === 0 ? markOf(node, owner) ?? null : null;
+  const found = orders.length === 0 ? annotationOf(node, owner) ?? null : null;
   return {
     name: node.name,
     owner,
@@ -83,9 +89,9 @@ export const initialDrainState = (
     quarterMs,
     tierWaitMs,
     pausedAll,
-    mark: found,
+    annotation: found,
     landedAt: null,
-    shown: found !== null,
+    cordonObserved: found !== null,
     released: false,
     podCounts: null,
     startedTo: null,
@@ -110,18 +116,20 @@ export const cordonBody = (state: DrainState): object => {
 export const withNextOrder = (state: DrainState): Partial<DrainState> => {
   const decision = nextDecision(state);
   const orders = state.orders.slice(1);
-  return decision?._tag === 'Landed' ? { orders, mark: decision.mark, shown: true } : { orders };
+  return decision?._tag === 'Landed'
+    ? { orders, annotation: decision.annotation, cordonObserved: true }
+    : { orders };
 };
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
 
 /** What ends the drain, by current knowledge; null while it goes on. */
 export const endOf = (state: DrainState): CordonEnd | null => {
-  const { node, owner, mark, released, podCounts, refusal, leftMs } = state;
+  const { node, owner, annotation, released, podCounts, refusal, leftMs } = state;
   if (node === null) return 'Drained';
   if (state.withdrawn) return 'Cancelled';
-  if (mark !== null && cancelSeen(node, owner, state)) return 'Cancelled';
-  if (mark !== null && released && podCounts?.left === 0) return 'Drained';
+  if (annotation !== null && cancelSeen(node, owner, state)) return 'Cancelled';
+  if (annotation !== null && released && podCounts?.left === 0) return 'Drained';
   return refusal !== '' || isOver(leftMs) ? 'Failed' : null;
 };
 
@@ -130,27 +138,28 @@ export const endOf = (state: DrainState): CordonEnd | null => {
  * of a departed owner is removed, and the node becomes schedulable with the last one.
  */
 export const endBody = (
-  { node, owner, withdrawn, mark, end }: Pick<
+  { node, owner, withdrawn, annotation, end }: Pick<
     DrainState,
-    'node' | 'owner' | 'withdrawn' | 'mark' | 'end'
+    'node' | 'owner' | 'withdrawn' | 'annotation' | 'end'
   >,
 ): object | undefined => {
   if (node === null || end === null) return undefined;
   if (withdrawn) return releasePatch(node, owner);
-  return mark === null ? undefined : endedPatch(node, owner, { end, remembered: mark });
+  return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
 };
 
 /**
  * False for an older fact and for a Node that is gone; our own write echoed back counts as newer.
  */
 export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): boolean =>
-  node !== null && !isOlder(next.revision, node.revision);
+  node !== null && !isOlder(next.resourceVersion, node.resourceVersion);
 
 /** Applies the Node as watched. */
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
   !isNewer(state, node) ? {} : {
     node,
-    shown: state.shown || (state.mark !== null && cordonOf(node, state.owner) !== undefined),
+    cordonObserved: state.cordonObserved ||
+      (state.annotation !== null && cordonOf(node, state.owner) !== undefined),
   };
 
 /** Applies the answer to our own patch; a newer fact that arrived before it stays. */
@@ -163,7 +172,11 @@ export const withAnswer = (
   const { node } = outcome;
   const known = isNewer(state, node) ? { node } : {};
   if (state.end !== null) return known;
-  return { ...known, mark: markOf(node, state.owner) ?? state.mark, landedAt: node.revision };
+  return {
+    ...known,
+    annotation: annotationOf(node, state.owner) ?? state.annotation,
+    landedAt: node.resourceVersion,
+  };
 };
 
 /** Applies pod observations; after the end is decided they change nothing. */
@@ -187,9 +200,9 @@ export const clockStepMs = ({ leftMs, quarterMs }: DrainTime): number =>
 export const inLastQuarter = ({ leftMs, quarterMs }: DrainTime): boolean =>
   leftMs !== null && leftMs <= quarterMs;
 
-/** The highest started tier; `quiet` when the tier wait is over. */
-export const tiersStarted = (state: DrainState, quiet: boolean): TierKey | null =>
+/** The tier up to which all have started; `tierWaitOver` when the tier wait is over. */
+export const tiersStarted = (state: DrainState, tierWaitOver: boolean): TierKey | null =>
   state.podCounts === null ? state.startedTo : startedTo(state.startedTo, state.podCounts, {
-    quiet,
+    tierWaitOver,
     lastQuarter: inLastQuarter(state),
   });

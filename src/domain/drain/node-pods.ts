@@ -3,14 +3,14 @@
  *
  * Promises: a change costs O(1); a complete list replaces everything.
  */
+import type { Fact } from '../facts.ts';
 import type { ObjectKey } from '../ids.ts';
 import type { DrainPod } from './pod.ts';
 
 /** Pods by node. */
 export interface NodePods {
-  readonly put: (pod: DrainPod) => void;
-  readonly remove: (pod: Pick<DrainPod, 'key' | 'node' | 'uid'>) => void;
-  readonly replace: (pods: Iterable<DrainPod>) => void;
+  /** Keeps what is known now. The node whose pods changed; `undefined` when any may have. */
+  readonly observe: (fact: Fact<DrainPod>) => string | undefined;
   /** The pods bound to the node, terminating ones included. */
   readonly on: (node: string) => Iterable<DrainPod>;
 }
@@ -26,18 +26,24 @@ export const nodePods = (): NodePods => {
     if (pods === undefined) nodes.set(pod.node, new Map([[pod.key, pod]]));
     else pods.set(pod.key, pod);
   };
+  const remove = ({ key, node, uid }: DrainPod): void => {
+    const pods = nodes.get(node);
+    // Another pod may have the name by now.
+    if (pods === undefined || pods.get(key)?.uid !== uid) return;
+    pods.delete(key);
+    if (pods.size === 0) nodes.delete(node);
+  };
   return {
-    put,
-    remove: ({ key, node, uid }) => {
-      const pods = nodes.get(node);
-      // Another pod may have the name by now.
-      if (pods === undefined || pods.get(key)?.uid !== uid) return;
-      pods.delete(key);
-      if (pods.size === 0) nodes.delete(node);
-    },
-    replace: (pods) => {
-      nodes.clear();
-      for (const pod of pods) put(pod);
+    observe: (fact) => {
+      if (fact._tag === 'Listed') {
+        nodes.clear();
+        fact.objects.forEach(put);
+        return undefined;
+      }
+      const pod = fact._tag === 'Present' ? fact.object : fact.last;
+      if (fact._tag === 'Present') put(pod);
+      else remove(pod);
+      return pod.node;
     },
     on: (node) => nodes.get(node)?.values() ?? NONE,
   };

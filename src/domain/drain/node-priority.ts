@@ -11,7 +11,10 @@
  * empty when 70 % of the pods were gone, with this order at 60 %; randomly placed pods do not allow
  * much less. Scheduling theory calls this problem the concurrent open shop.)
  */
+import type { Uid } from '../ids.ts';
 import { compareText } from '../requirements.ts';
+import type { Budget } from './budget.ts';
+import type { PodFacts } from './pod-facts.ts';
 
 /** A node that is being emptied. */
 export interface PendingNode {
@@ -23,12 +26,30 @@ export interface PendingNode {
   readonly others: number;
 }
 
+/** The contribution of a pod to the priority of its node. */
+export interface PendingPod {
+  readonly uid: Uid;
+  readonly facts: Pick<PodFacts, 'need' | 'terminating'>;
+  readonly terms: { readonly drainSinceMs: number; readonly podsLeft: () => number };
+}
+
+/** The inputs of priorities. */
+export interface PendingNodes {
+  readonly nodes: readonly PendingNode[];
+  /** How many pods of a budget may be disrupted at once, at least 1. */
+  readonly slotsOf: (budget: string) => number;
+}
+
 /** The added weight of a pod for each round that it waits at its budget. */
 const WEIGHT_OF_ROUND = 16;
 /** Keeps weights finite for any number of nodes. */
 const WEIGHT_MAX = 1e100;
 /** The maximum number of ordered nodes; the others follow when earlier ones finish. */
 const LINE_MAX = 250;
+/** Minimum time between computations, per node: a hundred nodes at most five times a second. */
+const PAUSE_MS_PER_NODE = 2;
+/** After every node that has a priority. */
+const LAST = Number.MAX_SAFE_INTEGER;
 
 /** The same as numbers: ordering a thousand nodes takes tens of milliseconds. */
 interface Waiting {
@@ -103,4 +124,58 @@ export const nodePriorities = (
     }
   }
   return line;
+};
+
+/** How many pods of the budget may be disrupted when all are healthy. */
+const slotsOfBudget = ({ expectedPods, desiredHealthy }: Budget): number =>
+  Math.max(1, expectedPods - desiredHealthy);
+
+/** The nodes with the pods that are still to be evicted. */
+export const pendingNodes = (
+  byNode: Iterable<readonly [string, ReadonlySet<PendingPod>]>,
+  budgetsOf: (pod: Uid) => readonly Budget[],
+): PendingNodes => {
+  const slots = new Map<string, number>();
+  const pendingNode = (name: string, pods: ReadonlySet<PendingPod>): PendingNode => {
+    const waiters = new Map<string, number>();
+    const [first] = pods;
+    // Excludes pods of tiers that have not started.
+    let others = Math.max(0, (first?.terms.podsLeft() ?? 0) - pods.size);
+    for (const { uid, facts: { terminating, need } } of pods) {
+      if (terminating) continue;
+      if (need._tag !== 'One') {
+        others += 1;
+        continue;
+      }
+      waiters.set(need.budget, (waiters.get(need.budget) ?? 0) + 1);
+      if (slots.has(need.budget)) continue;
+      for (const budget of budgetsOf(uid)) slots.set(budget.key, slotsOfBudget(budget));
+    }
+    return { name, drainSinceMs: first?.terms.drainSinceMs ?? 0, waiters, others };
+  };
+  return {
+    nodes: [...byNode].map(([name, pods]) => pendingNode(name, pods)),
+    slotsOf: (budget) => slots.get(budget) ?? 1,
+  };
+};
+
+/**
+ * The priority of a node, smaller first. All are computed again from `look` when a node has none,
+ * after a pause; until then that node comes last. `now` is monotonic.
+ */
+export const cachedNodePriority = (
+  look: () => PendingNodes,
+  now: () => number,
+): (node: string) => number => {
+  let priorities: ReadonlyMap<string, number> = new Map();
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return (node) => {
+    const known = priorities.get(node);
+    const nowMs = now();
+    if (known !== undefined || nowMs < nextMs) return known ?? LAST;
+    const { nodes, slotsOf } = look();
+    priorities = nodePriorities(nodes, slotsOf);
+    nextMs = nowMs + nodes.length * PAUSE_MS_PER_NODE;
+    return priorities.get(node) ?? LAST;
+  };
 };

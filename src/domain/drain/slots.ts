@@ -5,8 +5,8 @@
  * Promises: pure values; a slot that one of our evictions may still have taken never counts as
  * free, and a settled one is not held. Times are monotonic milliseconds.
  */
-import type { Revision, Uid } from '../ids.ts';
-import { isOlder } from '../revisions.ts';
+import type { ResourceVersion, Uid } from '../ids.ts';
+import { isOlder } from '../resource-versions.ts';
 import { type Budget, isProcessed } from './budget.ts';
 import type { DrainPod } from './pod.ts';
 
@@ -57,12 +57,12 @@ export interface Reservation {
   readonly pod: Uid;
   readonly podName: string;
   /** The budget's resourceVersion and the pod's entry in `disruptedPods` at reservation. */
-  readonly begunAt: Revision;
+  readonly begunAt: ResourceVersion;
   readonly listedBefore: number | null;
   readonly answer: 'Awaited' | 'Accepted' | 'Unknown';
   readonly answeredMs: number | null;
   /** Where and when the pod was first seen terminating or gone. */
-  readonly departedAt: Revision | null;
+  readonly departedAt: ResourceVersion | null;
   readonly departedMs: number | null;
 }
 
@@ -100,7 +100,7 @@ export const beginReservation = (
   return [...reservations, {
     pod: pod.uid,
     podName: pod.name,
-    begunAt: budget.revision,
+    begunAt: budget.resourceVersion,
     listedBefore: listedTime(budget, pod.name),
     answer: 'Awaited',
     answeredMs: null,
@@ -130,14 +130,14 @@ export const answerReservation = (
 export const departReservation = (
   reservations: readonly Reservation[],
   pod: Uid,
-  departure: { readonly revision: Revision; readonly nowMs: number },
+  departure: { readonly resourceVersion: ResourceVersion; readonly nowMs: number },
 ): readonly Reservation[] =>
   replaced(
     reservations,
     pod,
     (known) =>
       known.departedAt === null
-        ? { ...known, departedAt: departure.revision, departedMs: departure.nowMs }
+        ? { ...known, departedAt: departure.resourceVersion, departedMs: departure.nowMs }
         : known,
   );
 
@@ -154,7 +154,7 @@ export const endReservation = (
 export interface SlotView {
   readonly budget: Budget;
   /** How far the watch has progressed, bookmarks included. */
-  readonly watched: Revision;
+  readonly watched: ResourceVersion;
   readonly nowMs: number;
 }
 
@@ -165,14 +165,14 @@ const overtimeEndMs = ({ answer, answeredMs, departedMs }: Reservation): number 
   return answer === 'Unknown' ? answeredMs + UNCONFIRMED_MS : null;
 };
 
-const hasReached = (watched: Revision, revision: Revision): boolean =>
-  watched === revision || isOlder(revision, watched);
+const hasReached = (watched: ResourceVersion, resourceVersion: ResourceVersion): boolean =>
+  watched === resourceVersion || isOlder(resourceVersion, watched);
 
 const isSettled = (reservation: Reservation, { budget, watched, nowMs }: SlotView): boolean => {
   const listed = listedTime(budget, reservation.podName);
   if (
     listed !== null && listed !== reservation.listedBefore &&
-    isOlder(reservation.begunAt, budget.revision)
+    isOlder(reservation.begunAt, budget.resourceVersion)
   ) return true;
   if (reservation.departedAt !== null && hasReached(watched, reservation.departedAt)) return true;
   const endMs = overtimeEndMs(reservation);
@@ -201,11 +201,12 @@ export const nextReservationEndMs = (reservations: readonly Reservation[]): numb
 export const freeSlots = (
   budget: Budget,
   reservations: readonly Reservation[],
-  refusedAt: Revision | null,
+  refusedAt: ResourceVersion | null,
 ): number => {
   if (!isProcessed(budget)) return 0;
   if (
-    refusedAt !== null && (refusedAt === budget.revision || isOlder(budget.revision, refusedAt))
+    refusedAt !== null &&
+    (refusedAt === budget.resourceVersion || isOlder(budget.resourceVersion, refusedAt))
   ) {
     return 0;
   }

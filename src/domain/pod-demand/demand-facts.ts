@@ -11,7 +11,7 @@ import { requestName } from './pod-request.ts';
 import type { RequestText } from './request-text.ts';
 
 /** The wanted state of a pod's requests. */
-export type RequestsStanding =
+export type RequestsStatus =
   /** The pod counts as demand. */
   | 'Wanted'
   /** The pod exists and is no demand: it has finished, or is excluded. */
@@ -23,7 +23,7 @@ export type RequestsStanding =
 
 /** The facts about the requests of one pod. */
 export interface DemandFacts {
-  readonly standing: RequestsStanding;
+  readonly status: RequestsStatus;
   /** The demand of the pod; empty unless wanted. */
   readonly text: RequestText;
   /** The pod's existing requests, by key. */
@@ -64,8 +64,8 @@ export const pendingRequestWrite = (
   pod: RequestedPod,
   facts: DemandFacts,
 ): PendingRequestWrite | undefined => {
-  const { standing, text, requests } = facts;
-  switch (standing) {
+  const { status, text, requests } = facts;
+  switch (status) {
     case 'Gone':
       return undefined;
     case 'Unwanted':

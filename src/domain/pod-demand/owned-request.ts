@@ -69,11 +69,11 @@ export const projectOwnedRequest = (
  * JSON.
  */
 export const asOwnedRequest = (
-  { key, uid, revision, pod, marked, deleting, phase, text }: OwnedRequest,
-): OwnedRequest => ({ key, uid, revision, pod, marked, deleting, phase, text });
+  { key, uid, resourceVersion, pod, marked, deleting, phase, text }: OwnedRequest,
+): OwnedRequest => ({ key, uid, resourceVersion, pod, marked, deleting, phase, text });
 
 /** Label and owner reference: how a request is found and garbage-collected with its pod. */
-const marksOf = ({ name, uid }: RequestedPod): object => ({
+const labelsOf = ({ name, uid }: RequestedPod): object => ({
   labels: { [OWNED_BY_POD]: uid },
   ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
 });
@@ -82,29 +82,31 @@ const marksOf = ({ name, uid }: RequestedPod): object => ({
 export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText): object => ({
   apiVersion: GROUP_VERSION,
   kind: 'CapacityRequest',
-  metadata: { name, namespace: pod.namespace, ...marksOf(pod) },
+  metadata: { name, namespace: pod.namespace, ...labelsOf(pod) },
   spec: parseJson(text),
 });
 
 /** The merge patch to `text` with ownership marks; `undefined` when the request has both. */
 export const podRequestPatch = (
   pod: RequestedPod,
-  shown: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
+  current: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
   text: RequestText,
 ): object | undefined => {
-  const isMarked = shown.marked && shown.pod === pod.uid;
-  const spec = shown.text === text
+  const isMarked = current.marked && current.pod === pod.uid;
+  const spec = current.text === text
     ? undefined
-    : mergePatchOf(parseJson(shown.text), parseJson(text));
+    : mergePatchOf(parseJson(current.text), parseJson(text));
   if (spec === undefined && isMarked) return undefined;
   return {
-    ...(isMarked ? {} : { metadata: marksOf(pod) }),
+    ...(isMarked ? {} : { metadata: labelsOf(pod) }),
     ...(spec === undefined ? {} : { spec }),
   };
 };
 
 /** Sets Pending, with a precondition against a concurrent acknowledgement. */
-export const pendingPatch = ({ revision }: Pick<OwnedRequest, 'revision'>): object => ({
-  metadata: { resourceVersion: revision },
+export const pendingPatch = (
+  { resourceVersion }: Pick<OwnedRequest, 'resourceVersion'>,
+): object => ({
+  metadata: { resourceVersion },
   status: { phase: 'Pending' },
 });

@@ -10,7 +10,7 @@ import { API_GROUP } from '../api-group.ts';
 import { type Field, find } from '../demand/field.ts';
 import { asRecord, type JsonRecord, textAt } from '../json.ts';
 import { canonicalQuantity, parseQuantity } from '../quantity.ts';
-import type { Judged } from '../text-file.ts';
+import type { Parsed } from '../text-file.ts';
 import { quoted } from '../text.ts';
 
 /** The two penalties; an absent one differs from $0. */
@@ -70,7 +70,7 @@ export const resolvedPenalties = (
   defaults: PenaltyDefaults,
 ): Penalties => ({ ...defaults.get(priorityClass), ...annotated });
 
-const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
+const classIn = (name: string, raw: JsonRecord): Parsed<Penalties> => {
   const given: [string, string][] = [];
   for (const [field, value] of Object.entries(raw)) {
     if (NAMES.every((known) => known !== field)) {
@@ -95,7 +95,7 @@ const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
  * Reads a parsed defaults file: PriorityClass → penalties (POD-05). All or nothing: half a file
  * would price half of the pods.
  */
-export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> => {
+export const parsePenaltyDefaults = (content: unknown): Parsed<PenaltyDefaults> => {
   const empty = content === null || content === undefined;
   const classes = empty ? {} : asRecord(content);
   if (classes === undefined) {
@@ -107,9 +107,9 @@ export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> 
     if (penalties === undefined) {
       return { _tag: 'Bad', problem: `${name} is not a map of penalties` };
     }
-    const judged = classIn(name, penalties);
-    if (judged._tag === 'Bad') return judged;
-    defaults.set(name, judged.value);
+    const parsed = classIn(name, penalties);
+    if (parsed._tag === 'Bad') return parsed;
+    defaults.set(name, parsed.value);
   }
   return { _tag: 'Good', value: defaults };
 };

@@ -13,7 +13,7 @@ import { valuePool } from '../value-pool.ts';
 import { type PodAsk, podAsk } from './pod-ask.ts';
 
 /** Whether a pod counts as demand, and if not, why. */
-export type DemandStanding =
+export type DemandStatus =
   | 'Wanted'
   /** Succeeded or Failed: it needs no capacity any more. */
   | 'Finished'
@@ -27,7 +27,7 @@ export type DemandStanding =
 /** The cached fields of a pod. */
 export interface PodDemand extends Identity {
   readonly namespace: string;
-  readonly standing: DemandStanding;
+  readonly status: DemandStatus;
   /** Null unless wanted. */
   readonly ask: PodAsk | null;
 }
@@ -44,7 +44,7 @@ const isOfDaemonSet = (raw: unknown): boolean =>
     textAt(owner, 'kind') === 'DaemonSet' && booleanAt(owner, 'controller') === true
   );
 
-const standingOf = (raw: unknown, selects: SelectsPod): DemandStanding => {
+const statusOf = (raw: unknown, selects: SelectsPod): DemandStatus => {
   const phase = textAt(raw, 'status', 'phase');
   if (phase === 'Succeeded' || phase === 'Failed') return 'Finished';
   if (Object.hasOwn(annotationsOf(raw), MIRROR_KEY)) return 'Mirror';
@@ -62,12 +62,12 @@ export const projectPodDemand = (
 ): PodDemand | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
-  const standing = standingOf(raw, selects);
+  const status = statusOf(raw, selects);
   return {
     ...identity,
     namespace: textAt(raw, 'metadata', 'namespace') ?? '',
-    standing,
-    ask: standing === 'Wanted' ? podAsk(raw) : null,
+    status,
+    ask: status === 'Wanted' ? podAsk(raw) : null,
   };
 };
 

@@ -1,6 +1,6 @@
 /** `availableCapacity` on a cluster: one AvailableCapacity, which others may change or delete. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-actor.ts';
+import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacities.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import {
   type AvailableCapacityFacts,
@@ -69,7 +69,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
     return 'another object of that name is not deleted';
   }
   const current = observing(moment);
-  return current?.revision === before.context.newest && current?.spec !== world.spec
+  return current?.resourceVersion === before.context.newest && current?.spec !== world.spec
     ? 'what is shown again after a change has another revision'
     : undefined;
 };

@@ -1,7 +1,7 @@
 /** `leadership` on a cluster: one Lease, and others who want it. */
 import { Clock, Effect, Layer, ManagedRuntime } from 'effect';
-import { clockLayer, effectClock } from '../../../src/actors/clocks.ts';
-import { leadershipActs } from '../../../src/actors/leadership.ts';
+import { clockLayer, effectClock } from '../../../src/effects/effect-clock.ts';
+import { leadershipActors } from '../../../src/actors/leadership.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import {
   type AcquireOutcome,
@@ -54,7 +54,7 @@ const outcomeIn = ({ event }: Moment): Outcome | undefined =>
 const hindrance = (_world: null, moment: Moment): string | undefined => {
   const outcome = outcomeIn(moment);
   return outcome?._tag === 'HeldByOther' &&
-      outcome.lease.revision === moment.before.context.expiredRevision
+      outcome.lease.resourceVersion === moment.before.context.expiredResourceVersion
     ? 'a lease that has expired in our eyes is taken when it is met again'
     : undefined;
 };
@@ -112,8 +112,9 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
   const isTakeable = ({ before }: PathStep<null>): boolean => {
     const lease = object.now()?.lease;
     if (lease === undefined || lease.holder === '' || lease.holder === US) return true;
-    const { expiredRevision } = before.context;
-    return expiredRevision !== null && names.translate(lease.revision) === expiredRevision;
+    const { expiredResourceVersion } = before.context;
+    return expiredResourceVersion !== null &&
+      names.translate(lease.resourceVersion) === expiredResourceVersion;
   };
   const byServer = async (pathStep: PathStep<null>, outcome: Outcome): Promise<void> => {
     switch (outcome._tag) {
@@ -152,14 +153,14 @@ const runOf = (environment: RunEnvironment, object: ObjectFixture<SeenLease>): P
       return { event, by: 'watch' };
     }
     const now = object.now()?.lease;
-    const again = drawn.revision === before.context.lease?.revision &&
-      now !== undefined && names.translate(now.revision) === drawn.revision;
+    const again = drawn.resourceVersion === before.context.lease?.resourceVersion &&
+      now !== undefined && names.translate(now.resourceVersion) === drawn.resourceVersion;
     const lease = again ? now : (await hold(drawn.holder));
     names.match(lease, drawn);
     return { event: { ...event, lease }, by: 'watch' };
   };
   return {
-    machine: leadership.provide({ actors: leadershipActs(runtime, claim) }),
+    machine: leadership.provide({ actors: leadershipActors(runtime, claim) }),
     arrange: async (pathStep): Promise<StepSource> => {
       const outcome = outcomeIn(pathStep);
       if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);

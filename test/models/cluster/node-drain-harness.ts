@@ -6,7 +6,7 @@ import { printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../../src/domain/drain/node-write.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
-import { isOlder } from '../../../src/domain/revisions.ts';
+import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
 import type { NodeDrainInput } from '../../../src/machines/node-drain-context.ts';
@@ -37,7 +37,7 @@ const TYPE = { apiVersion: 'v1', kind: 'Node' };
 const PATH = '/api/v1/nodes';
 const PREFIX = 'cordon.tidegate.dev/';
 const PAUSE = 'tidegate.dev/pause';
-const ANSWER = /^xstate\.done\.actor\.(cordonNode|markEnded)$/;
+const ANSWER = /^xstate\.done\.actor\.(cordonNode|writeEnd)$/;
 
 const outcomeIn = ({ event }: Moment): NodeWriteOutcome | undefined =>
   ANSWER.test(event.type) ? event['output'] as NodeWriteOutcome : undefined;
@@ -46,7 +46,7 @@ const observing = ({ event }: Moment): DrainedNode | undefined =>
   event.type === 'node.observed' ? event['node'] as DrainedNode : undefined;
 
 /** All that a Node says of drains; null for a key takes it away. */
-const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
+const wantedOf = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   metadata: {
     annotations: {
       [`${PREFIX}reclaim`]: cordons['reclaim'] ?? null,
@@ -57,17 +57,17 @@ const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   spec: { unschedulable },
 });
 
-const saysTheSame = (left: DrainedNode, right: DrainedNode): boolean =>
-  JSON.stringify(saying(left)) === JSON.stringify(saying(right));
+const sameContent = (left: DrainedNode, right: DrainedNode): boolean =>
+  JSON.stringify(wantedOf(left)) === JSON.stringify(wantedOf(right));
 
 /** The Node after the patch under way; `undefined` when the server would not take it. */
 const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
   if (node === null || asked === null || touched || doomed) return undefined;
-  if (textAt(asked, 'metadata', 'resourceVersion') !== node.revision) return undefined;
-  const { name, uid, revision } = node;
+  if (textAt(asked, 'metadata', 'resourceVersion') !== node.resourceVersion) return undefined;
+  const { name, uid, resourceVersion } = node;
   const raw = mergePatched(
-    mergePatched({ metadata: { name, uid } }, saying(node)),
-    { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion: revision } },
+    mergePatched({ metadata: { name, uid } }, wantedOf(node)),
+    { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion } },
   );
   return projectDrainedNode(raw);
 };
@@ -82,8 +82,8 @@ const hindranceOfAnswer = (
   if (outcome._tag !== 'Written') return undefined;
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
-  if (!saysTheSame(result, outcome.node)) return 'a server answers with what was written';
-  return world.node !== null && isOlder(outcome.node.revision, world.node.revision)
+  if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
+  return world.node !== null && isOlder(outcome.node.resourceVersion, world.node.resourceVersion)
     ? 'what is written last has the newest revision'
     : undefined;
 };
@@ -94,11 +94,11 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   const known: DrainedNode | null = moment.before.context.node;
   if (seen === undefined || known === null) return undefined;
-  if (isOlder(seen.revision, known.revision)) {
+  if (isOlder(seen.resourceVersion, known.resourceVersion)) {
     return 'news of a cluster are newer than what is known';
   }
-  if (seen.revision !== known.revision) return undefined;
-  const isOther = world.node?.revision !== seen.revision ||
+  if (seen.resourceVersion !== known.resourceVersion) return undefined;
+  const isOther = world.node?.resourceVersion !== seen.resourceVersion ||
     (world.touched && world.asked !== null);
   return isOther ? 'what is shown again after a change has another revision' : undefined;
 };
@@ -128,12 +128,12 @@ const follows = (
   return { node, touched, asked, doomed };
 };
 
-const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode => {
+const raw = (resourceVersion: string, key: string, unschedulable: boolean): DrainedNode => {
   const node = projectDrainedNode({
     metadata: {
       name: 'n1',
       uid: 'u1',
-      resourceVersion: revision,
+      resourceVersion,
       annotations: { [`${PREFIX}reclaim`]: key },
     },
     spec: { unschedulable },
@@ -142,19 +142,19 @@ const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode
   return node;
 };
 
-const mark = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+const annotation = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ deadlineMs: 100_000, graceSeconds: 100, sinceMs: 0, ids, ended });
 const BOTH = ['i1', 'i2'];
 
 /** What a server answers where the drawing has one answer for several. */
 const TRUE_ANSWERS = {
   'xstate.done.actor.cordonNode': [
-    { output: { _tag: 'Written', node: raw('20', mark(['i1'], null), true) } },
+    { output: { _tag: 'Written', node: raw('20', annotation(['i1'], null), true) } },
   ],
-  'xstate.done.actor.markEnded': [
-    { output: { _tag: 'Written', node: raw('50', mark(BOTH, 'Drained'), true) } },
-    { output: { _tag: 'Written', node: raw('51', mark(BOTH, 'Cancelled'), false) } },
-    { output: { _tag: 'Written', node: raw('52', mark(BOTH, 'Failed'), true) } },
+  'xstate.done.actor.writeEnd': [
+    { output: { _tag: 'Written', node: raw('50', annotation(BOTH, 'Drained'), true) } },
+    { output: { _tag: 'Written', node: raw('51', annotation(BOTH, 'Cancelled'), false) } },
+    { output: { _tag: 'Written', node: raw('52', annotation(BOTH, 'Failed'), true) } },
   ],
 };
 
@@ -167,7 +167,7 @@ const runOf = async (
   const runtime = ManagedRuntime.make(
     cordonsLayer(silentTelemetry).pipe(Layer.provide(environment.services)),
   );
-  const node = await object.put(saying(drawn.node));
+  const node = await object.put(wantedOf(drawn.node));
   names.match(node, drawn.node);
   const asked = Promise.withResolvers<() => void>();
   const ignore = (): void => {};
@@ -179,7 +179,7 @@ const runOf = async (
     recordLeftAlone: ignore,
     evictPods: ignore,
     releasePods: ignore,
-    showEnd: () => new Promise((shown) => asked.resolve(shown)),
+    showEnd: () => new Promise((resolve) => asked.resolve(resolve)),
   });
   const arrange = async (pathStep: PathStep<World>): Promise<StepSource> => {
     const outcome = outcomeIn(pathStep);
@@ -205,8 +205,8 @@ const runOf = async (
     const { event } = pathStep;
     const seen = observing(pathStep);
     if (seen !== undefined) {
-      const anew = pathStep.before.context.node?.revision !== seen.revision;
-      const known = await object.put(saying(seen), { anew });
+      const anew = pathStep.before.context.node?.resourceVersion !== seen.resourceVersion;
+      const known = await object.put(wantedOf(seen), { anew });
       names.match(known, seen);
       return { event: { ...event, node: known }, by: 'watch' };
     }

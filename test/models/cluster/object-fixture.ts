@@ -40,11 +40,12 @@ export interface Address {
 
 const MISSING = 404;
 
-const revisionOf = (raw: unknown): string => textAt(raw, 'metadata', 'resourceVersion') ?? '';
+const resourceVersionOf = (raw: unknown): string =>
+  textAt(raw, 'metadata', 'resourceVersion') ?? '';
 
 /** True when a patch would change nothing. */
-const isLike = (shown: unknown, wanted: object): boolean =>
-  JSON.stringify(shown) === JSON.stringify(mergePatched(shown, wanted));
+const isLike = (current: unknown, wanted: object): boolean =>
+  JSON.stringify(current) === JSON.stringify(mergePatched(current, wanted));
 
 /** The object at an address. */
 export const objectFixture = <T extends Identity>(
@@ -55,10 +56,10 @@ export const objectFixture = <T extends Identity>(
   const at = `${path}/${name}`;
   let touches = 0;
   const now = (): T | undefined => [...collection.values()].find(({ key }) => key.endsWith(name));
-  const until = (revision: string): Promise<T> =>
+  const until = (resourceVersion: string): Promise<T> =>
     collection.until(() => {
       const seen = now();
-      return seen?.revision === revision ? seen : undefined;
+      return seen?.resourceVersion === resourceVersion ? seen : undefined;
     });
   /** The object as it is, whatever the watch has shown of it. */
   const look = async (): Promise<JsonRecord | undefined> => {
@@ -69,7 +70,7 @@ export const objectFixture = <T extends Identity>(
     touches += 1;
     const annotations = { 'tidegate.dev/touched': `${touches}` };
     const made = await hand.must('PATCH', at, { metadata: { annotations } });
-    await until(revisionOf(made));
+    await until(resourceVersionOf(made));
   };
   return {
     name,
@@ -80,16 +81,16 @@ export const objectFixture = <T extends Identity>(
       if (known === undefined) {
         await hand.must('POST', path, { ...type, ...body, metadata: { name } });
       } else if (how?.anew === true) await touch();
-      const shown = await look();
-      let made = isLike(shown, body) ? shown : await hand.must('PATCH', at, body);
+      const current = await look();
+      let made = isLike(current, body) ? current : await hand.must('PATCH', at, body);
       if (status !== undefined) made = await hand.must('PATCH', `${at}/status`, { status });
-      return await until(revisionOf(made));
+      return await until(resourceVersionOf(made));
     },
     remove: async () => {
-      const shown = await look();
-      if (shown === undefined) return undefined;
+      const current = await look();
+      if (current === undefined) return undefined;
       // The watch may be behind what an act of the path has just written.
-      const { key } = await until(revisionOf(shown));
+      const { key } = await until(resourceVersionOf(current));
       const absence = collection.absence(key);
       await hand.remove(at);
       return await absence;

@@ -10,9 +10,9 @@ import {
   projectOwnedRequest,
 } from '../../../src/domain/pod-demand/owned-request.ts';
 import { OWNED_BY_POD } from '../../../src/domain/pod-demand/pod-request.ts';
-import { isOlder } from '../../../src/domain/revisions.ts';
+import { isOlder } from '../../../src/domain/resource-versions.ts';
 import { podRequestsLayer } from '../../../src/effects/pod-requests.ts';
-import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-terms.ts';
+import type { PodDemandContext, PodRequestAct } from '../../../src/machines/pod-demand-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection, type ObservedCollection } from './observed-collection.ts';
@@ -51,7 +51,7 @@ const observing = ({ event }: Moment): OwnedRequest | undefined =>
 
 const goneIn = ({ before }: Moment): PodDemandContext['gone'] => before.context.gone;
 
-const saying = ({ key, phase, text, marked }: OwnedRequest): string =>
+const contentOf = ({ key, phase, text, marked }: OwnedRequest): string =>
   JSON.stringify([key, phase, text, marked]);
 
 /** What is shown under the name that the write under way is about. */
@@ -70,7 +70,9 @@ const written = (
   if (verb === 'create') return known ?? { ...drawn, phase: '', text: asked.text, marked: true };
   if (known === undefined || asked.request === null) return undefined;
   if (verb === 'stamp') {
-    return known.revision === asked.request.revision ? { ...known, phase: 'Pending' } : known;
+    return known.resourceVersion === asked.request.resourceVersion
+      ? { ...known, phase: 'Pending' }
+      : known;
   }
   return podRequestPatch(asked.pod, asked.request, asked.text) === undefined
     ? undefined
@@ -86,12 +88,12 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
   if (goneIn(moment).includes(outcome.current.uid)) return COMES_BACK;
   const result = written(world, verb, outcome.current);
   if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
-  return saying(result) === saying(outcome.current)
+  return contentOf(result) === contentOf(outcome.current)
     ? undefined
     : 'a server answers with what was written';
 };
 
-const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
+const hindranceOfObservation = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   if (seen === undefined) return undefined;
   if (goneIn(moment).includes(seen.uid)) return COMES_BACK;
@@ -99,10 +101,11 @@ const hindranceOfNews = (world: World, moment: Moment): string | undefined => {
   const known = context.facts.requests.find(({ uid }) => uid === seen.uid);
   const current = world.requests.find(({ key }) => key === seen.key);
   const isStale = [known, current].some((one) =>
-    one !== undefined && isOlder(seen.revision, one.revision)
+    one !== undefined && isOlder(seen.resourceVersion, one.resourceVersion)
   );
   if (isStale) return 'news of a cluster are newer than what is known';
-  return known?.revision === seen.revision && current?.revision !== seen.revision
+  return known?.resourceVersion === seen.resourceVersion &&
+      current?.resourceVersion !== seen.resourceVersion
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -201,7 +204,7 @@ const runOf = (
     const drawn = observing(pathStep);
     if (drawn !== undefined) {
       const current = world.requests.find(({ key }) => key === drawn.key);
-      const anew = current?.revision !== drawn.revision;
+      const anew = current?.resourceVersion !== drawn.resourceVersion;
       const request = await fixtures.of(drawn.key).put(rawOf(drawn), { anew });
       names.match(request, drawn);
       uids.set(drawn.uid, request.uid);
@@ -234,7 +237,8 @@ const runOf = (
 export const podDemandHarness: ClusterHarness<World> = {
   world: { requests: [], asked: null, stale: false },
   limit: 3000,
-  hindrance: (world, moment) => hindranceOfAnswer(world, moment) ?? hindranceOfNews(world, moment),
+  hindrance: (world, moment) =>
+    hindranceOfAnswer(world, moment) ?? hindranceOfObservation(world, moment),
   follows,
   open: async ({ hand, source }) => {
     await hand.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });

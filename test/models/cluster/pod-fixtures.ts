@@ -103,7 +103,7 @@ export const podFixtures = async (
   const pods = `${CORE}/${namespace}/pods`;
   const pod = `${pods}/${POD}`;
   const budgetsPath = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`;
-  let standing: Budgets = 'none';
+  let current: Budgets = 'none';
   let node: 'absent' | 'silent' | 'heard' = 'absent';
   let guarded = false;
 
@@ -120,8 +120,8 @@ export const podFixtures = async (
     uid,
     nodeName,
     budgets: async (wanted) => {
-      if (wanted === standing) return;
-      for (const { name } of BUDGETS[standing]) {
+      if (wanted === current) return;
+      for (const { name } of BUDGETS[current]) {
         await hand.must('DELETE', `${budgetsPath}/${name}`);
       }
       for (const { name, status, spec = {} } of BUDGETS[wanted]) {
@@ -129,7 +129,7 @@ export const podFixtures = async (
         await hand.must('POST', budgetsPath, { metadata: { name }, spec: { selector, ...spec } });
         await hand.must('PATCH', `${budgetsPath}/${name}/status`, { status });
       }
-      standing = wanted;
+      current = wanted;
     },
     silence: async (silent) => {
       const wanted = silent ? 'silent' : 'heard';

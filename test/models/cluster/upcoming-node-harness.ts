@@ -22,7 +22,7 @@ import {
 import { cordonsLayer } from '../../../src/effects/cordons.ts';
 import { UPCOMING_NODES_PATH, upcomingNodesLayer } from '../../../src/effects/upcoming-nodes.ts';
 import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/merge-patch.ts';
-import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-terms.ts';
+import type { UpcomingNodeInput } from '../../../src/machines/upcoming-node-context.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import { type ObjectFixture, objectFixture, type Wanted } from './object-fixture.ts';
 import { observeCollection } from './observed-collection.ts';
@@ -89,7 +89,7 @@ const rawOf = (current: Current): Required<Wanted> => ({
 const isDrawnTime = (text: string): string => text === '' ? '' : 'T';
 
 /** All that an object says, whenever it began. */
-const saying = (current: Current): string => {
+const contentOf = (current: Current): string => {
   const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = current;
   const began = isDrawnTime(startedAt);
   return JSON.stringify([
@@ -130,7 +130,9 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   if (outcome?._tag === 'Written') {
     const result = written(world, event.type);
     if (result === undefined) return 'what is gone cannot be written';
-    if (saying(result) !== saying(outcome.current)) return 'a server answers with what was written';
+    if (contentOf(result) !== contentOf(outcome.current)) {
+      return 'a server answers with what was written';
+    }
   }
   if (event.type.endsWith('deleteObject') && world.stale && world.current !== null) {
     return 'another object of that name is not deleted';
@@ -141,8 +143,8 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   }
   const { newest } = before.context;
   const seen = observing(moment);
-  const known = seen !== undefined && seen.revision === newest;
-  return known && (world.current === null || world.current.revision !== newest)
+  const known = seen !== undefined && seen.resourceVersion === newest;
+  return known && (world.current === null || world.current.resourceVersion !== newest)
     ? 'what is shown again after a change has another revision'
     : undefined;
 };
@@ -259,7 +261,7 @@ const runOf = (
     pathStep: PathStep<World>,
     drawn: Current,
   ): ReturnType<PathRun['observe']> => {
-    const anew = drawn.revision !== pathStep.before.context.newest;
+    const anew = drawn.resourceVersion !== pathStep.before.context.newest;
     const current = await object.put(rawOf(drawn), { anew });
     names.match(current, drawn);
     uid = current.uid;

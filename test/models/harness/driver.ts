@@ -15,7 +15,7 @@ import { eventLabel } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 /** The acts of a live actor, answered by the path that is driven. */
-export interface Acts {
+export interface InvokedActors {
   /** Called by a fake at the edge: gives the answer when the path says so. */
   readonly perform: <Output>(id: string, input: unknown) => Promise<Output>;
 }
@@ -25,7 +25,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const controlledActs = () => {
+const controlledActors = () => {
   const waiting = new Map<string, Waiting>();
   return {
     perform: <Output>(id: string) =>
@@ -74,12 +74,12 @@ export const namedTimers = () => {
 };
 
 /** The machine with a fake for each of its declared actors. */
-const plainFakes = (machine: AnyStateMachine, acts: Acts): AnyStateMachine =>
+const plainFakes = (machine: AnyStateMachine, invoked: InvokedActors): AnyStateMachine =>
   machine.provide({
     actors: Object.fromEntries(
       Object.keys(machine.implementations.actors).map((name): [string, AnyActorLogic] => [
         name,
-        fromPromise(({ input }) => acts.perform(name, input)),
+        fromPromise(({ input }) => invoked.perform(name, input)),
       ]),
     ),
   });
@@ -87,17 +87,19 @@ const plainFakes = (machine: AnyStateMachine, acts: Acts): AnyStateMachine =>
 /** How to make the live actor. */
 export interface Rig {
   readonly machine: AnyStateMachine;
-  readonly wire: ((acts: Acts) => AnyStateMachine) | undefined;
+  readonly wire: ((invoked: InvokedActors) => AnyStateMachine) | undefined;
   readonly project: (context: never) => unknown;
   /** Checked on the live snapshot after every step. */
-  readonly invariant: ((snapshot: AnyMachineSnapshot, acts: readonly string[]) => void) | undefined;
+  readonly invariant:
+    | ((snapshot: AnyMachineSnapshot, actions: readonly string[]) => void)
+    | undefined;
 }
 
 /** Drives one path; throws with the transcript so far when the live actor is elsewhere. */
 export const drive = async (rig: Rig, path: Path): Promise<void> => {
-  const acts = controlledActs();
+  const invoked = controlledActors();
   const timers = namedTimers();
-  const machine = rig.wire?.(acts) ?? plainFakes(rig.machine, acts);
+  const machine = rig.wire?.(invoked) ?? plainFakes(rig.machine, invoked);
   const actor = createActor(machine, { input: path.input, clock: timers.clock });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
   const defects: unknown[] = [];
@@ -106,7 +108,7 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   const transcript: string[] = [];
   actor.start();
   await settle();
-  for (const { event, after, acts: done } of path.steps) {
+  for (const { event, after, actions: done } of path.steps) {
     transcript.push(eventLabel(event));
     perform(event);
     await settle();
@@ -119,9 +121,12 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
     const done = /^xstate\.done\.actor\.(.+)$/.exec(event.type);
     const failed = /^xstate\.error\.actor\.(.+)$/.exec(event.type);
     if (done?.[1] !== undefined) {
-      acts.answer(done[1], (act) => act.resolve(event['output']));
+      invoked.answer(done[1], (act) => act.resolve(event['output']));
     } else if (failed?.[1] !== undefined) {
-      acts.answer(failed[1], (act) => act.reject(event['error'] ?? new Error('planted failure')));
+      invoked.answer(
+        failed[1],
+        (act) => act.reject(event['error'] ?? new Error('planted failure')),
+      );
     } else if (event.type.startsWith('xstate.after.')) timers.fire(event.type);
     else actor.send(event);
   }
@@ -129,13 +134,13 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   function compare(value: unknown, context: unknown, status: string): void {
     const now = actor.getSnapshot();
     const seen = JSON.stringify([now.status, now.value, rig.project(now.context as never)]);
-    const said = JSON.stringify([status, value, rig.project(context as never)]);
-    if (seen === said) return;
+    const expected = JSON.stringify([status, value, rig.project(context as never)]);
+    if (seen === expected) return;
     const because = defects.length === 0 ? '' : `\n  defect: ${String(defects[0])}`;
     throw new Error(
       `The live actor left the drawn path after:\n  ${
         transcript.join('\n  ')
-      }\n  drawn: ${said}\n  live:  ${seen}${because}`,
+      }\n  drawn: ${expected}\n  live:  ${seen}${because}`,
     );
   }
 };

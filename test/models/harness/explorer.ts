@@ -112,12 +112,12 @@ export const machineInWorld = <Machine extends AnyStateMachine, World>(
   const interpreter = stillInterpreter(machine, input);
   const visitOf = (step: Step, before: World): Visit<World> => {
     const { after: snapshot } = step;
-    const shown = record(before, step);
+    const recorded = record(before, step);
     assertPlain(snapshot.context, 'context');
     const { status, value, context } = snapshot;
-    const key = JSON.stringify([status, value, project(context), shown]);
+    const key = JSON.stringify([status, value, project(context), recorded]);
     const [output, error] = [undefined, undefined];
-    return { status: 'active', output, error, key, snapshot, world: shown, step };
+    return { status: 'active', output, error, key, snapshot, world: recorded, step };
   };
   const take = (from: Visit<World>, event: StepEvent): Visit<World> =>
     visitOf(interpreter.step(from.snapshot, event), from.world);

@@ -25,7 +25,7 @@ export interface Step {
   readonly before: AnyMachineSnapshot;
   readonly after: AnyMachineSnapshot;
   /** Names of actions, and `invoke:<id>` for each act that starts. */
-  readonly acts: readonly string[];
+  readonly actions: readonly string[];
   /** The acts that start, with what they are given. */
   readonly invokes: readonly { readonly id: string; readonly input: unknown }[];
   /** The transitions that it took, in order. */
@@ -42,7 +42,7 @@ export const eventLabel = (event: EventObject): string => {
 };
 
 type Scope = Parameters<AnyStateMachine['transition']>[2];
-type Move = Pick<Step, 'acts' | 'invokes' | 'transitions'> & {
+type Move = Pick<Step, 'actions' | 'invokes' | 'transitions'> & {
   readonly snapshot: AnyMachineSnapshot;
 };
 
@@ -50,7 +50,7 @@ type Move = Pick<Step, 'acts' | 'invokes' | 'transitions'> & {
 export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
   const taken = new Set<AnyTransitionDefinition>();
   const visited = new Set<string>();
-  let acts: string[] = [];
+  let actions: string[] = [];
   let invokes: { id: string; input: unknown }[] = [];
   let transitions: AnyTransitionDefinition[] = [];
   const inspect = (event: InspectionEvent): void => {
@@ -82,18 +82,18 @@ export const stillInterpreter = (machine: AnyStateMachine, input: unknown) => {
         : {};
       if (action.type === 'xstate.spawnChild') {
         const id = String(params['id']);
-        acts.push(`invoke:${id}`);
+        actions.push(`invoke:${id}`);
         invokes.push({ id, input: params['input'] });
-      } else acts.push(action.type);
+      } else actions.push(action.type);
     },
   };
   const moved = (move: () => AnyMachineSnapshot): Move => {
-    acts = [];
+    actions = [];
     invokes = [];
     transitions = [];
     const snapshot = move();
     for (const node of snapshot._nodes) visited.add(node.id);
-    return { snapshot, acts, invokes, transitions };
+    return { snapshot, actions, invokes, transitions };
   };
   return {
     taken,

@@ -61,10 +61,10 @@ const passed = ({ transitions, after }: Step): readonly string[] => {
 };
 
 const lines = (head: string, step: Step, before: unknown): readonly string[] => {
-  const { after, acts, invokes } = step;
-  const deeds = acts.filter((act) => !act.startsWith('xstate.')).map((act) => {
-    const invoke = invokes.find(({ id }) => act === `invoke:${id}`);
-    if (invoke === undefined) return act;
+  const { after, actions, invokes } = step;
+  const performed = actions.filter((action) => !action.startsWith('xstate.')).map((action) => {
+    const invoke = invokes.find(({ id }) => action === `invoke:${id}`);
+    if (invoke === undefined) return action;
     return `runs ${invoke.id}${invoke.input === undefined ? '' : ` ${short(invoke.input)}`}`;
   });
   const knows = changed(before, after.context);
@@ -72,7 +72,7 @@ const lines = (head: string, step: Step, before: unknown): readonly string[] => 
     head,
     ...passed(step).map((path) => `    by ${path}`),
     `    is ${stateText(after)}`,
-    ...deeds.map((deed) => `    does ${deed}`),
+    ...performed.map((line) => `    does ${line}`),
     ...knows.map((fact) => `    knows ${fact}`),
   ];
 };

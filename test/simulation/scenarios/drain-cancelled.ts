@@ -27,13 +27,13 @@ const uncordon = (harness: Harness, node: string): void => {
 
 const untilPhase = (harness: Harness, machine: string, phase: string): Promise<boolean> =>
   harness.until(
-    `${machine} has phase ${phase}`,
+    `${machine} is shown ${phase}`,
     () => phaseOf(harness.get(`${COLLECTIONS.upcomingNodes}/un-${machine}`)) === phase,
   );
 
 /** The fleet reports that the machine serves again, and the operator has received it. */
 const giveBack = async (harness: Harness, machine: string): Promise<void> => {
-  harness.note(`the fleet returns ${machine}`);
+  harness.note(`the fleet returns ${machine} back`);
   harness.site.script.place(machine, { state: 'CONFIGURED', cluster: CLUSTER });
   await harness.wait(RECEIVED_MS);
 };
@@ -54,17 +54,17 @@ export const drainCancelled: Scenario = {
     });
     const { machines } = scene;
     const [machine = ''] = machines;
-    const mark = () => reclaimAnnotation(nodeAt(harness, machine));
+    const annotation = () => reclaimAnnotation(nodeAt(harness, machine));
     const current = harness.following('upcomingnodes.bigfleet.lucy.sh');
 
     reclaimEach(harness, machines, GRACE_SECONDS);
     await untilPhase(harness, machine, 'Draining');
-    await harness.until('the key is written', () => mark()?.ended === '');
+    await harness.until('the key is written', () => annotation()?.ended === '');
     uncordon(harness, machine);
     harness.is('cancelled', await untilEnded(harness, machines), { [machine]: 'Cancelled' });
     harness.remove(`${DRAIN_COLLECTIONS.budgets}/web`);
     await giveBack(harness, machine);
-    harness.is('its key is removed', mark(), undefined);
+    harness.is('its key is removed', annotation(), undefined);
     await untilPhase(harness, machine, 'Ready');
     harness.is('no pod was evicted', evictionsOf(harness, scene), []);
     const schedulable = booleanAt(nodeAt(harness, machine), 'spec', 'unschedulable') !== true;
@@ -75,13 +75,13 @@ export const drainCancelled: Scenario = {
     harness.is('three are evicted', codesOf(evictionsOf(harness, scene)), { 201: PODS });
     await giveBack(harness, machine);
     const phase = phaseOf(harness.get(`${COLLECTIONS.upcomingNodes}/un-${machine}`));
-    harness.is('it stays Drained while it is cordoned', [phase, mark()?.ended], [
+    harness.is('it stays Drained while it is cordoned', [phase, annotation()?.ended], [
       'Drained',
       'Drained',
     ]);
 
     uncordon(harness, machine);
-    await harness.until('its key is removed', () => mark() === undefined);
+    await harness.until('its key goes', () => annotation() === undefined);
     await untilPhase(harness, machine, 'Ready');
     harness.is('its phases', phasesIn(current.of(`un-${machine}`)), [
       'Draining',

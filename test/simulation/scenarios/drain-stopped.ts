@@ -143,7 +143,7 @@ const ALL_PODS = NODES * OWN_PODS;
 const killed = (name: string, seed: number, comesMs: number | undefined): Scenario => ({
   name,
   shows: `DR-13: killed at each phase, ${
-    comesMs === undefined ? 'followed by a standby' : 'restarted'
+    comesMs === undefined ? 'followed by a standby' : 'started anew'
   }: no drain is lost, and no deadline moves`,
   siteOptions: drainSiteOptions(seed),
   play: async (harness) => {
@@ -174,13 +174,13 @@ const killed = (name: string, seed: number, comesMs: number | undefined): Scenar
     const broken = brokenBudgets(steps, [{ app: 'web', healthy: ALL_PODS - UNAVAILABLE }]);
     harness.is('the budget is kept at every change', broken, []);
     const acked = new Set(acksOf(harness).map(({ instructionId }) => instructionId));
-    const marks = scene.machines.flatMap((node) =>
+    const annotations = scene.machines.flatMap((node) =>
       reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
     );
     // The instruction lost with the first operator cannot be acked: it is recovered by its machine
     // (DR-14).
     const [first = ''] = scene.machines;
-    const lost = marks.filter((id) => !acked.has(id));
+    const lost = annotations.filter((id) => !acked.has(id));
     harness.is('instructions on Nodes are acked', lost, [`${UNACKED}${first}`]);
   },
 });

@@ -3,11 +3,10 @@
  * time. The smallest lifecycle that has all that a registry looks after.
  */
 import { Effect, ManagedRuntime } from 'effect';
-import { assign, setup } from 'xstate';
+import { assign, fromPromise, setup } from 'xstate';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { fromEffect } from '../../../src/actors/actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../../../src/actors/actor-registry.ts';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { required } from '../../../src/machines/required.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -16,13 +15,13 @@ import { simulatedTime } from '../time/simulated-time.ts';
 export interface Counter {
   readonly key: string;
   wanted: number;
-  shown: number;
+  current: number;
 }
 
 interface Numbers {
   readonly key: string;
   readonly wanted: number;
-  readonly shown: number;
+  readonly current: number;
 }
 
 const counter = setup({
@@ -38,7 +37,7 @@ const counter = setup({
       throw new Error('planted');
     },
   },
-  guards: { isPending: ({ context }) => context.wanted !== context.shown },
+  guards: { isPending: ({ context }) => context.wanted !== context.current },
 }).createMachine({
   id: 'counter',
   context: ({ input }) => input,
@@ -57,7 +56,7 @@ const counter = setup({
         input: ({ context }) => context,
         onDone: {
           target: 'settled',
-          actions: assign({ shown: ({ event }) => event.output }),
+          actions: assign({ current: ({ event }) => event.output }),
         },
       },
     },
@@ -88,22 +87,21 @@ export const registryRig = (activeMax = 2) => {
   const write = ({ key, wanted }: { readonly key: string; readonly wanted: number }) =>
     Effect.sleep(WRITE_MS).pipe(Effect.map(() => {
       written.push(`${key}=${wanted}`);
-      const shown = cluster.get(key);
-      if (shown !== undefined) shown.shown = wanted;
+      const counter = cluster.get(key);
+      if (counter !== undefined) counter.current = wanted;
       return wanted;
     }));
   const registry: CounterRegistry = actorRegistry(environment, {
     name: 'counter',
     logic: counter.provide({
       actors: {
-        writeNumber: fromEffect(
-          runtime,
-          (input: Numbers) => registry.inFlight(write(input), -1),
+        writeNumber: fromPromise<number, Numbers>(({ input, signal }) =>
+          runtime.runPromise(registry.inFlight(write(input), -1), { signal })
         ),
       },
     }),
     keyOf: ({ key }: Counter) => key,
-    input: ({ key, wanted, shown }) => ({ key, wanted, shown }),
+    input: ({ key, wanted, current }) => ({ key, wanted, current }),
     observe: ({ wanted }, actor) => {
       if (actor.getSnapshot().context.wanted !== wanted) {
         actor.send({ type: 'number.wanted', wanted });
@@ -112,12 +110,12 @@ export const registryRig = (activeMax = 2) => {
     onCrash: ({ key }) => crashed.push(key),
     passivation: {
       activeMax,
-      isPending: ({ wanted, shown }) => wanted !== shown,
-      isSafe: ({ shown }, { context }) => context.shown === shown,
+      isPending: ({ wanted, current }) => wanted !== current,
+      isSafe: ({ current }, { context }) => context.current === current,
     },
   });
   const want = (key: string, wanted: number): void => {
-    const entry = cluster.get(key) ?? { key, wanted: 0, shown: 0 };
+    const entry = cluster.get(key) ?? { key, wanted: 0, current: 0 };
     cluster.set(key, entry);
     entry.wanted = wanted;
     registry.consider(entry);

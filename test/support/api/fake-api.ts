@@ -19,13 +19,13 @@ export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> 
   );
 
 /** The answer that a write with this outcome had; `bodyAt` gives objects by their revision. */
-export const answerOf = <Current extends Pick<Identity, 'revision'>>(
+export const answerOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
-  bodyAt: (revision: string) => unknown,
+  bodyAt: (resourceVersion: string) => unknown,
 ): Effect.Effect<KubeAnswer, NotSent> => {
   switch (outcome._tag) {
     case 'Written':
-      return Effect.succeed({ status: 200, body: bodyAt(outcome.current.revision) });
+      return Effect.succeed({ status: 200, body: bodyAt(outcome.current.resourceVersion) });
     case 'Absent':
       return Effect.succeed({ status: 404, body: {} });
     case 'Refused':

@@ -47,7 +47,7 @@ export const fakeObjects = <T extends Identity>(
   const facts = new Subject<Fact<T>>();
   const calls: KubeCall[] = [];
   const current = new Map<ObjectKey, T>();
-  let revision = 100;
+  let resourceVersion = 100;
   let made = 0;
   let synced = false;
   let delayed: (() => void)[] | undefined;
@@ -74,17 +74,21 @@ export const fakeObjects = <T extends Identity>(
     else delayed.push(emit);
   };
   const store = (name: string, object: Stored, kept: object = {}): Stored => {
-    revision += 1;
-    const metadata = { ...asRecord(object['metadata']), ...kept, resourceVersion: `${revision}` };
+    resourceVersion += 1;
+    const metadata = {
+      ...asRecord(object['metadata']),
+      ...kept,
+      resourceVersion: `${resourceVersion}`,
+    };
     const next = { ...object, metadata };
     objects.set(name, next);
     show(next, 'Present');
     return next;
   };
   const drop = (name: string, object: Stored): void => {
-    revision += 1;
+    resourceVersion += 1;
     objects.delete(name);
-    const metadata = { ...asRecord(object['metadata']), resourceVersion: `${revision}` };
+    const metadata = { ...asRecord(object['metadata']), resourceVersion: `${resourceVersion}` };
     show({ ...object, metadata }, 'Absent');
   };
 

@@ -74,12 +74,17 @@ const makeWatcher = () => {
 
 /** A server without a Lease. */
 export const leaseApi = (): LeaseApi => {
-  let revision = 1;
+  let resourceVersion = 1;
   let lease: Readonly<Record<string, unknown>> | undefined;
   const watchers = new Set<Watcher>();
   const store = (type: string, spec: unknown): Readonly<Record<string, unknown>> => {
-    revision += 1;
-    const metadata = { name: 'l', namespace: 'ns', uid: 'u', resourceVersion: `${revision}` };
+    resourceVersion += 1;
+    const metadata = {
+      name: 'l',
+      namespace: 'ns',
+      uid: 'u',
+      resourceVersion: `${resourceVersion}`,
+    };
     lease = { metadata, spec };
     for (const watcher of watchers) watcher.push({ type, object: lease });
     return lease;
@@ -87,7 +92,7 @@ export const leaseApi = (): LeaseApi => {
   const answer = ({ method, path, body }: KubeCall) => {
     if (method === 'GET' && path.endsWith('/leases')) {
       const items = lease === undefined ? [] : [lease];
-      return { status: 200, body: { metadata: { resourceVersion: `${revision}` }, items } };
+      return { status: 200, body: { metadata: { resourceVersion: `${resourceVersion}` }, items } };
     }
     if (method === 'POST') {
       return lease === undefined

@@ -57,25 +57,25 @@ export interface ScriptedApi {
 /** An empty collection at revision 1; pages hold `pageSize` objects. */
 export const scriptedApi = (pageSize = 2): ScriptedApi => {
   const objects = new Map<string, Stored>();
-  const history: { readonly revision: number; readonly line: WatchLine }[] = [];
+  const history: { readonly resourceVersion: number; readonly line: WatchLine }[] = [];
   const open = new Set<OpenWatch>();
   const calls: KubeCall[] = [];
   const watches: Readonly<Record<string, string>>[] = [];
   const listRefusals: Refusal[] = [];
   const watchRefusals: Refusal[] = [];
-  let revision = 1;
+  let resourceVersion = 1;
   let oldest = 0;
   let made = 0;
   let gate = Promise.resolve();
 
   const emit = (type: string, object: Stored): void => {
     const line = { type, object };
-    history.push({ revision, line });
+    history.push({ resourceVersion, line });
     for (const watch of open) watch.push([line]);
   };
   const stamp = (name: string, uid: string, spec: unknown): Stored => {
-    revision += 1;
-    return { metadata: { name, uid, resourceVersion: String(revision) }, spec };
+    resourceVersion += 1;
+    return { metadata: { name, uid, resourceVersion: String(resourceVersion) }, spec };
   };
   const page = ({ query }: KubeCall) => {
     const limit = query?.['limit'] === undefined ? Number.POSITIVE_INFINITY : pageSize;
@@ -84,7 +84,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
     const more = from + limit < all.length ? { continue: String(from + limit) } : {};
     return {
       items: all.slice(from, from + limit),
-      metadata: { resourceVersion: String(revision), ...more },
+      metadata: { resourceVersion: String(resourceVersion), ...more },
     };
   };
   const broadcast = (lines: readonly WatchLine[]): void => {
@@ -111,7 +111,9 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       const from = Number(query['resourceVersion']);
       if (from < oldest) return yield* new WatchRefused({ status: 410, message: 'too old' });
       const channel = watchChannel();
-      const missed = history.filter((entry) => entry.revision > from).map(({ line }) => line);
+      const missed = history.filter((entry) => entry.resourceVersion > from).map(({ line }) =>
+        line
+      );
       if (missed.length > 0) channel.push(missed);
       const opened = { query, push: channel.push, end: channel.end };
       yield* Effect.acquireRelease(
@@ -141,7 +143,10 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       emit('DELETED', stamp(name, known.metadata.uid, known.spec));
     },
     bookmark: () =>
-      broadcast([{ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${revision}` } } }]),
+      broadcast([{
+        type: 'BOOKMARK',
+        object: { metadata: { resourceVersion: `${resourceVersion}` } },
+      }]),
     report: (code) => broadcast([{ type: 'ERROR', object: { code, message: 'reported' } }]),
     chunk: broadcast,
     endWatches: (how) => {
@@ -158,7 +163,7 @@ export const scriptedApi = (pageSize = 2): ScriptedApi => {
       return { release: held.resolve };
     },
     compact: () => {
-      oldest = revision;
+      oldest = resourceVersion;
       history.length = 0;
     },
     calls,

@@ -5,24 +5,24 @@ import type { JsonRecord } from '../../../src/domain/json.ts';
 import { addQuantities, compareQuantities, type Quantity } from '../../../src/domain/quantity.ts';
 
 /** What varies between requests of one test. */
-export interface RequestParts {
+export interface RequestTraits {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;
-  readonly revision?: string;
+  readonly resourceVersion?: string;
   readonly phase?: string;
   readonly spec?: JsonRecord;
 }
 
 /** A CapacityRequest as the API server returns it; asks for one CPU unless told otherwise. */
-export const rawRequest = (parts: RequestParts = {}): JsonRecord => ({
+export const rawRequest = (parts: RequestTraits = {}): JsonRecord => ({
   apiVersion: 'bigfleet.lucy.sh/v1alpha1',
   kind: 'CapacityRequest',
   metadata: {
     name: parts.name ?? 'a',
     namespace: parts.namespace ?? 'default',
     uid: parts.uid ?? `uid-of-${parts.name ?? 'a'}`,
-    resourceVersion: parts.revision ?? '1',
+    resourceVersion: parts.resourceVersion ?? '1',
   },
   spec: { resources: { cpu: '1' }, priority: 0, ...parts.spec },
   ...(parts.phase === undefined ? {} : { status: { phase: parts.phase } }),

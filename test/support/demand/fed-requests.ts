@@ -10,14 +10,14 @@ import type { ObjectKey } from '../../../src/domain/ids.ts';
 const project = capacityRequestProjector();
 
 /** What differs from a plain request for one CPU. */
-export interface Shown {
+export interface RequestTraits {
   readonly spec?: object;
   readonly phase?: string;
   readonly version?: string;
 }
 
 /** A request in namespace `ns`, as the cache keeps it. */
-export const request = (name: string, { spec, phase, version = '1' }: Shown = {}) => {
+export const request = (name: string, { spec, phase, version = '1' }: RequestTraits = {}) => {
   const projection = project({
     metadata: { name, namespace: 'ns', uid: `uid-${name}`, resourceVersion: version },
     spec: { resources: { cpu: '1' }, priority: 0, ...spec },

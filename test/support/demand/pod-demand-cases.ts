@@ -6,7 +6,7 @@
  * on a real API server, which takes such pods.
  */
 import type { Penalties } from '../../../src/domain/pod-demand/penalties.ts';
-import type { DemandStanding } from '../../../src/domain/pod-demand/pod-demand.ts';
+import type { DemandStatus } from '../../../src/domain/pod-demand/pod-demand.ts';
 import { PLACEMENT_CASES } from './pod-placement-cases.ts';
 import { RESOURCE_CASES } from './pod-resource-cases.ts';
 
@@ -31,7 +31,7 @@ export interface PodDemandCase {
   /** Fields of the spec; what is not named is not looked at. `null`: the field is not there. */
   readonly expected?: Readonly<Record<string, unknown>>;
   /** Why there is no request at all. */
-  readonly none?: Exclude<DemandStanding, 'Wanted'>;
+  readonly none?: Exclude<DemandStatus, 'Wanted'>;
   /** Fields that a Warning is about; none when it is not given. */
   readonly warned?: readonly string[];
   /** A real API server takes the pod as it is. */
@@ -171,7 +171,7 @@ const PENALTY_CASES: readonly PodDemandCase[] = [
   },
 ];
 
-const STANDING_CASES: readonly PodDemandCase[] = [
+const STATUS_CASES: readonly PodDemandCase[] = [
   {
     title: 'is there although the pod is bound to a node',
     sentence: RULE + '"One CR per Pod, not per unschedulable Pod"',
@@ -235,7 +235,7 @@ export const POD_DEMAND_CASES: readonly PodDemandCase[] = [
   ...PLACEMENT_CASES,
   ...RESOURCE_CASES,
   ...PENALTY_CASES,
-  ...STANDING_CASES,
+  ...STATUS_CASES,
 ];
 
 /** The pod of a case, whole; a container is there in any case. */

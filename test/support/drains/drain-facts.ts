@@ -7,7 +7,7 @@ export interface PodTraits {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;
-  readonly revision?: string;
+  readonly resourceVersion?: string;
   readonly node?: string;
   readonly priority?: number;
   readonly phase?: string;
@@ -33,7 +33,7 @@ export const rawPod = (traits: PodTraits = {}): object => {
       name,
       namespace,
       uid: traits.uid ?? `uid-${name}`,
-      resourceVersion: traits.revision ?? '10',
+      resourceVersion: traits.resourceVersion ?? '10',
       labels: traits.labels ?? { app: 'web' },
       annotations: traits.annotations,
       finalizers: traits.finalizers,
@@ -69,7 +69,7 @@ export const podOf = (traits?: PodTraits): DrainPod => projected(projectPod(rawP
 export interface BudgetTraits {
   readonly name?: string;
   readonly namespace?: string;
-  readonly revision?: string;
+  readonly resourceVersion?: string;
   readonly selector?: object | null;
   readonly spec?: object;
   readonly generation?: number;
@@ -85,7 +85,7 @@ export const rawBudget = (traits: BudgetTraits = {}): object => {
       name,
       namespace,
       uid: `uid-${name}`,
-      resourceVersion: traits.revision ?? '100',
+      resourceVersion: traits.resourceVersion ?? '100',
       generation,
     },
     spec: { ...(selector === null ? {} : { selector }), minAvailable: 1, ...traits.spec },

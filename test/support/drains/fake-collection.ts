@@ -1,17 +1,17 @@
 /** A collection of objects in memory that is told late, as a watch tells it. */
 import { concat, defer, of, Subject } from 'rxjs';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
-import { type ObjectKey, type Revision, revision } from '../../../src/domain/ids.ts';
+import { type ObjectKey, type ResourceVersion, resourceVersion } from '../../../src/domain/ids.ts';
 import type { Time } from '../../../src/domain/time.ts';
 
 /** One collection, told after `lagMs`. */
 export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) => {
-  const told = new Subject<Fact<T>>();
-  const progress = new Subject<Revision>();
-  const shown = new Map<ObjectKey, T>();
+  const changes = new Subject<Fact<T>>();
+  const progress = new Subject<ResourceVersion>();
+  const cached = new Map<ObjectKey, T>();
   let held: (() => void)[] | undefined;
   let deaf = false;
-  const later = (run: () => void): void => {
+  const delayed = (run: () => void): void => {
     time.schedule(lagMs, () => {
       if (deaf) return;
       if (held === undefined) run();
@@ -20,20 +20,20 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
   };
   const put = (object: T | undefined): void => {
     if (object === undefined) return;
-    shown.set(object.key, object);
-    told.next({ _tag: 'Present', object });
-    progress.next(object.revision);
+    cached.set(object.key, object);
+    changes.next({ _tag: 'Present', object });
+    progress.next(object.resourceVersion);
   };
   return {
-    put: (object: T | undefined) => later(() => put(object)),
+    put: (object: T | undefined) => delayed(() => put(object)),
     remove: (last: T | undefined) =>
-      later(() => {
+      delayed(() => {
         if (last === undefined) return;
-        shown.delete(last.key);
-        told.next({ _tag: 'Absent', key: last.key, last });
-        progress.next(last.revision);
+        cached.delete(last.key);
+        changes.next({ _tag: 'Absent', key: last.key, last });
+        progress.next(last.resourceVersion);
       }),
-    bookmark: (at: number) => later(() => progress.next(revision(`${at}`))),
+    bookmark: (at: number) => delayed(() => progress.next(resourceVersion(`${at}`))),
     /** Nothing arrives any more, and nothing is caught up. */
     silence: () => {
       deaf = true;
@@ -49,9 +49,9 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
     },
     reflector: {
       progress,
-      get: (key: ObjectKey) => shown.get(key),
+      get: (key: ObjectKey) => cached.get(key),
       facts: defer(() =>
-        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told)
+        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...cached.values()] }), changes)
       ),
     },
   };

@@ -36,7 +36,7 @@ export interface BudgetState {
   desired: number;
   expected: number;
   disrupted: Record<string, string>;
-  revision: number;
+  resourceVersion: number;
 }
 
 /** The namespace of all of them. */

@@ -5,13 +5,13 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -36,7 +36,7 @@ export const machineRig = ({ synced = true } = {}) => {
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
   const counted = new Map<string, number>();
   const notes: EventNote[] = [];
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const telemetry: Telemetry = {
     ...silentTelemetry,
     count: (name, by, ...[labels]) => {
@@ -52,12 +52,12 @@ export const machineRig = ({ synced = true } = {}) => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   nodes.list();
   if (synced) cluster.list();
   const start = () =>
-    startUpcomingNodes(world, {
-      news,
+    startUpcomingNodes(environment, {
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: (note) => notes.push(note),
@@ -71,7 +71,7 @@ export const machineRig = ({ synced = true } = {}) => {
     await runtime.dispose();
   });
   const frame = (id: string, state: MachineState, more: object = {}) =>
-    news.next({
+    shardEvents.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
@@ -91,7 +91,7 @@ export const machineRig = ({ synced = true } = {}) => {
     nodes,
     counted,
     notes,
-    news,
+    shardEvents,
     frame,
     registry: () => registry,
     settle: time.settle,

@@ -1,16 +1,16 @@
 /** The session of an operator before a shard in this process, on simulated time. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   type FleetSession,
   startFleetSession,
 } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
@@ -52,12 +52,13 @@ export const startSession = (options: {
     shard.layer,
     clockLayer(time),
     Layer.succeed(Credentials, {
-      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
+      read: () =>
+        Effect.sync(() => options.readings?.() ?? { _tag: 'Unusable', problem: 'no files' }),
     }),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const recorded: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: CLUSTER,
     address: 'shard:7780',
     rollupIntervalMs: INTERVAL_MS,
@@ -75,21 +76,21 @@ export const startSession = (options: {
       ? {}
       : { credentialFiles: { certificate: 'c', key: 'k', authority: 'a' } }),
   });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
+  const shardEvents: ShardEvent[] = [];
+  session.shardEvents.subscribe((one) => shardEvents.push(one));
   const acknowledged: number[] = [];
   session.acknowledged.subscribe((one) => acknowledged.push(one.number));
   onTestFinished(async () => {
     session.actor?.stop();
     await runtime.dispose();
   });
-  return { time, shard, session, news, acknowledged, recorded, counts, logged };
+  return { time, shard, session, shardEvents, acknowledged, recorded, counts, logged };
 };
 
 /** Up to an acked Hello. */
 export const streamingSession = async (options: Parameters<typeof startSession>[0] = {}) => {
   const rig = startSession(options);
-  rig.session.lead(true);
+  rig.session.setLeading(true);
   rig.session.demandListed();
   await rig.time.advance(0);
   rig.shard.stream().ack('hello');
@@ -99,13 +100,13 @@ export const streamingSession = async (options: Parameters<typeof startSession>[
 
 /** The state of the session, as it is shown. */
 export const stateOf = ({ actor }: FleetSession): string =>
-  actor === undefined ? 'ended' : shownState(actor.getSnapshot());
+  actor === undefined ? 'ended' : sessionStateName(actor.getSnapshot());
 
 /** What was told, by name. */
-export const tags = (news: readonly SessionNews[]): readonly string[] =>
-  news.map(({ _tag }) => _tag);
+export const tags = (shardEvents: readonly ShardEvent[]): readonly string[] =>
+  shardEvents.map(({ _tag }) => _tag);
 /** The numbers of the roll-ups that the shard heard. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
-  shard.stream().heard.flatMap((payload) =>
+  shard.stream().received.flatMap((payload) =>
     payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
   );

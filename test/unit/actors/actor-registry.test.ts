@@ -36,10 +36,10 @@ test('actorRegistry keeps an actor whose knowledge is not in the cluster', async
   const { want, registry, time, cluster } = registryRig(0);
   want('a', 1);
   await time.advance(50);
-  const shown = cluster.get('a');
-  cluster.set('a', { key: 'a', wanted: 1, shown: 0 });
+  const counter = cluster.get('a');
+  cluster.set('a', { key: 'a', wanted: 1, current: 0 });
   await time.advance(1000);
-  expect(shown?.shown).toBe(0);
+  expect(counter?.current).toBe(0);
   expect(registry.get('a')).toBeDefined();
 });
 
@@ -51,7 +51,7 @@ test('actorRegistry restarts a crashed actor after a backoff that grows to half 
     expect(registry.get('a')).toBeUndefined();
     expect(registry.stateOf('a')).toBe('crashed');
     await time.advance(30_000);
-    expect(cluster.get('a')?.shown).toBe(round);
+    expect(cluster.get('a')?.current).toBe(round);
   }
   expect(crashed).toHaveLength(8);
   expect(defects).toEqual(Array(8).fill('tidegate_actor_defects_total {"machine":"counter"}'));
@@ -117,7 +117,7 @@ test('actorRegistry suspends: passivation activates no other actor', async () =>
   want('a', 1);
   want('b', 1);
   registry.suspend(cluster.values(), (entry) => {
-    entry.wanted = entry.shown;
+    entry.wanted = entry.current;
     for (const other of cluster.values()) registry.consider(other);
   });
   await time.advance(1000);
@@ -148,7 +148,7 @@ test('actorRegistry loses no work, whichever actors crash', async () => {
         expect(counted).toBe(cluster.size);
       }
       await time.advance(120_000);
-      for (const { wanted, shown } of cluster.values()) expect(shown).toBe(wanted);
+      for (const { wanted, current } of cluster.values()) expect(current).toBe(wanted);
       expect(registry.counts()['crashed'] ?? 0).toBe(0);
     }),
     { numRuns: 40 },

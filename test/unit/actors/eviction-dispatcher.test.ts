@@ -10,7 +10,7 @@ const DB = objectKey('db', 'ns');
 const BUDGET: Budget = {
   key: DB,
   uid: uid('b1'),
-  revision: '1' as Budget['revision'],
+  resourceVersion: '1' as Budget['resourceVersion'],
   namespace: 'ns',
   name: 'db',
   selector: [],
@@ -42,16 +42,14 @@ const candidate = (pod: string, node: string, podsLeft: number): EvictionCandida
 const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
   const sent: string[] = [];
   const waiting = new Set<string>();
-  const deferred: (() => void)[] = [];
   const state = { closed: () => true };
   let offer: SlotOffer | undefined;
   const dispatcher = new EvictionDispatcher({
     now: () => 0,
-    defer: (run) => void deferred.push(run),
     isCircuitClosed: () => state.closed(),
     slots: {
       offerOf: () => offer,
-      takeSlot: (_budget: ObjectKey, pod) => {
+      acquireSlot: (_budget: ObjectKey, pod) => {
         offer = undefined;
         sent.push(`slot of ${pod.name}`);
       },
@@ -65,9 +63,11 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
     waiting.add(pod);
     return {
       candidate: () => waiting.has(pod) ? candidate(pod, node, podsLeft) : undefined,
-      dispatch: () => {
-        waiting.delete(pod);
-        sent.push(pod);
+      actor: {
+        send: () => {
+          waiting.delete(pod);
+          sent.push(pod);
+        },
       },
     };
   };
@@ -87,60 +87,58 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
       dispatcher.awaitSlot(uid(pod), waiterOf(pod, node, podsLeft));
       dispatcher.offer(DB);
     },
-    /** Runs what was deferred. */
-    run: (): void => {
-      for (const run of deferred.splice(0)) run();
-    },
+    /** Until all that ask at this moment have been looked at. */
+    run: () => Promise.resolve(),
   };
 };
 
 describe('eviction dispatcher', () => {
-  test('DR-34: evictions are sent node by node, fewest pods first', () => {
+  test('DR-34: evictions are sent node by node, fewest pods first', async () => {
     const { run, sent } = rig({ a: 9, b: 3 }, 2);
-    run();
+    await run();
     expect(sent).toEqual(['b-p0', 'b-p1', 'a-p0', 'a-p1']);
   });
 
-  test('DR-34: few evictions are between choice and wire, and each sent one makes room', () => {
+  test('DR-34: few evictions are between choice and wire, and each sent one makes room', async () => {
     const { dispatcher, run, sent } = rig({ a: 1 }, 20);
-    run();
+    await run();
     const before = sent.length;
     expect(before).toBeLessThan(20);
     dispatcher.sent(uid('a-p0'));
-    run();
+    await run();
     expect(sent.length).toBe(before + 1);
   });
 
-  test('DR-34: a pod that stopped waiting or cancelled is skipped', () => {
+  test('DR-34: a pod that stopped waiting or cancelled is skipped', async () => {
     const { dispatcher, run, sent, waiting } = rig({ a: 1 }, 3);
     waiting.delete('a-p0');
     dispatcher.cancel(uid('a-p1'));
-    run();
+    await run();
     expect(sent).toEqual(['a-p2']);
     expect(dispatcher.dispatchOne()).toBe(false);
   });
 
-  test('DR-37: no eviction is sent while the circuit is open, except a probe', () => {
+  test('DR-37: no eviction is sent while the circuit is open, except a probe', async () => {
     const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
     state.closed = () => sent.length < 1;
-    run();
+    await run();
     expect(sent).toEqual(['a-p0']);
     expect(dispatcher.dispatchOne()).toBe(true);
     expect(sent).toEqual(['a-p0', 'a-p1']);
   });
 
-  test('DR-34: a free slot is taken when the eviction of its pod is first by rank', () => {
+  test('DR-34: a free slot is taken when the eviction of its pod is first by rank', async () => {
     const made = rig({ a: 3, b: 9 }, 1);
     made.offer('c-p0', 'c', 5);
-    made.run();
+    await made.run();
     expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
   });
 
-  test('DR-34: a slot that no pod needs any more is declined, and the next pod is evicted', () => {
+  test('DR-34: a slot that no pod needs any more is declined, and the next pod is evicted', async () => {
     const made = rig({ a: 9 }, 1);
     made.offer('c-p0', 'c', 1);
     made.waiting.delete('c-p0');
-    made.run();
+    await made.run();
     expect(made.sent).toEqual(['declined', 'a-p0']);
     expect(made.dispatcher.dispatchOne()).toBe(false);
   });

@@ -33,14 +33,14 @@ describe('the Node of a machine', () => {
   });
 
   test('upcomingNodes: that was Ready before a restart gets no second Event', async () => {
-    const { frames, node, notes, restart, settle, news } = machineRig();
+    const { frames, node, notes, restart, settle, shardEvents } = machineRig();
     node('m1', true);
     await frames('m1', 'Configured');
     expect(notes.length).toBe(1);
     await restart();
-    news.next({ _tag: 'StreamOpened', stream: 1 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 1 });
     await frames('m1', 'Configured');
-    news.next({ _tag: 'Resynced', stream: 1 });
+    shardEvents.next({ _tag: 'Resynced', stream: 1 });
     node('m1', true, { metadata: { name: 'm1', uid: 'uid-1', labels: { a: 'b' } } });
     await settle();
     expect(notes.length).toBe(1);

@@ -2,16 +2,16 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
 import { printCordon } from '../../../src/domain/drain/cordon.ts';
-import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
+import type { MachineState, ShardEvent } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 import { textAt, valueAt } from '../../../src/domain/json.ts';
-import type { DrainFact } from '../../../src/domain/shown-phase.ts';
+import type { DrainFact } from '../../../src/domain/object-phase.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { textPool } from '../../../src/domain/text-pool.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
@@ -26,10 +26,10 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const mark = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+const annotation = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ ids: ['i1'], deadlineMs: 600_000, graceSeconds: 600, sinceMs: 0, ended });
 
-const observed = (id: string, state: MachineState, lastError = ''): SessionNews => ({
+const observed = (id: string, state: MachineState, lastError = ''): ShardEvent => ({
   _tag: 'MachineObserved',
   machine: {
     machineId: machineId(id),
@@ -48,7 +48,7 @@ const rig = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const layer = Layer.mergeAll(
     upcomingNodesLayer({ telemetry: silentTelemetry, intern: (text) => text }),
     cordonsLayer(silentTelemetry),
@@ -57,10 +57,15 @@ const rig = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const start = () =>
-    startUpcomingNodes(world, {
-      news,
+    startUpcomingNodes(environment, {
+      shardEvents,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
       record: () => {},
@@ -86,12 +91,12 @@ const rig = () => {
       registry = start();
     },
     frame: (state: MachineState, lastError = '') => {
-      news.next(observed('m1', state, lastError));
+      shardEvents.next(observed('m1', state, lastError));
       return time.settle();
     },
     /** This many other machines are CONFIGURED. */
     frames: (count: number) => {
-      for (let at = 0; at < count; at += 1) news.next(observed(`other-${at}`, 'Configured'));
+      for (let at = 0; at < count; at += 1) shardEvents.next(observed(`other-${at}`, 'Configured'));
     },
     /** The current Node: its reclaim key, and whether it is schedulable. */
     node: (key: string | null, unschedulable = true) => {
@@ -108,12 +113,12 @@ const rig = () => {
     key: () => valueAt(nodes.get('n1'), 'metadata', 'annotations', RECLAIM),
     /** Reports of the drain; returns whether they are written once all actors have settled. */
     drain: async (fact: DrainFact) => {
-      let isShown = false;
+      let isReported = false;
       void registry.drain('m1', fact).then(() => {
-        isShown = true;
+        isReported = true;
       });
       await time.settle();
-      return isShown;
+      return isReported;
     },
     phase: () => textAt(cluster.get('un-m1'), 'status', 'phase'),
     lastError: () => textAt(cluster.get('un-m1'), 'status', 'lastError'),
@@ -127,7 +132,7 @@ describe('drains and frames', () => {
     await node(null, false);
     await frame('Configured');
     const before = statusWrites();
-    await node(mark(null));
+    await node(annotation(null));
     expect(await drain({ _tag: 'Draining' })).toBe(true);
     expect(phase()).toBe('Draining');
     await frame('Draining');
@@ -149,14 +154,14 @@ describe('drains and frames', () => {
 
   test('DR-40: a drain reports before the session does, after a restart', async () => {
     const { frame, node, drain, phase, restart, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
     await restart();
     await time.settle();
     expect(await drain({ _tag: 'Drained' })).toBe(true);
     expect(phase()).toBe('Drained');
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await restart();
     await frame('Draining');
     await frame('Configured');
@@ -165,17 +170,17 @@ describe('drains and frames', () => {
 
   test('DR-41: a failed drain reports its error, also after a restart; a joining order resumes it', async () => {
     const { frame, node, drain, phase, lastError, restart } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Failed', lastError: '1 pod remains: ns/a (two budgets)' });
     expect(phase()).toBe('Failed');
-    await node(mark('Failed'));
+    await node(annotation('Failed'));
     await restart();
     await frame('Draining');
     expect(phase()).toBe('Failed');
     expect(lastError()).toBe('1 pod remains: ns/a (two budgets)');
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     expect(phase()).toBe('Draining');
     expect(lastError()).toBeUndefined();
@@ -183,13 +188,13 @@ describe('drains and frames', () => {
 
   test('DR-05: a cancelled drain no longer holds the phase', async () => {
     const { frame, node, drain, phase, restart } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
-    await node(mark(null), false);
+    await node(annotation(null), false);
     expect(await drain({ _tag: 'Cancelled' })).toBe(true);
     expect(phase()).toBe('Ready');
-    await node(mark('Cancelled'), false);
+    await node(annotation('Cancelled'), false);
     await restart();
     await frame('Draining');
     expect(phase()).toBe('Draining');
@@ -199,7 +204,7 @@ describe('drains and frames', () => {
 
   test('DR-06: a Node deleted during its drain leaves Drained, and frames keep it', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
     nodes.remove('n1');
@@ -218,7 +223,7 @@ describe('drains and frames', () => {
 
   test('DR-40: an object that is created late shows the active drain', async () => {
     const { drain, frame, phase, node } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     await frame('Configured');
     expect(phase()).toBe('Draining');
@@ -226,51 +231,51 @@ describe('drains and frames', () => {
 
   test('DR-40: a failed write is waited for until it lands', async () => {
     const { frame, node, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(10_000);
-    expect(isShown).toBe(false);
+    expect(isReported).toBe(false);
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(60_000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
   });
 
   test('DR-36: the report of a drain does not wait behind many frames', async () => {
     const { frame, frames, node, drain, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await time.settle();
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Drained' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(1500);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Drained');
     expect(cluster.names().length).toBeLessThan(100);
   });
 
   test('DR-36: a machine that waits for a slot because of a frame is drained before the others', async () => {
     const { frame, frames, node, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await frame('Configured');
-    let isShown = false;
+    let isReported = false;
     void registry().drain('m1', { _tag: 'Draining' }).then(() => {
-      isShown = true;
+      isReported = true;
     });
     await time.advance(3000);
-    expect(isShown).toBe(true);
+    expect(isReported).toBe(true);
     expect(phase()).toBe('Draining');
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);
@@ -280,7 +285,7 @@ describe('drains and frames', () => {
 
   test('wire phases: IDLE ends a machine whose drain is active', async () => {
     const { frame, node, drain, cluster } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await frame('Idle');
@@ -291,7 +296,7 @@ describe('drains and frames', () => {
 
   test('DR-40: the end of a drain does not affect the next lifecycle of its machine', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await frame('Idle');
@@ -304,12 +309,12 @@ describe('drains and frames', () => {
 
   test('DR-15: reports of a drain are not written after the lease is lost', async () => {
     const { frame, node, registry, cluster, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
     void registry().drain('m1', { _tag: 'Drained' });
     await time.advance(1000);
-    registry().renounce();
+    registry().onLeadershipLost();
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);
     expect(phase()).toBe('Ready');
@@ -319,24 +324,24 @@ describe('drains and frames', () => {
 describe('the key of a completed reclaim', () => {
   test('DR-04: is removed when a frame reports CONFIGURED and the node is schedulable', async () => {
     const { frame, node, phase, key, drain } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Drained' });
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await frame('Configured');
     expect(key(), 'cordoned').toBeDefined();
     expect(phase()).toBe('Drained');
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'), false);
     expect(key()).toBeUndefined();
     expect(phase()).toBe('Ready');
   });
 
   test('DR-04: stays while the last CONFIGURED is older than the end of the drain', async () => {
     const { frame, node, key } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
-    await node(mark('Cancelled'), false);
+    await node(annotation('Cancelled'), false);
     expect(key()).toBeDefined();
     await frame('Configured');
     expect(key()).toBeUndefined();
@@ -344,13 +349,13 @@ describe('the key of a completed reclaim', () => {
 
   test('DR-04: stays when CONFIGURED was reported before another drain', async () => {
     const { frame, node, key, drain } = rig();
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await frame('Configured');
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Drained' });
-    await node(mark('Drained'));
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'));
+    await node(annotation('Drained'), false);
     expect(key()).toBeDefined();
     await frame('Configured');
     expect(key()).toBeUndefined();
@@ -358,7 +363,7 @@ describe('the key of a completed reclaim', () => {
 
   test('DR-04: a conflict is decided again on the current Node', async () => {
     const { frame, node, key, nodes, time } = rig();
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'), false);
     let refused = 0;
     nodes.intercept(({ method }) =>
       Effect.sync(() => {

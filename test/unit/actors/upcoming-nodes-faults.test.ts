@@ -109,7 +109,7 @@ describe('writes that fail', () => {
   });
 });
 
-describe('other clients', () => {
+describe('other hands', () => {
   test('upcomingNodes: a value from another client is overwritten', async () => {
     const { frames, cluster, status, settle } = machineRig();
     await frames('m1', 'Configured');
@@ -218,19 +218,19 @@ describe('the registry', () => {
   });
 
   test('upcomingNodes: reports of an earlier term of leadership are not written in the next', async () => {
-    const { frames, cluster, phase, settle, registry, time, news } = machineRig();
+    const { frames, cluster, phase, settle, registry, time, shardEvents } = machineRig();
     await frames('m1', 'Configured');
     cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
     await frames('m2', 'Configured');
-    registry().renounce();
+    registry().onLeadershipLost();
     cluster.intercept(() => Effect.succeed(undefined));
     cluster.put('un-m1', { status: { phase: 'Draining' } });
     await time.advance(600_000);
     expect(phase('m1')).toBe('Draining');
     expect(cluster.names()).toEqual(['un-m1']);
-    news.next({ _tag: 'StreamOpened', stream: 2 });
+    shardEvents.next({ _tag: 'StreamOpened', stream: 2 });
     await frames('m2', 'Configured');
-    news.next({ _tag: 'Resynced', stream: 2 });
+    shardEvents.next({ _tag: 'Resynced', stream: 2 });
     await settle();
     expect(cluster.names()).toEqual(['un-m2']);
   });
@@ -241,7 +241,7 @@ describe('the registry', () => {
     for (let id = 0; id < 1000; id += 1) frame(`m${id}`, 'Configured');
     await settle();
     const begun = cluster.writes().length;
-    registry().renounce();
+    registry().onLeadershipLost();
     await time.advance(600_000);
     expect(begun).toBe(32);
     expect(cluster.writes().length).toBe(begun);

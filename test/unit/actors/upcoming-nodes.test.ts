@@ -1,7 +1,7 @@
 /** Machines get objects, follow their frames and end, whatever is missed. */
 import type { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('machines get objects', () => {
@@ -74,12 +74,12 @@ describe('machines end', () => {
     const { frames, cluster } = machineRig();
     await frames('m1', 'Configured');
     await frames('m1', 'Draining');
-    const shown: unknown[] = [];
+    const phases: unknown[] = [];
     cluster.reflector.facts.subscribe((fact) => {
-      if (fact._tag === 'Present') shown.push(fact.object.phase);
+      if (fact._tag === 'Present') phases.push(fact.object.phase);
     });
     await frames('m1', 'Idle');
-    expect(shown).toContain('Drained');
+    expect(phases).toContain('Drained');
     expect(cluster.names()).toEqual([]);
   });
 
@@ -157,42 +157,42 @@ describe('machines end', () => {
 });
 
 describe('a replay', () => {
-  const open = (news: Subject<SessionNews>, stream: number) =>
-    news.next({ _tag: 'StreamOpened', stream });
-  const resynced = (news: Subject<SessionNews>, stream: number) =>
-    news.next({ _tag: 'Resynced', stream });
+  const open = (shardEvents: Subject<ShardEvent>, stream: number) =>
+    shardEvents.next({ _tag: 'StreamOpened', stream });
+  const resynced = (shardEvents: Subject<ShardEvent>, stream: number) =>
+    shardEvents.next({ _tag: 'Resynced', stream });
 
   test('wire resync: objects that were not replayed are deleted, but only after the first rollup ack', async () => {
-    const { frames, cluster, news, settle } = machineRig();
-    open(news, 1);
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
     await frames('m1', 'Configured');
     await frames('m2', 'Draining');
-    news.next({ _tag: 'StreamEnded', stream: 1 });
-    open(news, 2);
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    open(shardEvents, 2);
     await frames('m1', 'Configured');
     expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
-    resynced(news, 2);
+    resynced(shardEvents, 2);
     await settle();
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
   test('wire resync: objects of an earlier process are deleted when no replay includes them', async () => {
-    const { frames, cluster, news, settle, restart } = machineRig();
+    const { frames, cluster, shardEvents, settle, restart } = machineRig();
     await frames('m1', 'Draining');
     await frames('m2', 'Configured');
     await restart();
-    open(news, 1);
+    open(shardEvents, 1);
     await frames('m2', 'Configured');
-    resynced(news, 1);
+    resynced(shardEvents, 1);
     await settle();
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
   test('wire resync: an object that the cache gets only after the resync is deleted', async () => {
-    const { frames, cluster, news, settle } = machineRig();
-    open(news, 1);
+    const { frames, cluster, shardEvents, settle } = machineRig();
+    open(shardEvents, 1);
     await frames('m1', 'Configured');
-    resynced(news, 1);
+    resynced(shardEvents, 1);
     cluster.put('un-m2', {
       metadata: { name: 'un-m2', uid: 'm2', annotations: { [ID_KEY]: 'm2' } },
       spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
@@ -203,7 +203,7 @@ describe('a replay', () => {
   });
 
   test('wire resync: a resync before the object list is complete deletes after it', async () => {
-    const { frames, cluster, news, settle } = machineRig({ synced: false });
+    const { frames, cluster, shardEvents, settle } = machineRig({ synced: false });
     for (const id of ['m1', 'm2']) {
       cluster.put(`un-${id}`, {
         metadata: { name: `un-${id}`, uid: id, annotations: { [ID_KEY]: id } },
@@ -211,9 +211,9 @@ describe('a replay', () => {
         status: { phase: 'Ready' },
       });
     }
-    open(news, 1);
+    open(shardEvents, 1);
     await frames('m1', 'Configured');
-    resynced(news, 1);
+    resynced(shardEvents, 1);
     await settle();
     expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
     cluster.list();
@@ -222,35 +222,35 @@ describe('a replay', () => {
   });
 
   test('wire resync: silence deletes nothing', async () => {
-    const { frames, cluster, news, time } = machineRig();
+    const { frames, cluster, shardEvents, time } = machineRig();
     await frames('m1', 'Configured');
-    news.next({ _tag: 'StreamEnded', stream: 1 });
-    open(news, 2);
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
+    open(shardEvents, 2);
     await time.advance(3_600_000);
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
   test('wire resync: objects of other owners are left alone', async () => {
-    const { cluster, news, settle } = machineRig();
+    const { cluster, shardEvents, settle } = machineRig();
     cluster.put('un-theirs', { metadata: { name: 'un-theirs', uid: 'a' }, spec: {} });
     cluster.put('other', {
       metadata: { name: 'other', uid: 'b', annotations: { [ID_KEY]: 'other' } },
       spec: {},
     });
-    open(news, 1);
-    resynced(news, 1);
+    open(shardEvents, 1);
+    resynced(shardEvents, 1);
     await settle();
     expect(cluster.names()).toEqual(['un-theirs', 'other']);
   });
 
   test('wire resync: a replay without changes writes nothing and activates no actor', async () => {
-    const { frames, cluster, news, settle, restart, registry } = machineRig();
+    const { frames, cluster, shardEvents, settle, restart, registry } = machineRig();
     for (let id = 0; id < 50; id += 1) await frames(`m${id}`, 'Configured');
     const before = cluster.calls.length;
     await restart();
-    open(news, 1);
+    open(shardEvents, 1);
     for (let id = 0; id < 50; id += 1) await frames(`m${id}`, 'Configured');
-    resynced(news, 1);
+    resynced(shardEvents, 1);
     await settle();
     expect(cluster.calls.length).toBe(before);
     expect(registry().counts()).toMatchObject({ passive: 50 });

@@ -68,7 +68,7 @@ describe('object metadata', () => {
   const metadata = { name: 'a', namespace: 'ns', uid: 'u', resourceVersion: '7' };
 
   it('gives the identity of an object', () => {
-    expect(identityOf({ metadata })).toEqual({ key: 'ns/a', uid: 'u', revision: '7' });
+    expect(identityOf({ metadata })).toEqual({ key: 'ns/a', uid: 'u', resourceVersion: '7' });
     expect(identityOf({ metadata: { ...metadata, namespace: undefined } })?.key).toBe('a');
   });
 

@@ -5,14 +5,14 @@ import {
   endsObject,
   follow,
   isKnownTransition,
+  type MachinePhase,
   type Phase,
   PHASES,
-  type Standing,
 } from '../../../src/domain/machine-phase.ts';
 
 /** The status of a machine after these frames, starting from its object. */
-const after = (states: readonly MachineState[], shown?: Phase): Standing | undefined =>
-  states.reduce<Standing | undefined>(follow, shown);
+const after = (states: readonly MachineState[], current?: Phase): MachinePhase | undefined =>
+  states.reduce<MachinePhase | undefined>(follow, current);
 
 describe('machine phase', () => {
   test('wire phases: SPECULATIVE, CREATING and UNSPECIFIED are Provisioning', () => {
@@ -61,8 +61,8 @@ describe('machine phase', () => {
 
   test('wire phases: IDLE ends the object in any phase, except during creation', () => {
     const ended = PHASES.filter((phase) => {
-      const standing = after(['Idle'], phase);
-      return standing !== undefined && endsObject(standing);
+      const next = after(['Idle'], phase);
+      return next !== undefined && endsObject(next);
     });
     expect(ended).toEqual(['Registered', 'Ready', 'Draining', 'Drained', 'Failed']);
   });
@@ -89,10 +89,10 @@ describe('machine phase', () => {
 
   test('machine phase can be read back: the stored phase leads to the same end as the last frame', () => {
     for (const first of MACHINE_STATES) {
-      const shown = follow(undefined, first);
-      if (shown === undefined || shown === 'Gone') continue;
+      const current = follow(undefined, first);
+      if (current === undefined || current === 'Gone') continue;
       for (const second of MACHINE_STATES) {
-        expect(after([first, second])).toBe(after([second], shown));
+        expect(after([first, second])).toBe(after([second], current));
       }
     }
   });

@@ -12,15 +12,15 @@ const object = fc.letrec((tie) => ({
 
 describe('merge patch', () => {
   test('applied to the current object gives the wanted one', () => {
-    fc.assert(fc.property(object, object, (shown, wanted) => {
-      const patch = mergePatchOf(shown, wanted);
-      expect(patch === undefined ? shown : mergePatched(shown, patch)).toEqual(wanted);
+    fc.assert(fc.property(object, object, (current, wanted) => {
+      const patch = mergePatchOf(current, wanted);
+      expect(patch === undefined ? current : mergePatched(current, patch)).toEqual(wanted);
     }));
   });
 
   test('of equal objects is none', () => {
-    fc.assert(fc.property(object, (shown) => {
-      expect(mergePatchOf(shown, structuredClone(shown))).toBeUndefined();
+    fc.assert(fc.property(object, (current) => {
+      expect(mergePatchOf(current, structuredClone(current))).toBeUndefined();
     }));
   });
 });

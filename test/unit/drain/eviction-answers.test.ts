@@ -69,7 +69,7 @@ describe('answers', () => {
       made.cluster.intercept((pod) => Effect.succeed(pod === 'bad' ? answer : undefined));
       made.drain('n1');
       await made.time.advance(50);
-      expect(made.standing('bad')).toMatchObject({ state, reason });
+      expect(made.status('bad')).toMatchObject({ state, reason });
       await made.time.advance(2000);
       expect(made.cluster.has('good')).toBe(false);
       made.cluster.intercept(() => Effect.succeed(undefined));
@@ -96,7 +96,7 @@ describe('answers', () => {
   ])(
     'evictions: %s makes everyone wait, and one call tries first',
     async (_name, answer, seconds) => {
-      const made = evictionsOfTest({ pace: { answerMs: 100 } });
+      const made = evictionsOfTest({ timing: { answerMs: 100 } });
       for (let at = 0; at < 10; at += 1) {
         made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });
       }
@@ -106,7 +106,7 @@ describe('answers', () => {
       await made.time.advance(1000);
       const before = podsAsked(made).length;
       expect(before).toBeLessThanOrEqual(10);
-      expect(made.standing('p9')?.reason).toMatch(/ServerThrottling|CredentialsRefused/);
+      expect(made.status('p9')?.reason).toMatch(/ServerThrottling|CredentialsRefused/);
       await made.time.advance(seconds * 1000 - 1500);
       expect(podsAsked(made).length).toBe(before);
       made.cluster.intercept(() => Effect.succeed(undefined));

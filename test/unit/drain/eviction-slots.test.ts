@@ -83,7 +83,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     const [first = ''] = podsAsked(made);
-    expect(made.standing(first)).toMatchObject({ reason: 'EvictionUnanswered' });
+    expect(made.status(first)).toMatchObject({ reason: 'EvictionUnanswered' });
     expect(podsAsked(made).length).toBe(1);
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual([first, first]);
@@ -109,7 +109,7 @@ describe('slots', () => {
   });
 
   test('DR-32: a pod that became ready while its call waited does not leave without a slot', async () => {
-    const made = evictionsOfTest({ pace: { qps: 1 } });
+    const made = evictionsOfTest({ timing: { qps: 1 } });
     for (const name of ['p0', 'p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
     made.cluster.settle('a');
     made.cluster.change('p1', { ready: false });
@@ -117,7 +117,7 @@ describe('slots', () => {
     await made.ready();
     made.drain('n1');
     await made.time.advance(10);
-    expect(made.standing('p1')?.state).toBe('calling');
+    expect(made.status('p1')?.state).toBe('calling');
     made.cluster.change('p1', { ready: true });
     await made.time.advance(60_000);
     expect(made.cluster.mostAtOnce()).toBe(1);
@@ -136,7 +136,7 @@ describe('slots', () => {
     await made.time.advance(1000);
     expect(podsAsked(made).length).toBe(1);
     for (const name of ['p0', 'p1']) {
-      expect(made.standing(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
+      expect(made.status(name)).toMatchObject({ state: 'queued', reason: 'ServerThrottling' });
     }
     made.cluster.intercept(() => Effect.succeed(undefined));
     await made.time.advance(30_000);
@@ -162,7 +162,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')).toMatchObject({
+    expect(made.status('p0')).toMatchObject({
       reason: 'SlotHeldByInterruptedEviction',
       text: expect.stringContaining('2026-01-01T00:02:00Z'),
     });
@@ -181,7 +181,7 @@ describe('slots', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')?.reason).toBe('SlotHeldByInterruptedEviction');
+    expect(made.status('p0')?.reason).toBe('SlotHeldByInterruptedEviction');
     await made.time.advance(125_000);
     expect(podsAsked(made).length).toBeGreaterThan(0);
   });
@@ -202,7 +202,7 @@ describe('slots', () => {
   });
 
   test('DR-33: one call is in flight under one budget, and different budgets run in parallel', async () => {
-    const made = evictionsOfTest({ pace: { answerMs: 1000 } });
+    const made = evictionsOfTest({ timing: { answerMs: 1000 } });
     await budgetedApp(made, { size: 3, unavailable: 3 });
     for (const name of ['q0', 'q1']) made.cluster.addPod({ name, node: 'n1', app: 'b' });
     made.cluster.settle('b');
@@ -217,7 +217,7 @@ describe('slots', () => {
   });
 
   test('DR-33: the flag sets the number of calls in flight', async () => {
-    const made = evictionsOfTest({ callsPerBudget: 3, pace: { answerMs: 1000 } });
+    const made = evictionsOfTest({ callsPerBudget: 3, timing: { answerMs: 1000 } });
     await budgetedApp(made, { size: 5, unavailable: 5 });
     made.drain('n1');
     await made.time.advance(500);

@@ -13,7 +13,7 @@ describe('which pods are evicted', () => {
     made.drain('n1');
     await made.time.advance(100);
     made.drain('n1');
-    expect(made.standing('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
+    expect(made.status('p1')).toMatchObject({ reason: 'Terminating', accepted: true });
     await made.time.advance(2000);
     expect(podsAsked(made)).toEqual(['p1']);
     expect(uid === undefined ? undefined : made.registry.statusOf(uid)).toBeUndefined();
@@ -62,7 +62,7 @@ describe('which pods are evicted', () => {
     made.drain('n1');
     await made.time.advance(1000);
     expect(podsAsked(made).toSorted()).toEqual(['pending', 'unready']);
-    expect(made.standing('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
+    expect(made.status('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
   });
 
   test('DR-20: a pod that finishes while it waits is not evicted', async () => {
@@ -84,7 +84,7 @@ describe('which pods are evicted', () => {
     made.drain('n1');
     await made.time.advance(60_000);
     expect(podsAsked(made)).toEqual([]);
-    expect(made.standing('p0')).toMatchObject({ reason: 'TwoBudgets' });
+    expect(made.status('p0')).toMatchObject({ reason: 'TwoBudgets' });
     made.cluster.removeBudget('other');
     await made.time.advance(100);
     expect(podsAsked(made).length).toBe(3);
@@ -105,13 +105,13 @@ describe('which pods are evicted', () => {
     made.cluster.removeBudget('db');
     await made.time.advance(100);
     expect(podsAsked(made).toSorted()).toEqual(['p0', 'p1']);
-    expect(made.standing('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
+    expect(made.status('free')).toMatchObject({ reason: 'BlockedByBudget', subject: 'ns/late' });
   });
 });
 
 describe('after a release', () => {
   test('DR-05: no new eviction is sent, and a sent one completes', async () => {
-    const made = evictionsOfTest({ pace: { deleteMs: 500 } });
+    const made = evictionsOfTest({ timing: { deleteMs: 500 } });
     await budgetedApp(made, { size: 6, unavailable: 2 });
     made.drain('n1');
     await made.time.advance(100);
@@ -137,7 +137,7 @@ describe('after a release', () => {
   });
 
   test('DR-33: a stop waits for the answers of sent calls', async () => {
-    const made = evictionsOfTest({ pace: { answerMs: 8000 } });
+    const made = evictionsOfTest({ timing: { answerMs: 8000 } });
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
     made.drain('n1');
@@ -165,7 +165,7 @@ describe('pods that cannot leave', () => {
     made.drain('n1');
     await made.time.advance(600_000);
     expect(podsAsked(made).toSorted()).toEqual(['p1', 'p2']);
-    expect(made.standing('p1')).toMatchObject({ state: 'stranded', reason: 'KubeletSilent' });
+    expect(made.status('p1')).toMatchObject({ state: 'stranded', reason: 'KubeletSilent' });
     made.cluster.intercept(() => Effect.succeed(undefined));
     made.cluster.node('n1', 'True');
     await made.time.advance(5000);
@@ -178,7 +178,7 @@ describe('pods that cannot leave', () => {
     await made.ready();
     made.drain('n1');
     await made.time.advance(60_000);
-    expect(made.standing('p1')).toMatchObject({
+    expect(made.status('p1')).toMatchObject({
       state: 'heldByFinalizer',
       reason: 'Finalizer',
       subject: 'x.dev/keep',
@@ -195,13 +195,13 @@ describe('pods that cannot leave', () => {
       made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });
     }
     await made.ready();
-    const said: string[] = [];
-    const listening = made.registry.changes.subscribe((node) => said.push(node));
+    const changed: string[] = [];
+    const listening = made.registry.changes.subscribe((node) => changed.push(node));
     made.drain('n1');
     await made.time.advance(5000);
     listening.unsubscribe();
-    expect(new Set(said)).toEqual(new Set(['n1']));
-    expect(said.length).toBeLessThan(250);
+    expect(new Set(changed)).toEqual(new Set(['n1']));
+    expect(changed.length).toBeLessThan(250);
     expect(made.cluster.left('n1')).toBe(0);
     expect(made.defects).toEqual([]);
   });

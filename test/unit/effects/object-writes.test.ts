@@ -3,7 +3,7 @@ import { Effect } from 'effect';
 import { expect, test } from 'vitest';
 import { identityOf } from '../../../src/domain/object-meta.ts';
 import { type KubeAnswer, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';
-import { objectWrites } from '../../../src/effects/object-writes.ts';
+import { type ObjectRequest, objectWrites } from '../../../src/effects/object-writes.ts';
 import { NotLeader } from '../../../src/effects/writes.ts';
 import { unwatched } from '../../support/api/fake-api.ts';
 
@@ -26,10 +26,11 @@ const rig = (...answers: (KubeAnswer | NotSent | NotLeader)[]) => {
       call: (call) => Effect.catchTag(answer(call), 'NotLeader', () => Effect.die('no write')),
       watch: unwatched,
     },
-    writes: { send: (_writeClass, call) => answer(call) },
     project: identityOf,
   });
-  return { calls, writes };
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(answer(call)));
+  return { calls, writes, run };
 };
 
 const status = (code: number, message?: string): KubeAnswer => ({
@@ -38,14 +39,14 @@ const status = (code: number, message?: string): KubeAnswer => ({
 });
 
 test('object writes: a created or patched object is returned as stored', async () => {
-  const { writes } = rig({ status: 201, body: object }, { status: 200, body: object });
-  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual(written);
-  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(written);
+  const { run, writes } = rig({ status: 201, body: object }, { status: 200, body: object });
+  expect(await run(writes.create({}, 'x'))).toEqual(written);
+  expect(await run(writes.patch('x', {}))).toEqual(written);
 });
 
 test('object writes: an existing object is read instead', async () => {
-  const { writes, calls } = rig(status(409), { status: 200, body: object });
-  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual({
+  const { run, writes, calls } = rig(status(409), { status: 200, body: object });
+  expect(await run(writes.create({}, 'x'))).toEqual({
     ...written,
     result: 'conflict',
   });
@@ -56,60 +57,60 @@ test('object writes: an existing object is read instead', async () => {
 });
 
 test('object writes: a resource that is not served differs from a missing object', async () => {
-  const { writes } = rig(status(404, 'the server could not find the requested resource'));
-  expect(await Effect.runPromise(writes.create({}, 'x')))
+  const { run, writes } = rig(status(404, 'the server could not find the requested resource'));
+  expect(await run(writes.create({}, 'x')))
     .toEqual(fault('404 the server could not find the requested resource'));
 });
 
 test('object writes: a patch of a missing object is Absent', async () => {
-  const { writes } = rig(status(404));
-  expect(await Effect.runPromise(writes.patchStatus('x', {})))
+  const { run, writes } = rig(status(404));
+  expect(await run(writes.patchStatus('x', {})))
     .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
 });
 
 test.each([400, 403, 413, 422])('object writes: status %d is a refusal', async (code) => {
-  const { writes } = rig(status(code, 'no'));
-  expect(await Effect.runPromise(writes.patch('x', {})))
+  const { run, writes } = rig(status(code, 'no'));
+  expect(await run(writes.patch('x', {})))
     .toEqual({ outcome: { _tag: 'Refused', why: `${code} no` }, result: 'error' });
 });
 
 test.each([401, 429, 500, 503])('object writes: status %d is a fault', async (code) => {
-  const { writes } = rig(status(code, 'later'));
-  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault(`${code} later`));
+  const { run, writes } = rig(status(code, 'later'));
+  expect(await run(writes.patch('x', {}))).toEqual(fault(`${code} later`));
 });
 
 test('object writes: a conflict is a fault that counts as one', async () => {
-  const { writes } = rig(status(409, 'changed'));
-  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault('409 changed', 'conflict'));
+  const { run, writes } = rig(status(409, 'changed'));
+  expect(await run(writes.patch('x', {}))).toEqual(fault('409 changed', 'conflict'));
 });
 
 test('object writes: transport problems and a lost lease are faults', async () => {
-  const { writes } = rig(
+  const { run, writes } = rig(
     new NotSent({ why: 'connection refused' }),
     new NotLeader({ why: 'not the leader' }),
   );
-  expect(await Effect.runPromise(writes.patch('x', {}))).toEqual(fault('connection refused'));
-  expect(await Effect.runPromise(writes.create({}, 'x'))).toEqual(fault('not the leader'));
+  expect(await run(writes.patch('x', {}))).toEqual(fault('connection refused'));
+  expect(await run(writes.create({}, 'x'))).toEqual(fault('not the leader'));
 });
 
 test('object writes: a deletion names the UID, and succeeds when there is no object', async () => {
-  const { writes, calls } = rig(status(200), status(404), status(409, 'another UID'));
+  const { run, writes, calls } = rig(status(200), status(404), status(409, 'another UID'));
   const absent = { _tag: 'Absent' };
-  expect(await Effect.runPromise(writes.remove('x', 'u')))
+  expect(await run(writes.remove('x', 'u')))
     .toEqual({ outcome: absent, result: 'success' });
   expect(calls[0]?.body).toMatchObject({ preconditions: { uid: 'u' } });
-  expect(await Effect.runPromise(writes.remove('x', 'u')))
+  expect(await run(writes.remove('x', 'u')))
     .toEqual({ outcome: absent, result: 'error' });
-  expect(await Effect.runPromise(writes.remove('x', 'u')))
+  expect(await run(writes.remove('x', 'u')))
     .toEqual(fault('409 another UID', 'conflict'));
 });
 
 const OURS = { fieldManager: 'tidegate-test', force: false };
 
 test('object writes: an apply sends its field manager and force', async () => {
-  const { writes, calls } = rig({ status: 201, body: object }, { status: 200, body: object });
-  expect(await Effect.runPromise(writes.apply('x', object, OURS))).toEqual(written);
-  expect(await Effect.runPromise(writes.applyStatus('x', object, { ...OURS, force: true })))
+  const { run, writes, calls } = rig({ status: 201, body: object }, { status: 200, body: object });
+  expect(await run(writes.apply('x', object, OURS))).toEqual(written);
+  expect(await run(writes.applyStatus('x', object, { ...OURS, force: true })))
     .toEqual(written);
   const call = { method: 'PATCH', contentType: 'application/apply-patch+yaml', body: object };
   expect(calls).toMatchObject([
@@ -139,8 +140,8 @@ test('object writes: an apply conflict names fields and managers', async () => {
       field: '.spec.paused',
     },
   ];
-  const { writes } = rig({ status: 409, body: { message: 'no', details: { causes } } });
-  expect(await Effect.runPromise(writes.apply('x', object, OURS))).toEqual({
+  const { run, writes } = rig({ status: 409, body: { message: 'no', details: { causes } } });
+  expect(await run(writes.apply('x', object, OURS))).toEqual({
     outcome: {
       _tag: 'Conflict',
       conflicts: [
@@ -153,21 +154,21 @@ test('object writes: an apply conflict names fields and managers', async () => {
 });
 
 test('object writes: an apply with an older resourceVersion is a fault that counts as a conflict', async () => {
-  const { writes } = rig(status(409, 'the object has been modified'));
-  expect(await Effect.runPromise(writes.apply('x', object, OURS)))
+  const { run, writes } = rig(status(409, 'the object has been modified'));
+  expect(await run(writes.apply('x', object, OURS)))
     .toEqual(fault('409 the object has been modified', 'conflict'));
 });
 
 test('object writes: an apply creates, so a 404 means that the resource is not served', async () => {
-  const { writes } = rig(status(404, 'the server could not find the requested resource'));
-  expect(await Effect.runPromise(writes.apply('x', object, OURS)))
+  const { run, writes } = rig(status(404, 'the server could not find the requested resource'));
+  expect(await run(writes.apply('x', object, OURS)))
     .toEqual(fault('404 the server could not find the requested resource'));
 });
 
 test('object writes: an apply of a status to a missing object is Absent', async () => {
-  const { writes } = rig(status(404), new NotSent({ why: 'connection refused' }));
-  expect(await Effect.runPromise(writes.applyStatus('x', object, OURS)))
+  const { run, writes } = rig(status(404), new NotSent({ why: 'connection refused' }));
+  expect(await run(writes.applyStatus('x', object, OURS)))
     .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
-  expect(await Effect.runPromise(writes.applyStatus('x', object, OURS)))
+  expect(await run(writes.applyStatus('x', object, OURS)))
     .toEqual(fault('connection refused'));
 });

@@ -5,7 +5,7 @@ import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { identityOf } from '../../../src/domain/object-meta.ts';
 import { KubeApi } from '../../../src/effects/kube-api.ts';
 import { kubeConnection } from '../../../src/effects/kube-connection.ts';
-import { objectWrites } from '../../../src/effects/object-writes.ts';
+import { type ObjectRequest, objectWrites } from '../../../src/effects/object-writes.ts';
 import { type Handle, json, startStubApi } from '../../support/api/stub-api.ts';
 
 const OBJECT = {
@@ -25,16 +25,19 @@ const connected = async (handle: Handle) => {
   const writes = objectWrites({
     path: '/apis/g/v1/things',
     api,
-    writes: { send: (_writeClass, call) => api.call(call) },
     project: identityOf,
   });
-  return { requests: stub.requests, writes };
+  const run = <Counted>({ call, outcomeOf }: ObjectRequest<Counted>) =>
+    Effect.runPromise(outcomeOf(api.call(call)));
+  return { requests: stub.requests, writes, run };
 };
 
 test('server-side apply: the request is an apply patch with manager and force', async () => {
-  const { requests, writes } = await connected((_request, response) => json(response, 200, OBJECT));
+  const { run, requests, writes } = await connected((_request, response) =>
+    json(response, 200, OBJECT)
+  );
   const act = writes.apply('x', OBJECT, { fieldManager: 'tidegate/one two', force: true });
-  expect(await Effect.runPromise(act)).toEqual({
+  expect(await run(act)).toEqual({
     outcome: { _tag: 'Written', current: identityOf(OBJECT) },
     result: 'success',
   });
@@ -55,11 +58,11 @@ test('server-side apply: a conflict names the other managers and their fields', 
     message: 'conflict with "kubectl" with subresource "status" using g/v1',
     field: '.status.phase',
   };
-  const { writes } = await connected((_request, response) =>
+  const { run, writes } = await connected((_request, response) =>
     json(response, 409, { kind: 'Status', reason: 'Conflict', details: { causes: [cause] } })
   );
   const act = writes.applyStatus('x', OBJECT, { fieldManager: 'tidegate', force: false });
-  expect(await Effect.runPromise(act)).toEqual({
+  expect(await run(act)).toEqual({
     outcome: { _tag: 'Conflict', conflicts: [{ manager: 'kubectl', field: '.status.phase' }] },
     result: 'conflict',
   });

@@ -28,7 +28,7 @@ describe('pods become demand', () => {
   test('nothing is written before the lists of pods and requests are complete', async () => {
     const rig = podRig({ synced: false });
     rig.pod('web');
-    rig.foreign('cr-pod-old', 'gone');
+    rig.putRequest('cr-pod-old', 'gone');
     rig.pods.list();
     await rig.time.advance(GC_GRACE_MS * 2);
     expect(rig.requests.writes()).toEqual([]);
@@ -43,11 +43,11 @@ describe('pods become demand', () => {
     rig.pod('done', { phase: 'Succeeded' });
     await rig.time.advance(60_000);
     expect(rig.requests.writes()).toEqual([]);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
-    rig.registry().lead(false);
-    rig.pod('later');
+    rig.registry().setLeading(false);
+    rig.pod('added');
     await rig.time.advance(60_000);
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });
@@ -104,7 +104,7 @@ describe('pods that are no demand', () => {
     await rig.settle();
     expect(rig.requests.names()).toEqual([]);
     expect(rig.requests.writes()).toHaveLength(3);
-    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { updated: 'yes' } } });
     await rig.settle();
     expect(rig.requests.writes()).toHaveLength(3);
     expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);
@@ -114,18 +114,18 @@ describe('pods that are no demand', () => {
     const rig = podRig({ synced: false });
     rig.pod('job', { phase: 'Succeeded' });
     rig.pods.list();
-    rig.foreign('cr-pod-job-x', 'job');
+    rig.putRequest('cr-pod-job-x', 'job');
     rig.requests.list();
     await rig.settle();
     expect(rig.requests.writes()).toEqual(['DELETE cr-pod-job-x']);
-    rig.foreign('cr-pod-job-y', 'job');
+    rig.putRequest('cr-pod-job-y', 'job');
     await rig.settle();
     expect(rig.requests.writes()).toEqual(['DELETE cr-pod-job-x', 'DELETE cr-pod-job-y']);
   });
 
   test('pods of DaemonSets and mirror pods get none, and lose existing ones', async () => {
     const rig = podRig();
-    rig.foreign('cr-pod-agent-x', 'agent');
+    rig.putRequest('cr-pod-agent-x', 'agent');
     rig.pod('agent', { metadata: { ownerReferences: [{ kind: 'DaemonSet', controller: true }] } });
     rig.pod('static', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } });
     await rig.settle();
@@ -176,7 +176,7 @@ describe('deleted pods', () => {
 
   test('a request of a pod deleted without a leader is deleted after the grace', async () => {
     const rig = podRig({ synced: false });
-    rig.foreign('cr-pod-old', 'gone');
+    rig.putRequest('cr-pod-old', 'gone');
     rig.pods.list();
     rig.requests.list();
     await rig.settle();
@@ -203,7 +203,7 @@ describe('deleted pods', () => {
 describe('requests of other clients', () => {
   test('a request of another controller is adopted under its name, and corrected', async () => {
     const rig = podRig();
-    rig.foreign('cr-pod-web-x7k2p', 'web');
+    rig.putRequest('cr-pod-web-x7k2p', 'web');
     rig.pod('web');
     await rig.settle();
     expect(rig.requests.writes()).toEqual(['PATCH cr-pod-web-x7k2p']);
@@ -220,10 +220,10 @@ describe('requests of other clients', () => {
   test('of several requests of one pod the one with its own name stays', async () => {
     const rig = podRig({ leading: false });
     rig.pod('web');
-    rig.foreign('cr-pod-web-a', 'web');
-    rig.foreign(rig.nameOf('web'), 'web');
-    rig.foreign('cr-pod-web-b', 'web');
-    rig.registry().lead(true);
+    rig.putRequest('cr-pod-web-a', 'web');
+    rig.putRequest(rig.nameOf('web'), 'web');
+    rig.putRequest('cr-pod-web-b', 'web');
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });

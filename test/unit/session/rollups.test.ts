@@ -2,12 +2,12 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import type { Rollup } from '../../../src/domain/session.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
 const start = (options: { readonly ackConcurrency?: number } = {}) => {
   const time = simulatedTime();
   const cluster = fedRequests();
-  const news = new Subject<SessionNews>();
+  const shardEvents = new Subject<ShardEvent>();
   const acknowledged = new Subject<Rollup>();
   const leading = new BehaviorSubject(true);
   const offered: Rollup[] = [];
@@ -64,7 +64,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   );
   const rollups = startRollups(makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 }), {
     session: {
-      news,
+      shardEvents,
       acknowledged,
       leading,
       offerRollup: (rollup) => offered.push(rollup),
@@ -84,7 +84,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
   return {
     time,
     cluster,
-    news,
+    shardEvents,
     leading,
     offered,
     events,
@@ -96,7 +96,7 @@ const start = (options: { readonly ackConcurrency?: number } = {}) => {
     answer: (how: (call: KubeCall) => Answer) => {
       answer = how;
     },
-    openStream: () => news.next({ _tag: 'StreamOpened', stream: 1 }),
+    openStream: () => shardEvents.next({ _tag: 'StreamOpened', stream: 1 }),
     /** The shard acknowledges the newest roll-up. */
     ack: () => {
       const newest = offered.at(-1);
@@ -118,7 +118,7 @@ describe('roll-ups', () => {
   });
 
   test('wire 2: one is sent on each new stream and every interval, complete each time', async () => {
-    const { time, cluster, offered, openStream, news } = start();
+    const { time, cluster, offered, openStream, shardEvents } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(60_000);
     expect(offered).toEqual([]);
@@ -128,7 +128,7 @@ describe('roll-ups', () => {
     cluster.hide(request('b'));
     await time.advance(INTERVAL_MS);
     expect(cpus(offered)).toEqual(['2', '1,1']);
-    news.next({ _tag: 'StreamEnded', stream: 1 });
+    shardEvents.next({ _tag: 'StreamEnded', stream: 1 });
     await time.advance(5 * INTERVAL_MS);
     expect(offered).toHaveLength(2);
     openStream();
@@ -293,7 +293,7 @@ describe('acknowledgements', () => {
     expect(patches).toHaveLength(2);
   });
 
-  test('a deleted request is ignored', async () => {
+  test("a request that is gone is nobody's business", async () => {
     const { time, cluster, openStream, answer, ack, counts, rollups } = start();
     answer(() => ({ status: 404, body: { message: 'not found' } }));
     cluster.list(request('a'), request('b'));

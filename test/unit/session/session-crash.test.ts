@@ -39,19 +39,19 @@ describe('a session that crashes', () => {
   });
 
   test('publishes the end of its stream once', async () => {
-    const { news } = await crashed();
-    expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
+    const { shardEvents } = await crashed();
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'StreamEnded']);
   });
 
   test('dials again by itself, and continues the stream numbers', async () => {
-    const { time, shard, session, news, acknowledged } = await crashed();
+    const { time, shard, session, shardEvents, acknowledged } = await crashed();
     await time.advance(1000);
     shard.stream().ack('hello');
     session.offerRollup(rollup(2));
     await time.settle();
     shard.stream().ack('rollup');
     expect([stateOf(session), shard.streams.length]).toEqual(['streaming', 2]);
-    expect(news.slice(2)).toEqual([
+    expect(shardEvents.slice(2)).toEqual([
       { _tag: 'StreamOpened', stream: 2 },
       { _tag: 'Resynced', stream: 2 },
     ]);
@@ -60,7 +60,7 @@ describe('a session that crashes', () => {
 
   test('dials no more when the lease was lost meanwhile', async () => {
     const { time, shard, session } = await crashed();
-    session.lead(false);
+    session.setLeading(false);
     await time.advance(60_000);
     expect([stateOf(session), shard.streams.length]).toEqual(['standby', 1]);
   });
@@ -88,8 +88,8 @@ describe('a replay gap', () => {
   });
 
   test('counts before the ack of the Hello as well', async () => {
-    const { time, shard, session, news, logged } = startSession();
-    session.lead(true);
+    const { time, shard, session, shardEvents, logged } = startSession();
+    session.setLeading(true);
     session.demandListed();
     await time.settle();
     shard.stream().sendBytes(malformed);
@@ -98,15 +98,15 @@ describe('a replay gap', () => {
     session.offerRollup(rollup(1));
     await time.settle();
     shard.stream().ack('rollup');
-    expect(tags(news)).toEqual(['StreamOpened']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened']);
     expect(logged).toContain('Resync incomplete: a frame of the replay was malformed');
   });
 
   test('after the replay has no effect', async () => {
-    const { shard, session, news } = await streamingSession();
+    const { shard, session, shardEvents } = await streamingSession();
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');
     shard.stream().sendBytes(malformed);
-    expect(tags(news)).toEqual(['StreamOpened', 'Resynced']);
+    expect(tags(shardEvents)).toEqual(['StreamOpened', 'Resynced']);
   });
 });

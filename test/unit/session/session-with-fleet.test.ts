@@ -4,13 +4,13 @@
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
-import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
+import { sessionStateName } from '../../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
-import type { SessionNews } from '../../../src/domain/frames.ts';
+import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { clusterId } from '../../../src/domain/ids.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { capacityRequestsLayer } from '../../../src/effects/capacity-requests.ts';
@@ -49,25 +49,30 @@ const start = () => {
       }),
     ),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const events: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: clusterId(CLUSTER),
     address: 'in-process',
     rollupIntervalMs: INTERVAL_MS,
     render: ({ clusterId: of }) => ({ _tag: 'Rendered', userData: `#cloud-config ${of}` }),
     record: (reason) => events.push(reason),
   });
-  const news: SessionNews[] = [];
-  session.news.subscribe((one) => news.push(one));
-  const rollups = startRollups(world, {
+  const shardEvents: ShardEvent[] = [];
+  session.shardEvents.subscribe((one) => shardEvents.push(one));
+  const rollups = startRollups(environment, {
     session,
     requests: cluster,
     intervalMs: INTERVAL_MS,
     ackConcurrency: 16,
     record: ({ reason }) => events.push(reason),
   });
-  session.lead(true);
+  session.setLeading(true);
   started.push(async () => {
     rollups.stop();
     session.actor?.stop();
@@ -75,9 +80,9 @@ const start = () => {
     await runtime.dispose();
   });
   /** The states commanded for each machine, in order. */
-  const told = () => {
+  const statesSent = () => {
     const states = new Map<string, string[]>();
-    for (const one of news) {
+    for (const one of shardEvents) {
       if (one._tag !== 'MachineObserved') continue;
       const { machineId, state } = one.machine;
       states.set(machineId, [...states.get(machineId) ?? [], state]);
@@ -85,18 +90,18 @@ const start = () => {
     return [...states.values()];
   };
   const state = (): string =>
-    session.actor === undefined ? 'ended' : shownState(session.actor.getSnapshot());
-  return { time, fleet, cluster, session, news, patched, events, told, state };
+    session.actor === undefined ? 'ended' : sessionStateName(session.actor.getSnapshot());
+  return { time, fleet, cluster, session, shardEvents, patched, events, statesSent, state };
 };
 
 describe('session with the stand-in fleet', () => {
   test('wire 1: after Hello demand becomes machines, and requests are acknowledged', async () => {
-    const { time, fleet, cluster, news, patched, told } = start();
+    const { time, fleet, cluster, shardEvents, patched, statesSent } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(5000);
-    expect(news.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
+    expect(shardEvents.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
     expect(patched).toEqual(['a', 'b']);
-    expect(told()).toEqual([['Configuring', 'Configured']]);
+    expect(statesSent()).toEqual([['Configuring', 'Configured']]);
     expect(fleet.shard.clusters.get(CLUSTER)?.needs).toHaveLength(1);
   });
 
@@ -125,13 +130,13 @@ describe('session with the stand-in fleet', () => {
   });
 
   test('after a cut the replay precedes the completed resync', async () => {
-    const { time, fleet, cluster, news } = start();
+    const { time, fleet, cluster, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
-    const before = news.length;
+    const before = shardEvents.length;
     fleet.end(CLUSTER, { status: undefined, message: '' });
     await time.advance(2000);
-    expect(news.slice(before, before + 4).map(({ _tag }) => _tag)).toEqual([
+    expect(shardEvents.slice(before, before + 4).map(({ _tag }) => _tag)).toEqual([
       'StreamEnded',
       'StreamOpened',
       'MachineObserved',
@@ -140,26 +145,26 @@ describe('session with the stand-in fleet', () => {
   });
 
   test('malformed frames are ignored and the session continues', async () => {
-    const { time, fleet, cluster, state, session, news } = start();
+    const { time, fleet, cluster, state, session, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
     for (const kind of ODD_FRAMES) fleet.sendOdd(CLUSTER, kind);
     fleet.sendNothing(CLUSTER);
-    const before = news.length;
+    const before = shardEvents.length;
     fleet.place('m-odd', { state: 'CONFIGURED', cluster: CLUSTER });
     await time.advance(INTERVAL_MS);
     expect([state(), session.actor?.getSnapshot().context.stream]).toEqual(['streaming', 1]);
-    expect(news.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
+    expect(shardEvents.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
   });
 
   test('removed demand is reported, and the machine is reclaimed', async () => {
-    const { time, cluster, news, told } = start();
+    const { time, cluster, shardEvents, statesSent } = start();
     cluster.list(request('a'));
     await time.advance(5000);
     cluster.hide(request('a'));
     await time.advance(60_000);
-    expect(news.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
-    expect(told().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
+    expect(shardEvents.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
+    expect(statesSent().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
   });
 
   test('wire 7: an unavailable shard is redialled until it answers', async () => {

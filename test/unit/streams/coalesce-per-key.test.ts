@@ -76,8 +76,8 @@ describe('coalescePerKey', () => {
         }
       }
       frames.complete();
-      const shown = new Map(released.map(({ machine, state }) => [machine, state]));
-      expect(shown).toEqual(last);
+      const current = new Map(released.map(({ machine, state }) => [machine, state]));
+      expect(current).toEqual(last);
     }));
   });
 });

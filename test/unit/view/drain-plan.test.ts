@@ -161,7 +161,7 @@ describe('a dry run', () => {
   });
 });
 
-describe('the prediction', () => {
+describe('drain preview', () => {
   const blockersOf = (parts: Parameters<typeof plan>[0]) =>
     plan(parts).blockers.map(({ reason, pods }) => [reason, ...pods]);
 

@@ -17,25 +17,25 @@ import {
   plainDemand,
   type PlainNeed,
   rawRequest,
-  type RequestParts,
+  type RequestTraits,
   similarSpecs,
 } from '../../../support/demand/capacity-requests.ts';
 
 const project = capacityRequestProjector();
 
-const request = (parts: RequestParts = {}): CapacityRequestProjection => {
+const request = (parts: RequestTraits = {}): CapacityRequestProjection => {
   const projection = project(rawRequest(parts));
   if (projection === undefined) throw new Error('A request without an identity');
   return projection;
 };
 
-const demandOf = (...parts: readonly RequestParts[]): Demand => {
+const demandOf = (...parts: readonly RequestTraits[]): Demand => {
   const demand = makeDemand();
   for (const one of parts) demand.observe(request(one));
   return demand;
 };
 
-const cpu = (amount: string | number, more: RequestParts = {}): RequestParts => ({
+const cpu = (amount: string | number, more: RequestTraits = {}): RequestTraits => ({
   ...more,
   spec: { resources: { cpu: amount } },
 });
@@ -121,10 +121,10 @@ describe('demand', () => {
   });
 
   it('gives a sum the format of its binary operands, whatever their order', () => {
-    const ways = [['1Gi', '1G'], ['1G', '1Gi']].map(([first = '', second = '']) =>
+    const bothOrders = [['1Gi', '1G'], ['1G', '1Gi']].map(([first = '', second = '']) =>
       demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
     );
-    expect(ways[0]).toEqual(ways[1]);
+    expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
   it('gives a sum no format of a zero', () => {
@@ -133,11 +133,11 @@ describe('demand', () => {
   });
 
   it('reports one of two equal maxima, whatever their order', () => {
-    const ways = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map(([first = '', second = '']) =>
-      demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
-    );
-    expect(ways[0]).toMatchObject([{ minUnit: { cpu: '1Gi' } }]);
-    expect(ways[0]).toEqual(ways[1]);
+    const bothOrders = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map((
+      [first = '', second = ''],
+    ) => demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs());
+    expect(bothOrders[0]).toMatchObject([{ minUnit: { cpu: '1Gi' } }]);
+    expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
   it('omits a resource that no request has any more', () => {
@@ -157,7 +157,7 @@ describe('demand', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
     const before = demand.needs();
     expect(demand.needs()).toBe(before);
-    demand.observe(request({ name: 'a', revision: '2', phase: 'Acknowledged' }));
+    demand.observe(request({ name: 'a', resourceVersion: '2', phase: 'Acknowledged' }));
     expect(demand.needs()).toBe(before);
     demand.observe(request({ name: 'a', spec: { resources: { cpu: '7' } } }));
     const [changed, kept] = demand.needs();
@@ -172,7 +172,7 @@ describe('demand with invalid requests', () => {
   it('wire 2: excludes an invalid request, and reports the others', () => {
     const demand = demandOf({ name: 'a' });
     const observed = demand.observe(request({ name: 'b', spec: bad }));
-    expect(observed).toMatchObject({ _tag: 'LeftOut', isNews: true });
+    expect(observed).toMatchObject({ _tag: 'LeftOut', isNew: true });
     expect(demand.needs()).toMatchObject([{ requests: 1 }]);
     expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/b']);
   });
@@ -195,16 +195,16 @@ describe('demand with invalid requests', () => {
 
   it('unreadable: is reported once, again when it changes, and again after it was valid', () => {
     const demand = demandOf();
-    const isNews = (parts: RequestParts): boolean => {
+    const isNew = (parts: RequestTraits): boolean => {
       const observed = demand.observe(request(parts));
-      return observed._tag !== 'Counted' && observed.isNews;
+      return observed._tag !== 'Counted' && observed.isNew;
     };
-    expect(isNews({ spec: bad })).toBe(true);
-    expect(isNews({ spec: bad, revision: '2' })).toBe(false);
-    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
-    expect(isNews({})).toBe(false);
-    expect(isNews({ spec: { priority: 0.5 } })).toBe(true);
-    expect(isNews({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
+    expect(isNew({ spec: bad })).toBe(true);
+    expect(isNew({ spec: bad, resourceVersion: '2' })).toBe(false);
+    expect(isNew({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNew({})).toBe(false);
+    expect(isNew({ spec: { priority: 0.5 } })).toBe(true);
+    expect(isNew({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
   });
 
   it('offers for acknowledgement requests that count with their current spec', () => {
@@ -235,7 +235,7 @@ describe('demand with invalid requests', () => {
 });
 
 describe('capacityRequestProjector', () => {
-  const readable = (parts: RequestParts) => {
+  const readable = (parts: RequestTraits) => {
     const { reading } = request(parts);
     if (reading._tag === 'Unreadable') throw new Error('A request that cannot be read');
     return reading;
@@ -277,7 +277,7 @@ describe('capacityRequestProjector', () => {
 
 describe('demand after any sequence', () => {
   type Step =
-    | { readonly _tag: 'Observe'; readonly parts: RequestParts }
+    | { readonly _tag: 'Observe'; readonly parts: RequestTraits }
     | { readonly _tag: 'Forget'; readonly name: string }
     | { readonly _tag: 'Look' };
 
@@ -298,9 +298,9 @@ describe('demand after any sequence', () => {
   );
 
   /** The last valid projection of each existing name. */
-  const lastGood = (story: readonly Step[]): readonly CapacityRequestProjection[] => {
+  const lastGood = (sequence: readonly Step[]): readonly CapacityRequestProjection[] => {
     const kept = new Map<string, CapacityRequestProjection>();
-    for (const step of story) {
+    for (const step of sequence) {
       if (step._tag === 'Forget') kept.delete(step.name);
       if (step._tag !== 'Observe') continue;
       const projection = request(step.parts);
@@ -309,8 +309,8 @@ describe('demand after any sequence', () => {
     return [...kept.values()];
   };
 
-  const play = (demand: Demand, story: readonly Step[]): void => {
-    for (const step of story) {
+  const play = (demand: Demand, sequence: readonly Step[]): void => {
+    for (const step of sequence) {
       if (step._tag === 'Observe') demand.observe(request(step.parts));
       else if (step._tag === 'Forget') demand.forget(objectKey(step.name, 'default'));
       else demand.needs();
@@ -319,10 +319,10 @@ describe('demand after any sequence', () => {
 
   it('demand: after any sequence it equals demand computed from scratch', () => {
     fc.assert(
-      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+      fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const demand = makeDemand();
-        play(demand, story);
-        const present = lastGood(story);
+        play(demand, sequence);
+        const present = lastGood(sequence);
         expect(demand.needs().map(plain)).toEqual(plainDemand(present));
         expect(demand.size).toBe(present.length);
       }),
@@ -332,10 +332,10 @@ describe('demand after any sequence', () => {
 
   it('prints the same texts as a demand of only the current requests', () => {
     fc.assert(
-      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+      fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const [long, short] = [makeDemand(), makeDemand()];
-        play(long, story);
-        for (const projection of lastGood(story).toReversed()) short.observe(projection);
+        play(long, sequence);
+        for (const projection of lastGood(sequence).toReversed()) short.observe(projection);
         expect(long.needs()).toEqual(short.needs());
       }),
       { numRuns: 1000 },

@@ -134,7 +134,11 @@ describe('budgetIndex', () => {
     const index = budgetIndex();
     index.putPod(web);
     index.putBudget(forWeb);
-    const newer = budgetOf({ name: 'web', revision: '101', status: { disruptionsAllowed: 1 } });
+    const newer = budgetOf({
+      name: 'web',
+      resourceVersion: '101',
+      status: { disruptionsAllowed: 1 },
+    });
     expect(index.putBudget(newer)).toEqual([]);
     expect(index.budgetsOf(web.uid)).toEqual([newer]);
     const unready = podOf({ name: 'web-1', ready: false });

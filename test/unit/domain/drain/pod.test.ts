@@ -11,7 +11,7 @@ describe('projectPod', () => {
     expect(podOf({ priority: 7 })).toEqual({
       key: 'ns/a',
       uid: 'uid-a',
-      revision: '10',
+      resourceVersion: '10',
       namespace: 'ns',
       name: 'a',
       node: 'n1',

@@ -11,7 +11,7 @@ import {
   type Reservation,
   slotNeed,
 } from '../../../../src/domain/drain/slots.ts';
-import { revision } from '../../../../src/domain/ids.ts';
+import { resourceVersion } from '../../../../src/domain/ids.ts';
 import { budgetOf, type BudgetTraits, podOf } from '../../../support/drains/drain-facts.ts';
 
 const healthy = { currentHealthy: 3, desiredHealthy: 3 };
@@ -79,7 +79,7 @@ describe('slotNeed', () => {
 });
 
 describe('freeSlots', () => {
-  const open = budgetOf({ revision: '100', status: { disruptionsAllowed: 2 } });
+  const open = budgetOf({ resourceVersion: '100', status: { disruptionsAllowed: 2 } });
   const one = beginReservation([], podOf(), open);
 
   it('DR-32: free is the allowed number minus the reservations', () => {
@@ -101,22 +101,22 @@ describe('freeSlots', () => {
   });
 
   it('DR-32: after a refusal nothing is free until a newer status', () => {
-    expect(freeSlots(open, [], revision('100'))).toBe(0);
-    expect(freeSlots(open, [], revision('101'))).toBe(0);
-    expect(freeSlots(open, [], revision('99'))).toBe(2);
+    expect(freeSlots(open, [], resourceVersion('100'))).toBe(0);
+    expect(freeSlots(open, [], resourceVersion('101'))).toBe(0);
+    expect(freeSlots(open, [], resourceVersion('99'))).toBe(2);
   });
 });
 
 describe('reservations', () => {
   const pod = podOf();
-  const before = budgetOf({ revision: '100', status: { disruptionsAllowed: 1 } });
+  const before = budgetOf({ resourceVersion: '100', status: { disruptionsAllowed: 1 } });
   const begun = beginReservation([], pod, before);
-  const view = (revisionText: string, nowMs: number, status: object = {}) => {
-    const budget = budgetOf({ revision: revisionText, status });
-    return { budget, watched: budget.revision, nowMs };
+  const view = (resourceVersionText: string, nowMs: number, status: object = {}) => {
+    const budget = budgetOf({ resourceVersion: resourceVersionText, status });
+    return { budget, watched: budget.resourceVersion, nowMs };
   };
-  const sighted = (list: readonly Reservation[], at: string, nowMs: number) =>
-    departReservation(list, pod.uid, { revision: revision(at), nowMs });
+  const departed = (list: readonly Reservation[], at: string, nowMs: number) =>
+    departReservation(list, pod.uid, { resourceVersion: resourceVersion(at), nowMs });
   const accepted = (nowMs: number) =>
     answerReservation(begun, pod.uid, { outcome: 'Accepted', nowMs });
 
@@ -143,32 +143,32 @@ describe('reservations', () => {
   });
 
   it('DR-32: a reservation ends when the watch has passed the departure of the pod', () => {
-    const list = sighted(begun, '150', 10);
+    const list = departed(begun, '150', 10);
     expect(openReservations(list, view('149', 20))).toBe(list);
     expect(openReservations(list, view('150', 20))).toEqual([]);
-    const bookmark = { ...view('120', 20), watched: revision('151') };
+    const bookmark = { ...view('120', 20), watched: resourceVersion('151') };
     expect(openReservations(list, bookmark)).toEqual([]);
   });
 
   it('DR-32: the first observation counts', () => {
-    const list = sighted(sighted(begun, '150', 10), '200', 20);
+    const list = departed(departed(begun, '150', 10), '200', 20);
     expect(list[0]).toMatchObject({ departedAt: '150', departedMs: 10 });
   });
 
   it('DR-32: a reservation ends at the latest 2 s after both the departure and the answer', () => {
     expect(nextReservationEndMs(accepted(50))).toBeNull();
-    const list = sighted(accepted(50), '150', 70);
+    const list = departed(accepted(50), '150', 70);
     expect(nextReservationEndMs(list)).toBe(2070);
     expect(openReservations(list, view('101', 2069))).toBe(list);
     expect(openReservations(list, view('101', 2070))).toEqual([]);
-    const early = sighted(begun, '150', 10);
+    const early = departed(begun, '150', 10);
     expect(openReservations(early, view('101', 9000))).toBe(early);
   });
 
   it('DR-32: the retry of a call with an unknown outcome inherits the reservation', () => {
     const lost = answerReservation(begun, pod.uid, { outcome: 'Unknown', nowMs: 5 });
     expect(lost).toHaveLength(1);
-    const again = beginReservation(lost, pod, budgetOf({ revision: '130' }));
+    const again = beginReservation(lost, pod, budgetOf({ resourceVersion: '130' }));
     expect(again).toEqual([{ ...begun[0], answer: 'Awaited', answeredMs: null }]);
   });
 
@@ -180,7 +180,7 @@ describe('reservations', () => {
   });
 
   it('an incomparable resourceVersion ends nothing early', () => {
-    const list = sighted(accepted(0), 'x', 0);
+    const list = departed(accepted(0), 'x', 0);
     expect(openReservations(list, view('y', 100))).toBe(list);
     expect(openReservations(list, view('y', 2000))).toEqual([]);
   });

@@ -46,9 +46,9 @@ const requestFor = (row: PodDemandCase) => requestOfPod(projected(row), defaults
 
 describe('The request of a pod', () => {
   test.each(POD_DEMAND_CASES.map((row) => [row.title, row] as const))('%s', (_title, row) => {
-    const { standing } = projected(row);
+    const { status } = projected(row);
     const request = requestFor(row);
-    expect(standing).toBe(row.none ?? 'Wanted');
+    expect(status).toBe(row.none ?? 'Wanted');
     expect(request?.warnings.map(({ field }) => field) ?? []).toEqual(row.warned ?? []);
     if (row.none !== undefined) return expect(request).toBeUndefined();
     const spec = new Map(Object.entries(request?.spec ?? {}));
@@ -100,7 +100,7 @@ describe('The request of a pod', () => {
     }];
     for (const pod of odd) {
       const request = projectPodDemand(served(pod, 'odd'));
-      expect(request?.standing).toBe('Wanted');
+      expect(request?.status).toBe('Wanted');
     }
     expect(projectPodDemand(undefined)).toBeUndefined();
   });

@@ -1,0 +1,112 @@
+/**
+ * The active reclaim instructions and their annotations on Nodes. Data only.
+ */
+import type { NodeProjection } from '../cluster-node.ts';
+import { annotationOf, type CordonAnnotation } from './cordon.ts';
+import { graceOf } from './deadline.ts';
+import { type ReclaimEntry, withEntry } from './reclaim-entry.ts';
+import type { Time } from '../time.ts';
+
+/** The id under which lost reclaims are recovered (DR-14). */
+export const RECOVERED_PREFIX = 'recovered-';
+
+/** The time of an instruction. */
+export interface ReclaimTerms {
+  readonly deadlineMs: number;
+  readonly graceSeconds: number;
+  readonly sinceMs: number;
+}
+
+/** One instruction. */
+export interface InstructionEntry {
+  readonly id: string;
+  readonly terms: ReclaimTerms;
+  /** The requested grace, before it was clamped. */
+  readonly askedSeconds: number;
+  /** The last known machines. */
+  machines: readonly ReclaimEntry[];
+  ackPending: boolean;
+  /** Evictions were released. */
+  isReleased: boolean;
+  /** Its actor crashed before. */
+  hasCrashed: boolean;
+}
+
+/** An instruction from the shard's message. */
+export const orderedInstruction = (
+  time: Time,
+  { id, graceSeconds, machines, ackPending }: {
+    readonly id: string;
+    readonly graceSeconds: number;
+    readonly machines: readonly ReclaimEntry[];
+    readonly ackPending: boolean;
+  },
+): InstructionEntry => {
+  const { seconds } = graceOf(graceSeconds);
+  const sinceMs = time.now();
+  return {
+    id,
+    terms: { deadlineMs: sinceMs + seconds * 1000, graceSeconds: seconds, sinceMs },
+    askedSeconds: graceSeconds,
+    machines,
+    ackPending,
+    isReleased: false,
+    hasCrashed: false,
+  };
+};
+
+/** The machine of a Node's annotation. */
+const entryFromNode = (
+  node: NodeProjection,
+  annotation: CordonAnnotation,
+  machine: string,
+): ReclaimEntry => {
+  const isOver = annotation.ended !== null;
+  return {
+    machine,
+    node: node.name,
+    phase: isOver ? 'Ended' : 'Cordoned',
+    counted: isOver ? annotation.ended !== 'Cancelled' : node.unschedulable,
+  };
+};
+
+/** Instructions without an end on some Node, with all Nodes that name them. */
+export const instructionsOnNodes = (
+  nodes: Iterable<NodeProjection>,
+  machineOf: (node: NodeProjection) => string | undefined,
+): readonly Omit<InstructionEntry, 'ackPending'>[] => {
+  const pending = new Map<string, CordonAnnotation>();
+  const named = new Map<string, ReclaimEntry[]>();
+  for (const node of nodes) {
+    const annotation = annotationOf(node, 'reclaim');
+    if (annotation === undefined) continue;
+    const machine = entryFromNode(node, annotation, machineOf(node) ?? node.name);
+    for (const id of annotation.ids) {
+      if (annotation.ended === null) pending.set(id, annotation);
+      const machines = named.get(id);
+      if (machines === undefined) named.set(id, [machine]);
+      else machines.push(machine);
+    }
+  }
+  return [...pending].map(([id, { deadlineMs, graceSeconds, sinceMs }]) => ({
+    id,
+    terms: { deadlineMs: deadlineMs ?? sinceMs, graceSeconds, sinceMs },
+    askedSeconds: 0,
+    machines: named.get(id) ?? [],
+    isReleased: false,
+    hasCrashed: false,
+  }));
+};
+
+/** The machines of a restarting instruction, with the current state of their Nodes. */
+export const machinesNow = (
+  { id, machines }: InstructionEntry,
+  nodeOf: (name: string) => NodeProjection | undefined,
+): readonly ReclaimEntry[] =>
+  machines.reduce((known, entry) => {
+    const node = nodeOf(entry.node);
+    const annotation = node === undefined ? undefined : annotationOf(node, 'reclaim');
+    return node !== undefined && annotation?.ids.includes(id) === true
+      ? withEntry(known, entryFromNode(node, annotation, entry.machine))
+      : known;
+  }, machines);

@@ -1,0 +1,77 @@
+/**
+ * The phase of an UpcomingNode when both frames and a drain affect it (DR-40).
+ *
+ * Promises: while the Node has an uncancelled `reclaim` key, frames never move the phase back from
+ * Draining, Drained or Failed; a machine that the fleet reports FAILED has phase Failed; the object
+ * of an unbound machine ends regardless of the drain. What a restart needs is stored in the object
+ * and on the Node.
+ */
+import { endsObject, type MachinePhase, type Phase } from './machine-phase.ts';
+import type { NodeLink } from './node-link.ts';
+
+/** The report of a drain about its machine. */
+export type DrainFact =
+  | { readonly _tag: 'Draining' }
+  | { readonly _tag: 'Drained' }
+  /** How many pods remain, and why (DR-41). */
+  | { readonly _tag: 'Failed'; readonly lastError: string }
+  /** The drain no longer holds the phase. */
+  | { readonly _tag: 'Cancelled' };
+
+/** The report of a drain that holds the phase. */
+export type HoldingFact = Exclude<DrainFact, { readonly _tag: 'Cancelled' }>;
+
+/** The current object; `nodeName` is empty before a Node was matched. */
+export interface CurrentPhase {
+  readonly phase: Phase | null;
+  readonly lastError: string;
+  readonly nodeName: string;
+}
+
+/** The inputs of the phase. */
+export interface PhaseFacts {
+  /** The phase from the frames; null before the first report. */
+  readonly reported: MachinePhase | null;
+  readonly current: CurrentPhase | null;
+  readonly node: NodeLink | null;
+  readonly drain: HoldingFact | null;
+}
+
+const OF_DRAINS: ReadonlySet<Phase> = new Set(['Draining', 'Drained', 'Failed']);
+
+/** The end of a drain as a phase; null without one, or when it was cancelled. */
+const endPhase = ({ ended }: NodeLink): Phase | null => ended === 'Cancelled' ? null : ended;
+
+/**
+ * The phase that a drain holds against the frames; null when the frames decide. An end written on
+ * the Node wins over a later Draining. When the Node is gone, so is its key: a drained machine
+ * stays Drained until its next lifecycle (DR-06).
+ */
+const drainPhase = ({ current, node, reported }: PhaseFacts): Phase | null => {
+  const phase = current?.phase ?? null;
+  if (current === null || phase === null || !OF_DRAINS.has(phase)) return null;
+  if (node !== null && !node.held) return null;
+  if (node !== null) return phase === 'Draining' ? endPhase(node) ?? phase : phase;
+  const staysDrained = current.nodeName !== '' && phase === 'Drained' &&
+    (reported === 'Draining' || reported === 'Ready');
+  return staysDrained ? phase : null;
+};
+
+/** The phase to write, or `Gone`; null without any report. */
+export const phaseToShow = (facts: PhaseFacts): MachinePhase | null => {
+  const { reported, drain } = facts;
+  if (reported !== null && (endsObject(reported) || reported === 'Failed')) return reported;
+  if (drain !== null) return drain._tag;
+  return reported === null ? null : drainPhase(facts) ?? reported;
+};
+
+/** True when a machine ends without a complete drain, and its object shows that. */
+export const endsUndrained = (facts: PhaseFacts): boolean =>
+  facts.drain?._tag === 'Failed' || drainPhase(facts) === 'Failed';
+
+/** `lastError` for the phase; `reported` is the error in the fleet's own frame. */
+export const errorToShow = (facts: PhaseFacts, phase: Phase, reported: string): string => {
+  if (reported !== '' || phase !== 'Failed') return reported;
+  if (facts.drain?._tag === 'Failed') return facts.drain.lastError;
+  return drainPhase(facts) === null ? '' : facts.current?.lastError ?? '';
+};

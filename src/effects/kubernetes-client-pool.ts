@@ -1,0 +1,117 @@
+/**
+ * The client of the API server: current credentials, and the sockets that were opened with them.
+ *
+ * Promises: credentials are read again every half minute (the previous ones stay when that fails)
+ * and, from scratch, after a 401; new TLS material is used for new connections while requests on
+ * old ones finish.
+ */
+import { Clock, Effect, type Scope } from 'effect';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import type { Telemetry } from '../api/telemetry.ts';
+import { sameJson } from '../domain/json-equality.ts';
+import { NotSent } from './kube-api.ts';
+import {
+  type Credentials,
+  type KubeconfigSource,
+  type KubeconfigUnusable,
+  readCredentials,
+  readKubeconfig,
+  tlsFingerprint,
+} from './kubeconfig.ts';
+
+/** A service account's token is renewed long before it expires. */
+const CREDENTIALS_FRESH_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Shorter than the idle timeout of the API server, so that it never closes a socket in use. */
+const SOCKET_IDLE_MS = 30_000;
+/** Concurrent requests; more wait for a socket. */
+const SOCKETS_MAX = 256;
+const NANOS_PER_MS = 1_000_000n;
+
+const monotonicMs = Effect.map(
+  Clock.monotonicTimeNanos,
+  (nanos) => Number(nanos / NANOS_PER_MS),
+);
+
+/** Credentials in use, with the sockets that were opened with them. */
+export interface KubernetesClient {
+  readonly credentials: Credentials;
+  readonly fingerprint: string;
+  readonly dispatcher: Dispatcher;
+  readonly readAtMs: number;
+}
+
+const dispatcherOf = ({ proxy, tls }: Credentials): Dispatcher => {
+  const options = {
+    allowH2: false,
+    connections: SOCKETS_MAX,
+    keepAliveTimeout: SOCKET_IDLE_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  };
+  return proxy === undefined
+    ? new Agent({ ...options, connect: { ...tls, timeout: CONNECT_TIMEOUT_MS } })
+    : new ProxyAgent({ ...options, uri: proxy, requestTls: tls });
+};
+
+/** A client with new sockets, or with those of `old` when nothing that TLS sees has changed. */
+const reopened = (
+  old: KubernetesClient | undefined,
+  credentials: Credentials,
+  readAtMs: number,
+): KubernetesClient => {
+  const fingerprint = tlsFingerprint(credentials);
+  if (old?.fingerprint === fingerprint) return { ...old, credentials, readAtMs };
+  old?.dispatcher.close().catch(() => {});
+  return { credentials, fingerprint, dispatcher: dispatcherOf(credentials), readAtMs };
+};
+
+/** Gives the current client to each request. */
+export interface KubernetesClientPool {
+  /** The client in use; its credentials are read again when they are old. */
+  readonly fresh: Effect.Effect<KubernetesClient>;
+  /** After a 401 of `used`; returns `used` when there is nothing newer. */
+  readonly renewed: (used: KubernetesClient) => Effect.Effect<KubernetesClient, NotSent>;
+}
+
+const notSent = (problem: KubeconfigUnusable): NotSent =>
+  new NotSent({ why: `Cannot read credentials: ${problem.why}` });
+
+const sameProof = (one: KubernetesClient, other: KubernetesClient): boolean =>
+  sameJson(one.credentials.headers, other.credentials.headers) &&
+  one.fingerprint === other.fingerprint;
+
+/** The clients of the API server that `source` names; leaving the scope closes every socket. */
+export const makeKubernetesClientPool = (
+  source: KubeconfigSource,
+  telemetry: Telemetry,
+): Effect.Effect<KubernetesClientPool, KubeconfigUnusable, Scope.Scope> =>
+  Effect.gen(function* () {
+    let config = yield* readKubeconfig(source);
+    let client = reopened(undefined, yield* readCredentials(config), yield* monotonicMs);
+    yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));
+    const reread = Effect.gen(function* () {
+      const credentials = yield* readCredentials(config);
+      client = reopened(client, credentials, yield* monotonicMs);
+      return client;
+    });
+    const kept = ({ why }: KubeconfigUnusable): KubernetesClient => {
+      telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why });
+      return client;
+    };
+    const fresh = Effect.gen(function* () {
+      const now = yield* monotonicMs;
+      if (now - client.readAtMs < CREDENTIALS_FRESH_MS) return client;
+      client = { ...client, readAtMs: now };
+      return yield* Effect.catch(reread, (problem) => Effect.sync(() => kept(problem)));
+    });
+    const renewed = (used: KubernetesClient) =>
+      Effect.gen(function* () {
+        if (!sameProof(used, client)) return client;
+        config = yield* readKubeconfig(source);
+        const next = yield* reread;
+        return sameProof(used, next) ? used : next;
+      });
+    return { fresh, renewed: (used) => Effect.mapError(renewed(used), notSent) };
+  });

@@ -1,0 +1,127 @@
+/** DR-40: which phase is written when both frames and a drain affect it. */
+import { describe, expect, test } from 'vitest';
+import { type MachinePhase, type Phase, PHASES } from '../../../src/domain/machine-phase.ts';
+import type { NodeLink } from '../../../src/domain/node-link.ts';
+import {
+  endsUndrained,
+  errorToShow,
+  type PhaseFacts,
+  phaseToShow,
+} from '../../../src/domain/object-phase.ts';
+
+const node = (held: boolean): NodeLink => ({
+  name: 'n1',
+  uid: 'nu1',
+  ready: true,
+  held,
+  ended: null,
+  releasable: false,
+});
+
+const facts = (
+  reported: MachinePhase | null,
+  phase: Phase | null,
+  more: Partial<PhaseFacts> = {},
+): PhaseFacts => ({
+  reported,
+  current: phase === null ? null : { phase, lastError: 'what it said', nodeName: 'n1' },
+  node: node(false),
+  drain: null,
+  ...more,
+});
+
+const HELD = { node: node(true) };
+const OF_DRAINS = ['Draining', 'Drained', 'Failed'] as const;
+const EARLIER = ['Provisioning', 'Launched', 'Registered', 'Ready', 'Draining'] as const;
+
+describe('phaseToShow', () => {
+  test.each(OF_DRAINS)('DR-40: no frame moves a held machine back from %s', (current) => {
+    for (const reported of EARLIER) {
+      expect(phaseToShow(facts(reported, current, HELD)), reported).toBe(current);
+    }
+  });
+
+  test.each(['Drained', 'Failed'] as const)(
+    'DR-40: Draining that is written after the end is on the Node gives way to %s',
+    (ended) => {
+      const marked = { node: { ...node(true), ended } };
+      for (const reported of EARLIER) {
+        expect(phaseToShow(facts(reported, 'Draining', marked)), reported).toBe(ended);
+      }
+      expect(phaseToShow(facts('Ready', 'Ready', marked))).toBe('Ready');
+    },
+  );
+
+  test('DR-40: frames decide while no drain has reported', () => {
+    for (const reported of PHASES) {
+      expect(phaseToShow(facts(reported, 'Ready', HELD))).toBe(reported);
+    }
+  });
+
+  test('DR-40: frames decide when no key holds the Node', () => {
+    for (const reported of EARLIER) {
+      for (const current of OF_DRAINS) expect(phaseToShow(facts(reported, current))).toBe(reported);
+    }
+  });
+
+  test('DR-40: the last report of the drain is written, whatever was written before', () => {
+    for (const current of PHASES) {
+      for (const drain of [{ _tag: 'Draining' }, { _tag: 'Drained' }] as const) {
+        expect(phaseToShow(facts('Ready', current, { ...HELD, drain }))).toBe(drain._tag);
+        expect(phaseToShow(facts(null, current, { ...HELD, drain }))).toBe(drain._tag);
+      }
+    }
+  });
+
+  test('DR-40: a machine that the fleet reports FAILED is Failed, drained or not', () => {
+    for (const current of PHASES) {
+      expect(phaseToShow(facts('Failed', current, HELD))).toBe('Failed');
+      expect(phaseToShow(facts('Failed', current, { ...HELD, drain: { _tag: 'Draining' } })))
+        .toBe('Failed');
+    }
+  });
+
+  test('DR-40: an unbound machine ends whatever its drain reports', () => {
+    for (const reported of ['Gone', 'Drained'] as const) {
+      expect(phaseToShow(facts(reported, 'Draining', { ...HELD, drain: { _tag: 'Draining' } })))
+        .toBe(reported);
+    }
+  });
+
+  test('DR-06: a machine drained until its Node was deleted stays Drained until its next lifecycle', () => {
+    const gone = { node: null };
+    expect(phaseToShow(facts('Draining', 'Drained', gone))).toBe('Drained');
+    expect(phaseToShow(facts('Ready', 'Drained', gone))).toBe('Drained');
+    expect(phaseToShow(facts('Registered', 'Drained', gone))).toBe('Registered');
+    expect(phaseToShow(facts('Ready', 'Drained'))).toBe('Ready');
+  });
+
+  test('DR-40: a Drained by another client without a Node is overwritten', () => {
+    const current = { phase: 'Drained', lastError: '', nodeName: '' } as const;
+    expect(phaseToShow(facts('Ready', null, { current, node: null }))).toBe('Ready');
+  });
+});
+
+describe('errorToShow', () => {
+  test('DR-41: the error of a failed drain is written, and stays while the key holds', () => {
+    const drain = { _tag: 'Failed', lastError: '1 pod remains: ns/a (two budgets)' } as const;
+    expect(errorToShow(facts('Draining', 'Draining', { ...HELD, drain }), 'Failed', ''))
+      .toBe(drain.lastError);
+    expect(errorToShow(facts('Draining', 'Failed', HELD), 'Failed', '')).toBe('what it said');
+    expect(errorToShow(facts('Failed', 'Failed'), 'Failed', '')).toBe('');
+  });
+
+  test('DR-41: the error of a FAILED frame takes precedence', () => {
+    expect(errorToShow(facts('Failed', 'Failed', HELD), 'Failed', 'no disk')).toBe('no disk');
+  });
+
+  test('DR-41: a phase other than Failed has no error of a drain', () => {
+    expect(errorToShow(facts('Draining', 'Failed', HELD), 'Draining', '')).toBe('');
+  });
+});
+
+test('DR-40: a machine whose drain failed is not Drained when the fleet takes it', () => {
+  expect(endsUndrained(facts('Drained', 'Failed', HELD))).toBe(true);
+  expect(endsUndrained(facts('Drained', 'Draining', HELD))).toBe(false);
+  expect(endsUndrained(facts('Drained', 'Failed'))).toBe(false);
+});

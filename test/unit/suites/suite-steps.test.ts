@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { fileTimes, slowest } from '../../../tools/suites/file-times.ts';
+import { type SuiteChoice, suiteSteps } from '../../../tools/suites/suite-steps.ts';
+
+const ALL: SuiteChoice = { fast: false, full: false, changed: undefined };
+
+const projectsOf = (choice: SuiteChoice, runtime: 'node' | 'deno'): readonly string[] =>
+  suiteSteps(choice)
+    .filter((step) => step.runtime === runtime)
+    .flatMap(({ args }) => args.filter((arg) => arg.startsWith('--project=')));
+
+describe('suites', () => {
+  it('checks before it runs anything', () => {
+    for (const choice of [ALL, { ...ALL, fast: true }, { ...ALL, full: true }]) {
+      expect(suiteSteps(choice)[0]?.args).toEqual(['tools/check.ts']);
+    }
+  });
+
+  it('runs every project on Node', () => {
+    expect(projectsOf(ALL, 'node')).toEqual([
+      '--project=tidy',
+      '--project=packages',
+      '--project=unit',
+      '--project=models',
+      '--project=models-embedded',
+      '--project=models-kube-apiserver-shortest',
+      '--project=integration',
+      '--project=e2e',
+    ]);
+  });
+
+  it('starts no cluster when it is to be fast', () => {
+    const projects = projectsOf({ ...ALL, fast: true }, 'node');
+    expect(projects.filter((one) => /integration|e2e|models-/.test(one))).toEqual([]);
+  });
+
+  it('takes the scale of a release for everything but the check', () => {
+    const steps = suiteSteps({ ...ALL, full: true }).slice(1);
+    expect(new Set(steps.map(({ env }) => env['TIDEGATE_TEST_SCALE'])))
+      .toEqual(new Set(['release']));
+  });
+
+  it('hands the revision of a change to vitest', () => {
+    const args = suiteSteps({ ...ALL, changed: 'main' }).flatMap((step) => step.args);
+    expect(args).toContain('--changed=main');
+  });
+});
+
+describe('times of files', () => {
+  const report = {
+    testResults: [
+      { name: '/project/test/a.test.ts', startTime: 1000, endTime: 1500 },
+      { name: '/project/test/b.test.ts', startTime: 1000, endTime: 4000 },
+    ],
+  };
+
+  it('are what vitest reports, slowest first', () => {
+    expect(slowest(fileTimes(report, '/project/'), 1)).toEqual([
+      { file: 'test/b.test.ts', ms: 3000 },
+    ]);
+  });
+});

@@ -1,0 +1,131 @@
+/**
+ * What `npm test` runs, by what was asked for, as data.
+ *
+ * Promises: cheap suites come first, so that a slip is found before a cluster is started; Deno runs
+ * what can differ on it, and what is pure runs there once.
+ */
+
+/** What of the suites is wanted. */
+export interface SuiteChoice {
+  /** Types, lint, tidy, unit and models without clusters. */
+  readonly fast: boolean;
+  /** At the scale of a release. */
+  readonly full: boolean;
+  /** Only what changes since this revision can reach. */
+  readonly changed: string | undefined;
+}
+
+/** One process to run. */
+export interface SuiteStep {
+  readonly title: string;
+  readonly runtime: 'node' | 'deno';
+  readonly args: readonly string[];
+  /** Whether it is vitest, which reports how long each file took. */
+  readonly reports: boolean;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const VITEST = 'node_modules/vitest/vitest.mjs';
+
+const CHECK: SuiteStep = {
+  title: 'check',
+  runtime: 'node',
+  args: ['tools/check.ts'],
+  reports: false,
+  env: {},
+};
+
+/** Without a process or a cluster beside it. */
+const PURE = ['tidy', 'packages', 'unit', 'models'];
+const ON_CLUSTERS = ['models-embedded', 'models-kube-apiserver-shortest', 'integration', 'e2e'];
+
+/** Files of suites that use what Deno has of its own: sockets, TLS, files, processes, signals. */
+const DIFFERENT_ON_DENO = [
+  'packages/',
+  'test/unit/cli',
+  'test/unit/effects',
+  'test/unit/observability',
+  'test/unit/session',
+  'test/unit/testbed',
+  'test/unit/web',
+];
+const CLUSTERS_ON_DENO = [
+  'test/integration/embedded-',
+  'test/integration/evictions.test.ts',
+  'test/integration/fleet.test.ts',
+  'test/integration/leadership.test.ts',
+  'test/integration/reflector',
+  'test/integration/server-side-apply.test.ts',
+  'test/integration/session.test.ts',
+];
+/** Processes are out of sight of imports: one story stands for them. */
+const SMOKE = 'test/e2e/smoke.test.ts';
+
+interface VitestRun {
+  readonly title: string;
+  readonly runtime: 'node' | 'deno';
+  readonly projects: readonly string[];
+  readonly more?: readonly string[];
+}
+
+const vitest = (
+  { title, runtime, projects, more = [] }: VitestRun,
+  env: SuiteStep['env'] = {},
+): SuiteStep => ({
+  title,
+  runtime,
+  args: [
+    ...(runtime === 'deno' ? ['run', '-A'] : []),
+    VITEST,
+    'run',
+    ...projects.map((project) => `--project=${project}`),
+    ...more,
+  ],
+  reports: true,
+  env,
+});
+
+const changedSteps = (since: string): readonly SuiteStep[] => [
+  CHECK,
+  vitest({
+    title: 'what imports a change',
+    runtime: 'node',
+    projects: [...PURE, 'integration'],
+    more: [`--changed=${since}`, '--passWithNoTests'],
+  }),
+  vitest({ title: 'processes', runtime: 'node', projects: ['e2e'], more: [SMOKE] }),
+];
+
+const everyStep = (env: SuiteStep['env']): readonly SuiteStep[] => [
+  CHECK,
+  vitest({ title: 'pure', runtime: 'node', projects: PURE }, env),
+  vitest({
+    title: 'on Deno',
+    runtime: 'deno',
+    projects: ['packages', 'unit'],
+    more: DIFFERENT_ON_DENO,
+  }, env),
+  vitest({ title: 'on clusters', runtime: 'node', projects: ON_CLUSTERS }, env),
+  vitest({
+    title: 'on clusters, on Deno',
+    runtime: 'deno',
+    projects: ['integration', 'e2e'],
+    more: [...CLUSTERS_ON_DENO, SMOKE],
+  }, env),
+];
+
+/** The steps of a run, in their order. */
+export const suiteSteps = ({ fast, full, changed }: SuiteChoice): readonly SuiteStep[] => {
+  if (changed !== undefined) return changedSteps(changed);
+  if (fast) return [CHECK, vitest({ title: 'pure', runtime: 'node', projects: PURE })];
+  if (!full) return everyStep({});
+  const env = { TIDEGATE_TEST_SCALE: 'release' };
+  return [
+    ...everyStep(env),
+    vitest({
+      title: 'everything on Deno',
+      runtime: 'deno',
+      projects: ['packages', 'unit', 'models', 'integration'],
+    }, env),
+  ];
+};

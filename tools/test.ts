@@ -1,0 +1,127 @@
+/**
+ * `npm test`: every check and suite that CI runs, on Node and on Deno.
+ *
+ * Promises: the first step that fails ends it with its exit code; the slowest files and the time of
+ * each step are printed in any case; a run beyond the budget fails.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { parseJson } from '../src/domain/json.ts';
+import { type FileTime, fileTimes, slowest } from './suites/file-times.ts';
+import { type SuiteChoice, type SuiteStep, suiteSteps } from './suites/suite-steps.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const HELP = `Usage: npm test -- [options]
+
+  --fast            types, lint, tidy, unit and models without clusters
+  --changed[=REF]   what imports a change since REF (default HEAD), and one end-to-end test
+  --full            at the scale of a release, and everything on Deno too
+  --repeat=N        N times, until something fails
+  --busy=N          beside N processes that never rest
+  --help            this text
+`;
+const SLOWEST = 10;
+/** Of `npm test` on two cores, busy ones included. */
+const BUDGET_MINUTES = 40;
+const MS_PER_MINUTE = 60_000;
+const MS_PER_SECOND = 1000;
+
+const run = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: ROOT, stdio: 'inherit', env });
+    child.on('error', reject);
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+
+/** Runs one step; gives its exit code and how long its files took. */
+const runStep = async (
+  { runtime, args, reports, env, title }: SuiteStep,
+): Promise<{ readonly code: number; readonly files: readonly FileTime[] }> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidegate-suite-'));
+  const report = join(folder, 'report.json');
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  process.stdout.write(`\n== ${title}\n`);
+  try {
+    const code = await run(
+      join(ROOT, 'node_modules/.bin', runtime),
+      [...args, ...(reports ? reporters : [])],
+      { ...process.env, ...env },
+    );
+    const files = reports && code === 0
+      ? fileTimes(parseJson(readFileSync(report, 'utf8')), ROOT)
+      : [];
+    return { code, files };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const seconds = (ms: number): string => `${(ms / MS_PER_SECOND).toFixed(0).padStart(5)} s`;
+
+/** Runs all steps once; gives the exit code. */
+const runSuites = async (choice: SuiteChoice): Promise<number> => {
+  const begin = performance.now();
+  const times: (readonly [title: string, ms: number])[] = [];
+  const files: FileTime[] = [];
+  let code = 0;
+  for (const step of suiteSteps(choice)) {
+    const stepBegin = performance.now();
+    const ended = await runStep(step);
+    times.push([step.title, performance.now() - stepBegin]);
+    files.push(...ended.files);
+    code = ended.code;
+    if (code !== 0) break;
+  }
+  const totalMs = performance.now() - begin;
+  const lines = [
+    '',
+    'The slowest files:',
+    ...slowest(files, SLOWEST).map(({ file, ms }) => `${seconds(ms)}  ${file}`),
+    'Steps:',
+    ...times.map(([title, ms]) => `${seconds(ms)}  ${title}`),
+    `${seconds(totalMs)}  in all`,
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+  if (code === 0 && !choice.full && totalMs > BUDGET_MINUTES * MS_PER_MINUTE) {
+    process.stderr.write(
+      `The suites took more than ${BUDGET_MINUTES} minutes: make the slowest files faster\n`,
+    );
+    return 1;
+  }
+  return code;
+};
+
+const { values } = parseArgs({
+  // A flag without a value is given one: `--changed` is `--changed=HEAD`.
+  args: process.argv.slice(2).map((flag) => flag === '--changed' ? '--changed=HEAD' : flag),
+  options: {
+    fast: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    changed: { type: 'string' },
+    repeat: { type: 'string', default: '1' },
+    busy: { type: 'string', default: '0' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const { fast, full, changed, repeat, busy, help } = values;
+if (help) {
+  process.stdout.write(HELP);
+} else {
+  const load = Array.from(
+    { length: Number(busy) },
+    () => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  try {
+    for (let round = 1; round <= Number(repeat) && process.exitCode === undefined; round += 1) {
+      if (Number(repeat) > 1) process.stdout.write(`\n=== round ${round} of ${repeat}\n`);
+      const code = await runSuites({ fast, full, changed });
+      if (code !== 0) process.exitCode = code;
+    }
+  } finally {
+    for (const child of load) child.kill('SIGKILL');
+  }
+}
