@@ -111,7 +111,7 @@ describe('the plan of a drain', () => {
     expect(unknown).toContain('finalizers, pods and budgets are added');
     expect(unknown).toContain('exhausted budget allows evictions');
     expect(unknown).toContain('free slots of ns/db (1 now)');
-    expect(unknown).toContain('come back to this node, where they then stay: ns/stubborn');
+    expect(unknown).toContain('are rescheduled here and then stay: ns/stubborn');
   });
 
   test('a node without leaving pods has no unknowns', () => {
