@@ -10,15 +10,14 @@ import {
   projectVolumeAttachment,
   type VolumeAttachment,
 } from '../../domain/drain/volume-attachment.ts';
-import type { Intern } from '../../domain/text-pool.ts';
-import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
+import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { Evictions } from '../../effects/evictions.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import type { InformerOptions } from '../informers/informer.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import { UPCOMING_NODES } from '../upcoming-nodes/upcoming-nodes-role.ts';
 import { type DrainPolicy, startDrainRole } from './drain-role.ts';
 
 /** What the role is made with. */
@@ -26,8 +25,7 @@ export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'news' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
-  readonly intern: Intern;
+  readonly upcomingNodes: InformerOptions<UpcomingNodeProjection>;
 }
 
 /** The volumes that are attached to a node, as far as is known. */
@@ -35,7 +33,10 @@ const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): reado
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
 /** What the role reads. */
-const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: Intern) => ({
+const drainInformers = (
+  { informers }: Pick<RoleContext, 'informers'>,
+  upcomingNodes: InformerOptions<UpcomingNodeProjection>,
+) => ({
   nodes: informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode }),
   pods: informers.collection({
     id: 'pods',
@@ -48,19 +49,16 @@ const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: I
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   }),
-  upcomingNodes: informers.collection({
-    ...UPCOMING_NODES,
-    project: (raw) => projectUpcomingNode(raw, intern),
-  }),
+  upcomingNodes: informers.collection(upcomingNodes),
 });
 
 /** The role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | Evictions>,
-  { policy, session, machines, intern }: NodeDrainsRoleOptions,
+  { policy, session, machines, upcomingNodes }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {
-  const read = drainInformers(context, intern);
+  const read = drainInformers(context, upcomingNodes);
   // Named in an Event and decides nothing (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
