@@ -5,7 +5,7 @@
  * profile is kept; of frames that come together the last of each profile counts; the number of
  * profiles is bounded, and one beyond it is left out, counted and logged.
  */
-import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { filter, map, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import {
@@ -19,7 +19,7 @@ import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
 import type { AvailableCapacities } from '../../effects/available-capacities.ts';
 import type { availableCapacity } from '../../machines/available-capacity.ts';
-import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
+import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { WRITES_STOPPED } from '../actor-logic.ts';
 import type { ActorKind } from '../actor-kind.ts';
@@ -90,7 +90,8 @@ class Profiles implements AvailableCapacityRegistry {
       map(({ capacity }) => capacity),
       coalescePerKey({
         keyOf: ({ supersedesKey }) => supersedesKey,
-        release: () => merge(from(Promise.resolve()), this.#flush),
+        release: microtaskEnd,
+        flush: this.#flush,
         keysMax: PROFILES_MAX,
       }),
     );
