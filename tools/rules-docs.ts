@@ -57,8 +57,8 @@ const missing = CHAPTERS.flatMap(({ rules }) => rules).flatMap(({ id, shownBy })
     .map((wanted) => `Rule ${id}: there is no test "${wanted}…"`)
 );
 
-const lineOf = ({ id, says }: Rule): string =>
-  `- [${id}](reference/rule-tests.md#${id.toLowerCase()}): ${says}`;
+const lineOf = ({ id, text }: Rule): string =>
+  `- [${id}](reference/rule-tests.md#${id.toLowerCase()}): ${text}`;
 
 const rulesPage = [
   '# The rules',

@@ -1,8 +1,9 @@
 /** What every actor of a process shares: time, runtime, telemetry, the inspection tap and seeds. */
 import type { ManagedRuntime } from 'effect';
-import type { SchedulerLike } from 'rxjs';
+import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import {
   type Actor,
+  type ActorOptions,
   type AnyActorLogic,
   createActor,
   type InputFrom,
@@ -11,7 +12,6 @@ import {
 import type { Telemetry } from '../api/telemetry.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import type { Time } from '../domain/time.ts';
-import { statechartClock, streamScheduler } from './clocks.ts';
 
 /** The surroundings of the actors of one process. `Services` are the Effect services they use. */
 export interface ActorEnvironment<Services> {
@@ -62,3 +62,46 @@ export const makeActorEnvironment = <Services>(
       }) as Actor<Logic>,
   };
 };
+
+/** What XState asks of a clock. */
+type StatechartClock = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
+
+/** The clock that `createActor(machine, { clock })` takes. */
+export const statechartClock = (time: Time): StatechartClock => ({
+  setTimeout: (run: () => void, delayMs: number) => time.schedule(delayMs, run),
+  clearTimeout: (cancel: unknown) => {
+    if (typeof cancel === 'function') cancel();
+  },
+});
+
+class TimedAction<T> extends Subscription implements SchedulerAction<T> {
+  readonly #time: Time;
+  readonly #work: (this: SchedulerAction<T>, state?: T) => void;
+  #cancel: () => void = () => {};
+
+  constructor(time: Time, work: (this: SchedulerAction<T>, state?: T) => void) {
+    super(() => this.#cancel());
+    this.#time = time;
+    this.#work = work;
+  }
+
+  schedule(state?: T, delayMs = 0): Subscription {
+    this.#cancel();
+    this.#cancel = this.#time.schedule(delayMs, () => {
+      if (!this.closed) this.#work.call(this, state);
+    });
+    return this;
+  }
+}
+
+/** The scheduler that RxJS operators take as their last argument. */
+export const streamScheduler = (time: Time): SchedulerLike => ({
+  now: () => time.monotonic(),
+  schedule: <T>(
+    work: (this: SchedulerAction<T>, state: T) => void,
+    delayMs?: number,
+    state?: T,
+  ): Subscription =>
+    new TimedAction<T>(time, work as (this: SchedulerAction<T>, state?: T) => void)
+      .schedule(state, delayMs ?? 0),
+});

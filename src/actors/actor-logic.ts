@@ -14,6 +14,7 @@ import {
   type ObservableActorLogic,
   type PromiseActorLogic,
 } from 'xstate';
+import { defectText, type Telemetry } from '../api/telemetry.ts';
 
 /** An act on the environment as an invoked actor; its output is the outcome. */
 export const fromEffect = <Output, Input, Services>(
@@ -34,3 +35,29 @@ export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process stops writing'
 export type WriteInFlight = <Outcome, Services = never>(
   write: Effect.Effect<Outcome, never, Services>,
 ) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;
+
+/** Runs `run` when the current transitions are complete. */
+export type Defer = (run: () => void) => void;
+
+/** A queue of its own. */
+export const deferredSends = (telemetry: Telemetry): Defer => {
+  let waiting: (() => void)[] = [];
+  const drain = (): void => {
+    // The loop also visits sends that are added while it runs.
+    for (const run of waiting) {
+      try {
+        run();
+      } catch (cause) {
+        telemetry.count('tidegate_stream_defects_total', 1);
+        telemetry.log('error', 'Deferred send dropped: handler threw', {
+          problem: defectText(cause),
+        });
+      }
+    }
+    waiting = [];
+  };
+  return (run) => {
+    waiting.push(run);
+    if (waiting.length === 1) queueMicrotask(drain);
+  };
+};

@@ -6,7 +6,7 @@
  */
 import { defer, Subject } from 'rxjs';
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
-import { seriesBook } from '../domain/event-series.ts';
+import { eventSeriesIndex } from '../domain/event-series.ts';
 import { Events, type EventWriting } from '../effects/events.ts';
 import { Effect } from 'effect';
 import { latestPerKey } from '../streams/latest-per-key.ts';
@@ -35,7 +35,7 @@ export const startEventRecorder = (
   { instance }: { readonly instance: string },
 ): EventRecorder => {
   const { telemetry, runtime, time } = environment;
-  const book = seriesBook();
+  const seriesIndex = eventSeriesIndex();
   const writings = new Subject<EventWriting>();
   /** Series that wait or are being written. */
   const waiting = new Map<number, number>();
@@ -75,7 +75,7 @@ export const startEventRecorder = (
 
   const record: RecordEvent = (note) => {
     if (stopped) return;
-    const verdict = book.note(
+    const verdict = seriesIndex.note(
       `${objectOf(note)} ${note.reason} ${note.note}`,
       objectOf(note),
       time.now(),

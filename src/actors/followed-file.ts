@@ -5,7 +5,7 @@
  * one and is reported once.
  */
 import { exhaustMap, type Observable, ReplaySubject, skip, startWith, timer } from 'rxjs';
-import type { Judged, TextChange, TextReading } from '../domain/text-file.ts';
+import type { Parsed, TextChange, TextReading } from '../domain/text-file.ts';
 import { readTextFile } from '../effects/template-file.ts';
 import { textChanges } from '../streams/text-changes.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
@@ -21,7 +21,7 @@ export interface FollowedFileOptions<Value> {
   /** Undefined: `absent` is in use. */
   readonly file: string | undefined;
   readonly absent: Value;
-  readonly judge: (text: string) => Judged<Value>;
+  readonly parse: (text: string) => Parsed<Value>;
   /** After the start: the file says something else. */
   readonly onChange: (change: TextChange<Value>) => void;
 }
@@ -38,7 +38,7 @@ export interface FollowedFile<Value> {
 /** The text of a file; nothing is read before `start`. */
 export const followedFile = <Value>(
   { runtime, scheduler }: ActorEnvironment<never>,
-  { name, file, absent, judge, onChange }: FollowedFileOptions<Value>,
+  { name, file, absent, parse, onChange }: FollowedFileOptions<Value>,
 ): FollowedFile<Value> => {
   const values = new ReplaySubject<Value>(1);
   let isStopped = false;
@@ -48,7 +48,7 @@ export const followedFile = <Value>(
     const changes = timer(POLL_MS, POLL_MS, scheduler).pipe(
       exhaustMap(() => runtime.runPromise(readTextFile(path))),
       startWith(first),
-      textChanges(judge),
+      textChanges(parse),
       skip(1),
     ).subscribe((change) => {
       if (change._tag === 'Accepted') values.next(change.value);
@@ -62,13 +62,13 @@ export const followedFile = <Value>(
       return STARTED;
     }
     const first = await runtime.runPromise(readTextFile(file));
-    const judged = first._tag === 'Text'
-      ? judge(first.text)
+    const parsed = first._tag === 'Text'
+      ? parse(first.text)
       : { _tag: 'Bad' as const, problem: first.problem };
-    if (judged._tag === 'Bad') {
-      return { _tag: 'Refused', problem: `Cannot use the ${name} "${file}": ${judged.problem}` };
+    if (parsed._tag === 'Bad') {
+      return { _tag: 'Refused', problem: `Cannot use the ${name} "${file}": ${parsed.problem}` };
     }
-    values.next(judged.value);
+    values.next(parsed.value);
     follow(file, first);
     return STARTED;
   };

@@ -11,6 +11,7 @@ import { distinctUntilChanged, skipWhile } from 'rxjs';
 import { type Actor, toPromise } from 'xstate';
 import type { Events } from '../effects/events.ts';
 import type { KubeApi } from '../effects/kube-api.ts';
+import { serverVersion } from '../effects/server-version.ts';
 import { WriteGate } from '../effects/write-gate.ts';
 import { operator, type OperatorEnding, type PreflightResult } from '../machines/operator.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
@@ -18,7 +19,6 @@ import { fromEffect } from './actor-logic.ts';
 import { type EventRecorder, startEventRecorder } from './event-recorder.ts';
 import { type SharedInformers, sharedInformers } from './informers/shared-informers.ts';
 import { type Leadership, type LeadershipOptions, startLeadership } from './leadership.ts';
-import { preflight } from './preflight.ts';
 import type { Role, RoleContext, RoleStart } from './role.ts';
 
 /** Something that readiness waits for. */
@@ -184,3 +184,14 @@ export const startOperator = (
   environment: OperatorEnvironment,
   options: OperatorOptions,
 ): Operator => new RunningOperator(environment, options);
+
+/** Asks it who it is. Never fails. */
+export const preflight = serverVersion.pipe(
+  Effect.match({
+    onSuccess: (seen): PreflightResult => {
+      if (seen._tag === 'Supported') return { _tag: 'Supported', version: seen.version };
+      return { _tag: seen._tag === 'TooOld' ? 'Unsupported' : 'Unreachable', why: seen.why };
+    },
+    onFailure: ({ why }): PreflightResult => ({ _tag: 'Unreachable', why }),
+  }),
+);

@@ -19,9 +19,9 @@ import {
   fleetSessionRole,
   type FleetSessionRoleOptions,
 } from './fleet-session/fleet-session-role.ts';
-import type { DrainPolicy } from './node-drains/drain-role.ts';
+import type { DrainPolicy } from './node-drains/node-drains-role.ts';
 import { nodeDrainsRole } from './node-drains/node-drains-role.ts';
-import type { ClusterServices } from './operator-services.ts';
+import type { ClusterServices } from '../effects/operator-services.ts';
 import type { Role, RoleContext } from './role.ts';
 import { upcomingNodeCollection, upcomingNodesRole } from './upcoming-nodes/upcoming-nodes-role.ts';
 
@@ -67,7 +67,7 @@ const fleetRoles = (
     policy,
     session,
     machines: upcomingNodes.machines,
-    upcomingNodes: collection,
+    upcomingNodeCollection: collection,
   }, context);
   return { fleetSession, upcomingNodes, demand, nodeDrains };
 };

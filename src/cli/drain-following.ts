@@ -5,8 +5,8 @@
  * stderr, and its end another.
  */
 import { Layer, ManagedRuntime } from 'effect';
-import { clockLayer } from '../actors/clocks.ts';
-import { startDrainWatch } from '../actors/node-drains/drain-watch.ts';
+import { clockLayer } from '../effects/effect-clock.ts';
+import { startDrainWatch } from './drain-watch.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { DrainReading } from '../effects/drain-reads.ts';

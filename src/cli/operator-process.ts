@@ -4,10 +4,10 @@
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
-import { operatorServices } from '../actors/operator-services.ts';
+import { operatorServices } from '../effects/operator-services.ts';
 import { makeRoles, type RolesOptions } from '../actors/roles.ts';
 import type { LeadershipOptions } from '../actors/leadership.ts';
-import { logStreamDefects } from '../actors/fleet-session/stream-defects.ts';
+import { logStreamDefects } from '../streams/stream-defects.ts';
 import { makeActorEnvironment } from '../actors/actor-environment.ts';
 import type { Telemetry } from '../api/telemetry.ts';
 import { type Intern, textPool } from '../domain/text-pool.ts';

@@ -10,8 +10,8 @@ export interface KeyPair {
 
 /** What the files said when they were last read. */
 export type CredentialsReading =
-  | { readonly _tag: 'Fit'; readonly pair: KeyPair }
-  | { readonly _tag: 'Unfit'; readonly problem: string };
+  | { readonly _tag: 'Usable'; readonly pair: KeyPair }
+  | { readonly _tag: 'Unusable'; readonly problem: string };
 
 /** What is new about the key pair. */
 export type CredentialsChange =

@@ -36,8 +36,8 @@ export type SeriesVerdict =
   | { readonly _tag: 'Counted' }
   | { readonly _tag: 'TooMany' };
 
-/** A memory of series. */
-export interface SeriesBook {
+/** Series that are remembered. */
+export interface EventSeriesIndex {
   /** `key` tells notes apart, `object` what they are about; `nowMs` is the wall clock. */
   readonly note: (key: string, object: string, nowMs: number) => SeriesVerdict;
   readonly size: () => number;
@@ -57,8 +57,8 @@ const remember = <Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (oldest !== undefined) map.delete(oldest);
 };
 
-/** An empty memory. */
-export const seriesBook = (): SeriesBook => {
+/** An empty index. */
+export const eventSeriesIndex = (): EventSeriesIndex => {
   const known = new Map<string, Series>();
   const windows = new Map<string, Window>();
   let begun = 0;

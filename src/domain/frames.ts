@@ -62,7 +62,7 @@ export type ShardFrame =
   | { readonly _tag: 'Acknowledged'; readonly echo: string; readonly shardEpoch: string }
   | { readonly _tag: 'BootstrapPulled'; readonly pull: BootstrapPull }
   /** A pull that asks for what this version does not know; answered with the problem. */
-  | { readonly _tag: 'BootstrapMisread'; readonly requestId: string; readonly problem: string }
+  | { readonly _tag: 'BootstrapMalformed'; readonly requestId: string; readonly problem: string }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
@@ -83,7 +83,7 @@ export type SessionNews =
   | { readonly _tag: 'StreamOpened'; readonly stream: number }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   /** A frame about this machine could not be read: it is bound to us, in a state nobody knows. */
-  | { readonly _tag: 'MachineMisread'; readonly machineId: MachineId }
+  | { readonly _tag: 'MachineMalformed'; readonly machineId: MachineId }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   /** The stream's first `rollup` ack: what was not replayed by now is not bound to us. */

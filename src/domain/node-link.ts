@@ -24,13 +24,13 @@ const isHeld = (facts: Pick<CordonFacts, 'cordons' | 'unschedulable'>): boolean 
   const reading = cordonOf(facts, 'reclaim');
   if (reading === undefined) return false;
   if (reading._tag === 'Foreign') return true;
-  const { ended } = reading.mark;
+  const { ended } = reading.annotation;
   return ended === null ? facts.unschedulable : ended !== 'Cancelled';
 };
 
 const endOf = (facts: Pick<CordonFacts, 'cordons'>): CordonEnd | null => {
   const reading = cordonOf(facts, 'reclaim');
-  return reading?._tag === 'Mark' ? reading.mark.ended : null;
+  return reading?._tag === 'Recognized' ? reading.annotation.ended : null;
 };
 
 /** The Node as a link. */

@@ -17,7 +17,8 @@ const collect = (value: unknown, above: string, paths: string[]): void => {
 
 /**
  * The innermost states that a snapshot's value says, by their paths in the chart:
- * `{ clock: 'ample', work: { underway: 'holding' } }` → `clock.ample`, `work.underway.holding`.
+ * `{ clock: 'lastQuarter', work: { underway: 'holding' } }` → `clock.lastQuarter`,
+ * `work.underway.holding`.
  */
 export const statePaths = (value: unknown): readonly string[] => {
   const paths: string[] = [];

@@ -12,6 +12,6 @@ export type TextChange<Value> =
   | { readonly _tag: 'Kept'; readonly problem: string };
 
 /** What a text is good for, or why it is not. */
-export type Judged<Value> =
+export type Parsed<Value> =
   | { readonly _tag: 'Good'; readonly value: Value }
   | { readonly _tag: 'Bad'; readonly problem: string };

@@ -1,6 +1,6 @@
 /**
  * The one notion of time. XState's clock, RxJS's scheduler and Effect's `Clock` are all built from
- * a `Time` (`src/actors/clocks.ts`), so a test that holds a simulated one holds every timer.
+ * a `Time` (`src/effects/effect-clock.ts`), so a test that holds a simulated one holds every timer.
  */
 
 /** A source of time. Real in `src/effects/real-time.ts`, simulated in tests. */

@@ -99,7 +99,7 @@ export const reportOf = (
   nowMs: number,
 ): MachineReport => {
   const before = previous?.standing ?? undefined;
-  const reborn = previous === undefined || (before !== undefined && endsObject(before));
+  const isNew = previous === undefined || (before !== undefined && endsObject(before));
   return {
     standing: follow(before, frame.state) ?? null,
     state: frame.state,
@@ -108,7 +108,7 @@ export const reportOf = (
     lastError: frame.state === 'Failed' ? cutText(frame.lastError, LAST_ERROR_CHARS_MAX) : '',
     nodeName: frame.nodeName,
     servesAgain: frame.state === 'Configured' && previous?.servesAgain === true,
-    since: reborn ? rfc3339Seconds(nowMs) : previous.since,
+    since: isNew ? rfc3339Seconds(nowMs) : previous.since,
   };
 };
 
@@ -222,9 +222,9 @@ export const newUpcomingNode = (machineId: string, name: string, spec: SpecText)
 });
 
 const pendingAtEnd = (standing: 'Gone' | 'Drained', facts: UpcomingNodeFacts): ObjectWrite => {
-  const isFarewell = standing === 'Drained' && facts.current?.phase !== 'Drained' &&
+  const isLastStatus = standing === 'Drained' && facts.current?.phase !== 'Drained' &&
     !endsUndrained(phaseFacts(facts));
-  return isFarewell ? 'status_update' : 'delete';
+  return isLastStatus ? 'status_update' : 'delete';
 };
 
 /** The write that is pending; `undefined` when the object shows what shard and drain reported. */

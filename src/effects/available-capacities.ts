@@ -37,7 +37,7 @@ export class AvailableCapacities extends Context.Service<AvailableCapacities, {
   readonly remove: Act;
 }>()('tidegate/AvailableCapacities') {}
 
-const NOTHING_TO_SAY: CountedOutcome<AvailableCapacityProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<AvailableCapacityProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -70,7 +70,7 @@ export const availableCapacitiesLayer = (
           const body = capacityPatch(facts);
           return counted(
             'spec_update',
-            body === undefined ? Effect.succeed(NOTHING_TO_SAY) : patch(name, body),
+            body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : patch(name, body),
           );
         },
         remove: ({ name, facts }) => counted('delete', remove(name, facts.current?.uid ?? '')),

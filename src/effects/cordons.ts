@@ -33,7 +33,7 @@ export class Cordons extends Context.Service<Cordons, {
   readonly patch: (write: NodeWrite) => Effect.Effect<NodeWriteOutcome>;
 }>()('tidegate/Cordons') {}
 
-const judge = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
+const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
   const why = `${status} ${textAt(body, 'message') ?? ''}`.trim();
   if (status >= 200 && status < 300) {
     const node = projectDrainedNode(body);
@@ -62,7 +62,7 @@ export const cordonsLayer = (telemetry: Telemetry): Layer.Layer<Cordons, never, 
             timeoutMs: PATCH_TIMEOUT_MS,
           }).pipe(
             Effect.match({
-              onSuccess: judge,
+              onSuccess: outcomeOf,
               onFailure: ({ why }): NodeWriteOutcome => ({ _tag: 'Fault', why }),
             }),
             Effect.tap(({ _tag }) =>

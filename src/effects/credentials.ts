@@ -1,8 +1,8 @@
 /**
- * Reads the key pair of the session and says whether it is fit to dial with.
+ * Reads the key pair of the session and whether it can be used to dial.
  *
  * Promises: never fails; every problem is one sentence that names the file or the field. The pair
- * is fit when key and certificate belong together, the certificate is valid now, and it carries
+ * is usable when key and certificate belong together, the certificate is valid now, and it carries
  * exactly one `bigfleet://cluster/…` URI, which is ours (WIRE-08): the shard would refuse anything
  * else, so it is not even dialled.
  */
@@ -62,7 +62,7 @@ const validityProblem = (certificate: X509Certificate, nowMs: number): string | 
     : undefined;
 };
 
-/** Why `pair` is not fit to dial with at `nowMs`, or `undefined`. */
+/** Why `pair` cannot be used to dial at `nowMs`, or `undefined`. */
 export const keyPairProblem = (
   pair: Pick<KeyPair, 'certificate' | 'key' | 'authority'>,
   cluster: ClusterId,
@@ -81,7 +81,7 @@ export const keyPairProblem = (
   return validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
 };
 
-const unfit = (problem: string): CredentialsReading => ({ _tag: 'Unfit', problem });
+const unusable = (problem: string): CredentialsReading => ({ _tag: 'Unusable', problem });
 
 const readText = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -102,16 +102,16 @@ export const readCredentials = (
     const nowMs = yield* Clock.currentTimeMillis;
     const problem = keyPairProblem({ certificate, key, authority }, cluster, nowMs);
     if (problem !== undefined) {
-      return unfit(`Cannot use the key pair "${files.certificate}": ${problem}`);
+      return unusable(`Cannot use the key pair "${files.certificate}": ${problem}`);
     }
     const fingerprint = createHash('sha256')
       .update(JSON.stringify([certificate, key, authority])).digest('hex');
-    const fit: CredentialsReading = {
-      _tag: 'Fit',
+    const usable: CredentialsReading = {
+      _tag: 'Usable',
       pair: { certificate, key, authority, fingerprint },
     };
-    return fit;
-  }).pipe(Effect.catch((problem) => Effect.succeed(unfit(problem))));
+    return usable;
+  }).pipe(Effect.catch((problem) => Effect.succeed(unusable(problem))));
 
 /** The key files of the session. */
 export class Credentials extends Context.Service<Credentials, {

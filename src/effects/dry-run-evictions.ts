@@ -19,8 +19,8 @@ const AT_ONCE = 8;
 /** Longer than an admission webhook may take. */
 const TIMEOUT_MS = 35_000;
 
-/** Answers that the real eviction would get as well. */
-const TELLING: ReadonlySet<EvictionOutcome['_tag']> = new Set([
+/** Answers that are conclusive: the real eviction would get them as well. */
+const CONCLUSIVE: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'PolicyRefused',
   'TwoBudgets',
   'BudgetBroken',
@@ -62,6 +62,6 @@ export const dryRunEvictions = (
         return { _tag: 'Forbidden', why: outcome.why } as const;
       }
     }
-    const answers = new Map(answered.filter(([, outcome]) => TELLING.has(outcome._tag)));
+    const answers = new Map(answered.filter(([, outcome]) => CONCLUSIVE.has(outcome._tag)));
     return { _tag: 'Asked', answers } as const;
   });

@@ -48,12 +48,12 @@ const OPERATORS: readonly (RequirementOperator | undefined)[] = [
 const CONFIDENCES: readonly Confidence[] = ['None', 'None', 'Low', 'Medium', 'High'];
 
 /** Why a frame says nothing usable; caught where the frame is read. */
-class Misread extends Error {}
+class MalformedFrame extends Error {}
 
 const requirementOf = ({ key, operator, values }: NodeSelectorRequirement): Requirement => {
   const name = OPERATORS[operator];
   if (name === undefined) {
-    throw new Misread(`requirement ${quoted(key)} has the unknown operator ${operator}`);
+    throw new MalformedFrame(`requirement ${quoted(key)} has the unknown operator ${operator}`);
   }
   return { key, operator: name, values };
 };
@@ -65,14 +65,14 @@ const taintOf = ({ key, value, effect }: { key: string; value: string; effect: s
 
 const assertSmall = (bytes: number): void => {
   if (bytes > OBSERVATION_BYTES_MAX) {
-    throw new Misread(`it has ${bytes} bytes where ${OBSERVATION_BYTES_MAX} are allowed`);
+    throw new MalformedFrame(`it has ${bytes} bytes where ${OBSERVATION_BYTES_MAX} are allowed`);
   }
 };
 
 const machineOf = (update: NodeStateUpdate, bytes: number): MachineObservation => {
-  if (update.machineId === '') throw new Misread('the machine id is empty');
+  if (update.machineId === '') throw new MalformedFrame('the machine id is empty');
   const state = MACHINE_STATES[update.state];
-  if (state === undefined) throw new Misread(`the machine state ${update.state} is unknown`);
+  if (state === undefined) throw new MalformedFrame(`the machine state ${update.state} is unknown`);
   assertSmall(bytes);
   return {
     machineId: machineId(update.machineId),
@@ -87,14 +87,16 @@ const machineOf = (update: NodeStateUpdate, bytes: number): MachineObservation =
 };
 
 const capacityOf = (update: AvailableCapacityUpdate, bytes: number): CapacityObservation => {
-  if (update.supersedesKey === '') throw new Misread('the supersedes key is empty');
+  if (update.supersedesKey === '') throw new MalformedFrame('the supersedes key is empty');
   const confidence = CONFIDENCES[update.confidence];
-  if (confidence === undefined) throw new Misread(`confidence ${update.confidence} is unknown`);
+  if (confidence === undefined) {
+    throw new MalformedFrame(`confidence ${update.confidence} is unknown`);
+  }
   if (update.availableCount < 0) {
-    throw new Misread(`the count ${update.availableCount} is negative`);
+    throw new MalformedFrame(`the count ${update.availableCount} is negative`);
   }
   if (!Number.isFinite(update.costPerHour) || update.costPerHour < 0) {
-    throw new Misread(`the cost ${update.costPerHour} is not a valid dollar amount`);
+    throw new MalformedFrame(`the cost ${update.costPerHour} is not a valid dollar amount`);
   }
   assertSmall(bytes);
   return {
@@ -109,18 +111,18 @@ const capacityOf = (update: AvailableCapacityUpdate, bytes: number): CapacityObs
 
 const bootstrapFrame = (request: BootstrapRequest): ShardFrame => {
   const { requestId, clusterId } = request;
-  if (requestId === '') throw new Misread('the request id is empty');
+  if (requestId === '') throw new MalformedFrame('the request id is empty');
   try {
     const requirements = request.requirements.map(requirementOf);
     return { _tag: 'BootstrapPulled', pull: { requestId, clusterId, requirements } };
   } catch (problem) {
-    if (!(problem instanceof Misread)) throw problem;
-    return { _tag: 'BootstrapMisread', requestId, problem: problem.message };
+    if (!(problem instanceof MalformedFrame)) throw problem;
+    return { _tag: 'BootstrapMalformed', requestId, problem: problem.message };
   }
 };
 
 const reclaimFrame = (instruction: ReclaimInstruction): ShardFrame => {
-  if (instruction.instructionId === '') throw new Misread('the instruction id is empty');
+  if (instruction.instructionId === '') throw new MalformedFrame('the instruction id is empty');
   const seconds = Number(instruction.gracePeriodSeconds);
   return {
     _tag: 'ReclaimOrdered',
@@ -150,7 +152,7 @@ const frameOf = ({ payload }: ShardMessage, bytes: number): ShardFrame => {
     case 'availableCapacity':
       return { _tag: 'CapacityObserved', capacity: capacityOf(payload.value, bytes) };
     case undefined:
-      throw new Misread('it has no payload that this version knows');
+      throw new MalformedFrame('it has no payload that this version knows');
   }
 };
 
@@ -208,7 +210,7 @@ export const readShardFrame = (bytes: Uint8Array): ShardFrame => {
   try {
     return frameOf(message, bytes.length);
   } catch (problem) {
-    if (!(problem instanceof Misread)) throw problem;
+    if (!(problem instanceof MalformedFrame)) throw problem;
     return unusable(message, problem.message);
   }
 };

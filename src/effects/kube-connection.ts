@@ -22,7 +22,11 @@ import {
   WatchRefused,
 } from './kube-api.ts';
 import { type KubeconfigSource, type KubeconfigUnusable, sentenceOf } from './kubeconfig.ts';
-import { type Door, type Doorkeeper, makeDoorkeeper } from './kube-doors.ts';
+import {
+  type KubernetesClient,
+  type KubernetesClientPool,
+  makeKubernetesClientPool,
+} from './kubernetes-client-pool.ts';
 import { watchLines } from './watch-lines.ts';
 
 /** How to connect. */
@@ -58,49 +62,54 @@ const answerOf = ({ status, retryAfter, text }: RawAnswer): KubeAnswer => {
 };
 
 /** Headers and counters that every request of one connection shares. */
-interface Manners {
-  readonly headers: (door: Door, extra?: Record<string, string>) => Record<string, string>;
-  readonly count: (door: Door, method: Method, code: string) => void;
+interface RequestDefaults {
+  readonly headers: (
+    client: KubernetesClient,
+    extra?: Record<string, string>,
+  ) => Record<string, string>;
+  readonly count: (client: KubernetesClient, method: Method, code: string) => void;
 }
 
-const makeManners = ({ version, telemetry }: KubeConnectionOptions): Manners => ({
-  headers: (door, extra) => ({
+const makeRequestDefaults = ({ version, telemetry }: KubeConnectionOptions): RequestDefaults => ({
+  headers: (client, extra) => ({
     'user-agent': `tidegate/${version}`,
     accept: 'application/json',
-    ...door.credentials.headers,
+    ...client.credentials.headers,
     ...extra,
   }),
-  count: (door, method, code) =>
+  count: (client, method, code) =>
     telemetry.count('rest_client_requests_total', 1, {
       code,
       method,
-      host: door.credentials.server.host,
+      host: client.credentials.server.host,
     }),
 });
 
-const makeCall = (keeper: Doorkeeper, manners: Manners) => {
-  const once = (door: Door, call: KubeCall): Effect.Effect<RawAnswer, KubeFault> => {
+const makeCall = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
+  const once = (client: KubernetesClient, call: KubeCall): Effect.Effect<RawAnswer, KubeFault> => {
     const type = call.contentType ?? 'application/json';
-    return exchange(door.dispatcher, {
+    return exchange(client.dispatcher, {
       method: call.method,
-      origin: door.credentials.server.origin,
-      path: urlPath(door.credentials.server, call.path, call.query),
-      headers: manners.headers(door, call.body === undefined ? {} : { 'content-type': type }),
+      origin: client.credentials.server.origin,
+      path: urlPath(client.credentials.server, call.path, call.query),
+      headers: defaults.headers(client, call.body === undefined ? {} : { 'content-type': type }),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       timeoutMs: call.timeoutMs ?? CALL_TIMEOUT_MS,
       ...(call.mayLeave === undefined ? {} : { mayLeave: call.mayLeave }),
     }).pipe(
-      Effect.tap(({ status }) => Effect.sync(() => manners.count(door, call.method, `${status}`))),
-      Effect.tapError(() => Effect.sync(() => manners.count(door, call.method, '<error>'))),
+      Effect.tap(({ status }) =>
+        Effect.sync(() => defaults.count(client, call.method, `${status}`))
+      ),
+      Effect.tapError(() => Effect.sync(() => defaults.count(client, call.method, '<error>'))),
     );
   };
   return (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
     Effect.gen(function* () {
-      const door = yield* keeper.fresh;
-      const answer = yield* once(door, call);
+      const client = yield* pool.fresh;
+      const answer = yield* once(client, call);
       if (answer.status !== 401) return answerOf(answer);
-      const renewed = yield* keeper.renewed(door);
-      return answerOf(renewed === door ? answer : yield* once(renewed, call));
+      const renewed = yield* pool.renewed(client);
+      return answerOf(renewed === client ? answer : yield* once(renewed, call));
     });
 };
 
@@ -133,15 +142,19 @@ const refusalOf = ({ status, body }: OpenedWatch): Effect.Effect<never, WatchRef
     }),
   );
 
-const makeWatch = (keeper: Doorkeeper, manners: Manners) => {
-  const open = (door: Door, call: Pick<KubeCall, 'path' | 'query'>, signal: AbortSignal) =>
+const makeWatch = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
+  const open = (
+    client: KubernetesClient,
+    call: Pick<KubeCall, 'path' | 'query'>,
+    signal: AbortSignal,
+  ) =>
     Effect.tryPromise({
       try: async (): Promise<OpenedWatch> => {
-        const { statusCode, body } = await door.dispatcher.request({
-          origin: door.credentials.server.origin,
-          path: urlPath(door.credentials.server, call.path, call.query),
+        const { statusCode, body } = await client.dispatcher.request({
+          origin: client.credentials.server.origin,
+          path: urlPath(client.credentials.server, call.path, call.query),
           method: 'GET',
-          headers: manners.headers(door),
+          headers: defaults.headers(client),
           signal,
         });
         body.on('error', () => {});
@@ -149,18 +162,18 @@ const makeWatch = (keeper: Doorkeeper, manners: Manners) => {
       },
       catch: (cause) => new AnswerLost({ why: sentenceOf(cause), cause }),
     }).pipe(
-      Effect.tap(({ status }) => Effect.sync(() => manners.count(door, 'GET', `${status}`))),
-      Effect.tapError(() => Effect.sync(() => manners.count(door, 'GET', '<error>'))),
+      Effect.tap(({ status }) => Effect.sync(() => defaults.count(client, 'GET', `${status}`))),
+      Effect.tapError(() => Effect.sync(() => defaults.count(client, 'GET', '<error>'))),
     );
   return (call: Pick<KubeCall, 'path' | 'query'>) =>
     Effect.gen(function* () {
       const abort = new AbortController();
       yield* Effect.addFinalizer(() => Effect.sync(() => abort.abort()));
-      const door = yield* keeper.fresh;
-      let opened = yield* open(door, call, abort.signal);
+      const client = yield* pool.fresh;
+      let opened = yield* open(client, call, abort.signal);
       if (opened.status === 401) {
-        const renewed = yield* keeper.renewed(door);
-        if (renewed !== door) {
+        const renewed = yield* pool.renewed(client);
+        if (renewed !== client) {
           yield* Effect.promise(() => opened.body.dump());
           opened = yield* open(renewed, call, abort.signal);
         }
@@ -175,8 +188,8 @@ export const kubeConnection = (
 ): Layer.Layer<KubeApi, KubeconfigUnusable> =>
   Layer.effect(
     KubeApi,
-    Effect.map(makeDoorkeeper(options.source, options.telemetry), (keeper) => {
-      const manners = makeManners(options);
-      return { call: makeCall(keeper, manners), watch: makeWatch(keeper, manners) };
+    Effect.map(makeKubernetesClientPool(options.source, options.telemetry), (pool) => {
+      const defaults = makeRequestDefaults(options);
+      return { call: makeCall(pool, defaults), watch: makeWatch(pool, defaults) };
     }),
   );

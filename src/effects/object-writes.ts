@@ -75,10 +75,10 @@ const fault = <Current>(why: string, result: WriteResult = 'error'): CountedOutc
 
 const isGood = (status: number): boolean => status >= 200 && status < 300;
 
-type Judge<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
+type OutcomeOf<Current> = (answer: KubeAnswer) => CountedOutcome<Current>;
 
-const judgeBy =
-  <Current>(project: ObjectWritesOptions<Current>['project']): Judge<Current> => (answer) => {
+const outcomeBy =
+  <Current>(project: ObjectWritesOptions<Current>['project']): OutcomeOf<Current> => (answer) => {
     if (isGood(answer.status)) {
       const current = project(answer.body);
       return current === undefined
@@ -93,22 +93,23 @@ const judgeBy =
   };
 
 /** Where there need be no object, 404 means that its kind or its namespace is missing. */
-const judgeMaking = <Current>(judge: Judge<Current>): Judge<Current> => (answer) =>
-  answer.status === 404 ? fault(reasonIn(answer)) : judge(answer);
+const outcomeOfCreate = <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) =>
+  answer.status === 404 ? fault(reasonIn(answer)) : outcomeOf(answer);
 
-const judgeApply =
-  <Current>(judge: Judge<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
+const outcomeOfApply =
+  <Current>(outcomeOf: OutcomeOf<Current>) => (answer: KubeAnswer): CountedApply<Current> => {
     const conflicts = fieldConflictsIn(answer);
     return conflicts.length === 0
-      ? judge(answer)
+      ? outcomeOf(answer)
       : { outcome: { _tag: 'Conflict', conflicts }, result: 'conflict' };
   };
 
-const judgeRemoval = <Current>(judge: Judge<Current>): Judge<Current> => (answer) => {
-  const done = isGood(answer.status);
-  if (!done && answer.status !== 404) return judge(answer);
-  return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
-};
+const outcomeOfDelete =
+  <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) => {
+    const done = isGood(answer.status);
+    if (!done && answer.status !== 404) return outcomeOf(answer);
+    return { outcome: { _tag: 'Absent' }, result: done ? 'success' : 'error' };
+  };
 
 const folded = <Counted>(
   act: Effect.Effect<Counted, WriteFault>,
@@ -119,24 +120,24 @@ const folded = <Counted>(
 export const objectWrites = <Current>(
   { path, api, writes, project, writeClass = 'phase' }: ObjectWritesOptions<Current>,
 ): ObjectWrites<Current> => {
-  const judge = judgeBy(project);
+  const outcomeOf = outcomeBy(project);
 
   const send = (call: KubeCall): Effect.Effect<KubeAnswer, WriteFault> =>
     writes.send(writeClass, { ...call, timeoutMs: WRITE_TIMEOUT_MS });
 
   const look = (name: string): Effect.Effect<CountedOutcome<Current>, WriteFault> =>
     api.call({ method: 'GET', path: `${path}/${name}`, timeoutMs: WRITE_TIMEOUT_MS }).pipe(
-      Effect.map((answer) => ({ ...judge(answer), result: 'conflict' })),
+      Effect.map((answer) => ({ ...outcomeOf(answer), result: 'conflict' })),
     );
 
   const patchAt = (target: string, patch: object): Act<Current> =>
     folded(
       send({ method: 'PATCH', path: target, body: patch, contentType: MERGE_PATCH })
-        .pipe(Effect.map(judge)),
+        .pipe(Effect.map(outcomeOf)),
     );
 
   const made = (answer: KubeAnswer, name: string) =>
-    answer.status === 409 ? look(name) : Effect.succeed(judgeMaking(judge)(answer));
+    answer.status === 409 ? look(name) : Effect.succeed(outcomeOfCreate(outcomeOf)(answer));
 
   return {
     create: (object, name) =>
@@ -151,13 +152,13 @@ export const objectWrites = <Current>(
     apply: (name, object, options) =>
       folded(
         send(applyCall(`${path}/${name}`, object, options)).pipe(
-          Effect.map(judgeApply(judgeMaking(judge))),
+          Effect.map(outcomeOfApply(outcomeOfCreate(outcomeOf))),
         ),
       ),
     applyStatus: (name, object, options) =>
       folded(
         send(applyCall(`${path}/${name}/status`, object, options)).pipe(
-          Effect.map(judgeApply(judge)),
+          Effect.map(outcomeOfApply(outcomeOf)),
         ),
       ),
     remove: (name, uid) =>
@@ -166,7 +167,7 @@ export const objectWrites = <Current>(
           method: 'DELETE',
           path: `${path}/${name}`,
           body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
-        }).pipe(Effect.map(judgeRemoval(judge))),
+        }).pipe(Effect.map(outcomeOfDelete(outcomeOf))),
       ),
   };
 };

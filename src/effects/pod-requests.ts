@@ -49,7 +49,7 @@ export interface PodRequestsOptions {
   readonly intern: Intern;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<OwnedRequest> = {
+const NOTHING_TO_WRITE: CountedOutcome<OwnedRequest> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -75,7 +75,7 @@ const updated = (
 ): Counted => {
   const patch = podRequestPatch(pod, request, text);
   return patch === undefined
-    ? Effect.succeed(NOTHING_TO_SAY)
+    ? Effect.succeed(NOTHING_TO_WRITE)
     : writes.patch(nameOf(request), patch);
 };
 
@@ -114,7 +114,7 @@ export const podRequestsLayer = (
       ): Effect.Effect<Outcome> =>
         counted(
           op,
-          request === null ? Effect.succeed(NOTHING_TO_SAY) : act(writesIn(pod), request),
+          request === null ? Effect.succeed(NOTHING_TO_WRITE) : act(writesIn(pod), request),
         );
       return {
         create: ({ pod, text }) => {

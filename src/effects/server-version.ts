@@ -15,7 +15,7 @@ export type ServerVersion =
   | { readonly _tag: 'Unknown'; readonly why: string };
 
 /** Reads `GET /version`. Managed clusters print their minor version as `31+`. */
-export const judgeVersion = (status: number, body: unknown): ServerVersion => {
+export const versionOf = (status: number, body: unknown): ServerVersion => {
   const version = textAt(body, 'gitVersion') ?? '';
   const major = Number.parseInt(textAt(body, 'major') ?? '', 10);
   const minor = Number.parseInt(textAt(body, 'minor') ?? '', 10);
@@ -31,6 +31,6 @@ export const judgeVersion = (status: number, body: unknown): ServerVersion => {
 export const serverVersion: Effect.Effect<ServerVersion, KubeFault, KubeApi> = KubeApi.use((api) =>
   Effect.map(
     api.call({ method: 'GET', path: '/version' }),
-    ({ status, body }) => judgeVersion(status, body),
+    ({ status, body }) => versionOf(status, body),
   )
 );

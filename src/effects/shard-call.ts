@@ -79,19 +79,19 @@ const CLOSED_EARLY = /Last error: (?:Failed to connect|(?:read|write) E(?:PIPE|C
 const PERHAPS_REFUSED = ': the peer closed the connection during the handshake, as a shard does ' +
   'that does not accept our certificate';
 
-interface Manner {
+interface StreamState {
   readonly connected: boolean;
   readonly secured: boolean;
 }
 
-const endingOf = (code: number, details: string, how: Manner): SessionEnding => {
-  const said = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
-  const hint = how.secured && CLOSED_EARLY.test(said) ? PERHAPS_REFUSED : '';
+const endingOf = (code: number, details: string, how: StreamState): SessionEnding => {
+  const text = details.replace(EMPTY_NOTE, '').replaceAll(TIME, '');
+  const hint = how.secured && CLOSED_EARLY.test(text) ? PERHAPS_REFUSED : '';
   const cause = (): EndingCause => {
     if (REFUSALS.has(code)) return 'RefusedByShard';
     return how.connected ? 'EndedByShard' : 'Unreachable';
   };
-  return { why: cause(), detail: `${Status[code] ?? code}: ${said}${hint}` };
+  return { why: cause(), detail: `${Status[code] ?? code}: ${text}${hint}` };
 };
 
 interface Connection {

@@ -47,7 +47,7 @@ export interface UpcomingNodesOptions {
   readonly intern: (text: SpecText) => SpecText;
 }
 
-const NOTHING_TO_SAY: CountedOutcome<UpcomingNodeProjection> = {
+const NOTHING_TO_WRITE: CountedOutcome<UpcomingNodeProjection> = {
   outcome: { _tag: 'Fault', why: 'there was nothing to write' },
   result: 'error',
 };
@@ -79,7 +79,7 @@ export const upcomingNodesLayer = (
       const patched = (
         body: object | undefined,
         send: (body: object) => Effect.Effect<CountedOutcome<UpcomingNodeProjection>>,
-      ) => body === undefined ? Effect.succeed(NOTHING_TO_SAY) : send(body);
+      ) => body === undefined ? Effect.succeed(NOTHING_TO_WRITE) : send(body);
       return {
         create: ({ machineId, name, facts }) =>
           counted(

@@ -56,10 +56,10 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
 /** The class was full: the write did not even wait. */
 class QueueFull extends NotSent {}
 
-/** A write that waits; called once with its turn. */
+/** A write that waits; called once it has its token. */
 type Waiter = (end: TrialEnd) => void;
 
-/** Those who wait, most urgent first. */
+/** Waiting writes, most urgent first. */
 interface Queue {
   readonly add: (writeClass: WriteClass, waiter: Waiter) => boolean;
   readonly remove: (writeClass: WriteClass, waiter: Waiter) => void;
@@ -101,18 +101,18 @@ const makeQueue = (telemetry: Telemetry, waitingMax: number): Queue => {
   };
 };
 
-/** Told what became of the write. */
+/** Called with the result of the write. */
 type TrialEnd = ReturnType<ServerPresence['letGo']>;
 
-/** A turn to write: waits for the budget. */
-type Turn = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
+/** Waits for a token of the write budget. */
+type AcquireToken = (writeClass: WriteClass) => Effect.Effect<TrialEnd, NotSent>;
 
-const makeTurns = (
+const makeTokenQueue = (
   { qps, burst, telemetry, waitingMax = WAITING_WRITES_MAX }: WriteBudgetOptions,
   isOpen: () => boolean,
   scope: Scope.Scope,
-): Effect.Effect<Turn> =>
-  Effect.map(monotonicMs, (startMs): Turn => {
+): Effect.Effect<AcquireToken> =>
+  Effect.map(monotonicMs, (startMs): AcquireToken => {
     const bucket = makeBucket(qps, burst, startMs);
     const queue = makeQueue(telemetry, waitingMax);
     const presence = serverPresence();
@@ -142,13 +142,13 @@ const makeTurns = (
       Effect.gen(function* () {
         const nowMs = yield* monotonicMs;
         if (!dispensing && take(nowMs) === 0) return presence.letGo(nowMs);
-        const turn = Deferred.makeUnsafe<TrialEnd>();
-        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(turn, Effect.succeed(end));
+        const token = Deferred.makeUnsafe<TrialEnd>();
+        const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
           return yield* new QueueFull({ why: `too many writes of class "${writeClass}" wait` });
         }
         return yield* Effect.ensuring(
-          Effect.andThen(startDispensing, Deferred.await(turn)),
+          Effect.andThen(startDispensing, Deferred.await(token)),
           Effect.sync(() => queue.remove(writeClass, waiter)),
         );
       });
@@ -166,28 +166,28 @@ const makeWrites = (options: WriteBudgetOptions) =>
     const api = yield* KubeApi;
     const gate = yield* WriteGate;
     const isOpen = () => gate.permit()._tag === 'Open';
-    const turn = yield* makeTurns(options, isOpen, yield* Effect.scope);
+    const acquireToken = yield* makeTokenQueue(options, isOpen, yield* Effect.scope);
     const { telemetry } = options;
     const permitted = Effect.suspend(() => {
       const permit = gate.permit();
       return permit._tag === 'Open' ? Effect.void : Effect.fail(new NotLeader({ why: permit.why }));
     });
-    /** One call, with word of what it tells about the API server. */
-    const tried = (call: KubeCall, tell: TrialEnd) =>
+    /** One call; its result is reported to the presence check of the API server. */
+    const tried = (call: KubeCall, onEnd: TrialEnd) =>
       Effect.suspend(() => {
         let trial: WriteTrial = 'Unconnected';
-        const note = (told: WriteTrial) => Effect.sync(() => void (trial = told));
+        const setTrial = (end: WriteTrial) => Effect.sync(() => void (trial = end));
         const mayLeave = (): boolean => {
           const may = isOpen() && (call.mayLeave?.() ?? true);
           trial = may ? 'Left' : 'HeldBack';
           return may;
         };
-        const answered = gate.letOut();
+        const answered = gate.beginRequest();
         return api.call({ ...call, mayLeave }).pipe(
-          Effect.tap(() => note('Left')),
-          Effect.onInterrupt(() => note('HeldBack')),
+          Effect.tap(() => setTrial('Left')),
+          Effect.onInterrupt(() => setTrial('HeldBack')),
           Effect.ensuring(Effect.sync(answered)),
-          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => tell(trial, nowMs))),
+          Effect.ensuring(Effect.map(monotonicMs, (nowMs) => onEnd(trial, nowMs))),
         );
       });
     const count = (writeClass: WriteClass, outcome: string) =>
@@ -198,10 +198,10 @@ const makeWrites = (options: WriteBudgetOptions) =>
       Effect.gen(function* () {
         yield* permitted;
         const askedAtMs = yield* monotonicMs;
-        const tell = yield* turn(writeClass);
+        const onEnd = yield* acquireToken(writeClass);
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
-        return yield* Effect.andThen(permitted, tried(call, tell)).pipe(
+        return yield* Effect.andThen(permitted, tried(call, onEnd)).pipe(
           // What the gate held back at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );

@@ -22,8 +22,8 @@ export class WriteGate extends Context.Service<WriteGate, {
   /** Opens until `deadlineMs` of the monotonic clock. */
   readonly openUntil: (deadlineMs: number) => void;
   readonly close: (why: string) => void;
-  /** Notes that a request leaves; call what it gives when the answer has come or is given up. */
-  readonly letOut: () => () => void;
+  /** Counts a request as in flight until the returned function is called: answered or given up. */
+  readonly beginRequest: () => () => void;
   /** Closes for good; resolves when every request that left has its answer. */
   readonly shut: (why: string) => Promise<void>;
 }>()('tidegate/WriteGate') {}
@@ -33,10 +33,10 @@ export const makeWriteGate = (time: Time): WriteGate['Service'] => {
   let deadlineMs = Number.NEGATIVE_INFINITY;
   let closedBecause = 'this process does not hold the lease yet';
   let isShut = false;
-  let outside = 0;
+  let inFlight = 0;
   const empty = Promise.withResolvers<void>();
   const settle = (): void => {
-    if (isShut && outside === 0) empty.resolve();
+    if (isShut && inFlight === 0) empty.resolve();
   };
   return {
     permit: () => time.monotonic() < deadlineMs ? OPEN : { _tag: 'Closed', why: closedBecause },
@@ -49,10 +49,10 @@ export const makeWriteGate = (time: Time): WriteGate['Service'] => {
       deadlineMs = Number.NEGATIVE_INFINITY;
       closedBecause = why;
     },
-    letOut: () => {
-      outside += 1;
+    beginRequest: () => {
+      inFlight += 1;
       return () => {
-        outside -= 1;
+        inFlight -= 1;
         settle();
       };
     },

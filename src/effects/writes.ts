@@ -17,7 +17,7 @@ export class NotLeader extends Data.TaggedError('NotLeader')<{ readonly why: str
 
 export type WriteFault = KubeFault | NotLeader;
 
-/** The cluster's one door for writes; live in `write-budget.ts`. */
+/** The only way to write to the cluster; live in `write-budget.ts`. */
 export class Writes extends Context.Service<Writes, {
   readonly send: (
     writeClass: WriteClass,

@@ -96,12 +96,12 @@ const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
   freeSlots(budget, reservations, refusedAt);
 
 /** Pods that queue again after an answer that was lost: each still has its slot. */
-const inheritors = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
+const slotHolders = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
   queue.filter((pod) => reservations.some((reservation) => reservation.pod === pod));
 
 /** The pods that may be given the slot that is offered. */
 export const eligiblePods = (context: BudgetContext, isProbe: boolean): readonly Uid[] =>
-  isProbe || free(context) > 0 ? context.queue : inheritors(context);
+  isProbe || free(context) > 0 ? context.queue : slotHolders(context);
 
 /** What of the context a newer view leaves. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
@@ -179,7 +179,7 @@ export const budget = setup({
   guards: {
     callsFull: ({ context }) => context.calls.length >= context.callsAtOnce,
     queueEmpty: ({ context }) => context.queue.length === 0 || context.vanished,
-    slotFree: ({ context }) => free(context) > 0 || inheritors(context).length > 0,
+    slotFree: ({ context }) => free(context) > 0 || slotHolders(context).length > 0,
     probeDue: ({ context }) => context.silent,
   },
   delays: {

@@ -241,9 +241,9 @@ export const fleetSession = setup({
           states: {
             rollup: {
               description: 'The roll-up that waits for its ack, one at a time.',
-              initial: 'quiet',
+              initial: 'idle',
               states: {
-                quiet: {
+                idle: {
                   description: 'Nothing is outstanding: the slot may give its roll-up.',
                   entry: 'requestRollup',
                   on: { 'rollup.sent': 'awaitingAck' },
@@ -251,7 +251,7 @@ export const fleetSession = setup({
                 awaitingAck: {
                   description: 'A roll-up is outstanding; a newer one waits in the slot.',
                   on: {
-                    'rollup.acknowledged': { target: 'quiet', actions: 'recordRollupAcknowledged' },
+                    'rollup.acknowledged': { target: 'idle', actions: 'recordRollupAcknowledged' },
                   },
                   after: {
                     rollupAckDeadline: {

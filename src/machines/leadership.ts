@@ -233,13 +233,13 @@ export const leadership = setup({
                 actions: { type: 'noteForeign', params: ({ event }) => leaseIn(event.output) },
               },
               {
-                target: 'faltering',
+                target: 'renewalFailed',
                 actions: { type: 'noteProblem', params: ({ event }) => problemOf(event.output) },
               },
             ],
           },
         },
-        faltering: {
+        renewalFailed: {
           description: 'The last renewal failed; tries again while the deadline runs.',
           meta: { reason: 'LeaseNotRenewed' },
           tags: 'waiting',

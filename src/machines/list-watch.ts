@@ -27,12 +27,12 @@ export interface ListWatchInput {
 }
 
 export interface ListWatchContext extends ListWatchInput {
-  /** Failures since a watch last said something. */
+  /** Failures since a watch last received something. */
   readonly attempt: number;
   /** From where to follow; null when only a list can tell. */
   readonly revision: string | null;
-  /** True when the watch at hand has said something. */
-  readonly heard: boolean;
+  /** True when the current watch has received something. */
+  readonly received: boolean;
   /** False after pages that took longer than the server remembers. */
   readonly paged: boolean;
   /** What the server asked us to wait. */
@@ -96,7 +96,7 @@ export const listWatch = setup({
     noteProgress: assign((_, revision: string) => ({
       revision,
       attempt: 0,
-      heard: true,
+      received: true,
       problem: '',
     })),
   },
@@ -107,7 +107,7 @@ export const listWatch = setup({
       ending._tag === 'Expired' && context.attempt === 0,
     refused: (_, outcome: ListOutcome | WatchEnding) => outcome._tag === 'Refused',
     endedAfterProgress: ({ context }, ending: WatchEnding) =>
-      ending._tag === 'Ended' && context.heard,
+      ending._tag === 'Ended' && context.received,
     revisionKnown: ({ context }) => context.revision !== null,
   },
   delays: {
@@ -122,7 +122,7 @@ export const listWatch = setup({
     ...input,
     attempt: 0,
     revision: null,
-    heard: false,
+    received: false,
     paged: true,
     retryAfterMs: 0,
     problem: '',
@@ -161,7 +161,7 @@ export const listWatch = setup({
     },
     watching: {
       description: 'A watch is open, or being opened, from the last known revision.',
-      entry: assign({ seed: ({ context }) => nextSeed(context.seed), heard: false }),
+      entry: assign({ seed: ({ context }) => nextSeed(context.seed), received: false }),
       invoke: {
         id: 'followChanges',
         src: 'followChanges',

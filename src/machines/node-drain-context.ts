@@ -70,7 +70,7 @@ export const joined = {
   type: 'addOrder',
   params: ({ event }: { readonly event: { readonly order: CordonOrder } }) => event.order,
 } as const;
-export const answered = answersOf<NodeWriteOutcome>()('judging', 'setAnswer');
+export const answered = answersOf<NodeWriteOutcome>()('evaluating', 'setAnswer');
 export const ended = {
   guard: 'endSeen',
   target: '#nodeDrain.work.ending',
@@ -92,16 +92,16 @@ export const timed = {
 /** The region of the statechart that counts the time down. */
 export const clock = {
   description: 'How much of the grace period is left.',
-  initial: 'ample',
-  on: { 'deadline.moved': { target: '.ample', actions: timed } },
+  initial: 'beforeLastQuarter',
+  on: { 'deadline.moved': { target: '.beforeLastQuarter', actions: timed } },
   states: {
-    ample: {
+    beforeLastQuarter: {
       description: 'Tiers of pods wait for each other.',
       always: [
         { guard: 'noDeadline', target: 'unbounded' },
         { guard: 'inLastQuarter', target: 'lastQuarter' },
       ],
-      after: { clockStep: { target: 'ample', reenter: true, actions: 'addStep' } },
+      after: { clockStep: { target: 'beforeLastQuarter', reenter: true, actions: 'addStep' } },
     },
     lastQuarter: {
       description: 'The last quarter of the grace period: no tier waits for another.',

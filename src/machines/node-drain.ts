@@ -64,7 +64,7 @@ export const nodeDrain = setup({
   actors: {
     cordonNode: required<NodeWriteOutcome, NodeDrainAct>('cordonNode'),
     showEnd: required<void, NodeDrainEnd>('showEnd'),
-    markEnded: required<NodeWriteOutcome, NodeDrainAct>('markEnded'),
+    writeEnd: required<NodeWriteOutcome, NodeDrainAct>('writeEnd'),
   },
   actions: {
     requestSlot: () => {},
@@ -111,7 +111,7 @@ export const nodeDrain = setup({
     },
     keyUnrecognized: ({ context }) => nextDecision(context)?._tag === 'Foreign',
     cordonPending: ({ context }) => nextDecision(context)?._tag === 'Patch',
-    neverStarted: ({ context }) => context.mark === null,
+    neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
     conflicted: ({ context }) => context.outcome === 'Conflict',
     /** What the patch was decided on is not what is known by now. */
@@ -218,18 +218,18 @@ export const nodeDrain = setup({
                     ...answered,
                   },
                 },
-                judging: {
+                evaluating: {
                   description: 'Decides what the answer means.',
                   always: [
                     { guard: 'movedOn', target: 'deciding' },
-                    { guard: 'conflicted', target: '#nodeDrain.work.underway.outrun' },
+                    { guard: 'conflicted', target: '#nodeDrain.work.underway.awaitingUpdate' },
                     { guard: 'failed', target: '#nodeDrain.work.underway.backingOff' },
                     { target: 'deciding' },
                   ],
                 },
               },
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',
@@ -329,7 +329,7 @@ export const nodeDrain = setup({
             deciding: {
               description: 'Decides whether the Node shows the end.',
               always: [
-                { guard: 'endPending', target: 'marking' },
+                { guard: 'endPending', target: 'writingEnd' },
                 {
                   guard: { type: 'endedAs', params: 'Drained' },
                   target: '#nodeDrain.work.drained',
@@ -338,26 +338,26 @@ export const nodeDrain = setup({
                 { target: '#nodeDrain.work.cancelled' },
               ],
             },
-            marking: {
+            writingEnd: {
               description: 'Writing the end to the Node.',
               entry: 'setDecision',
               invoke: {
-                id: 'markEnded',
-                src: 'markEnded',
+                id: 'writeEnd',
+                src: 'writeEnd',
                 input: ({ context }) => ({ node: context.name, body: endBody(context) ?? {} }),
                 ...answered,
               },
             },
-            judging: {
+            evaluating: {
               description: 'Decides what the answer means.',
               always: [
                 { guard: 'movedOn', target: 'deciding' },
-                { guard: 'conflicted', target: 'outrun' },
+                { guard: 'conflicted', target: 'awaitingUpdate' },
                 { guard: 'failed', target: 'backingOff' },
                 { target: 'deciding' },
               ],
             },
-            outrun: {
+            awaitingUpdate: {
               description: 'The Node changed in between; waiting for the watch to show it.',
               meta: { reason: 'NodeChanged' },
               tags: 'waiting',

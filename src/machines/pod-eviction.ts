@@ -72,7 +72,7 @@ const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext):
   vanished || released || accepted || facts.terminating;
 
 const answered = {
-  target: 'judging',
+  target: 'evaluating',
   actions: [
     {
       type: 'setAnswer',
@@ -83,7 +83,7 @@ const answered = {
 } as const;
 
 const broke = {
-  target: 'judging',
+  target: 'evaluating',
   actions: [
     {
       type: 'setAnswer',
@@ -145,7 +145,7 @@ export const podEviction = setup({
     released: ({ context }) => context.released,
     wanted: ({ context }) => !context.released,
     leavesOrStays: ({ context }) => isDecided(context),
-    ledElsewhere: ({ context }) =>
+    decisionChanged: ({ context }) =>
       isDecided(context) || (context.asked && context.facts.kubeletSilent),
     kubeletSilent: ({ context }) => context.asked && context.facts.kubeletSilent,
     kubeletBack: ({ context }) => !context.facts.kubeletSilent,
@@ -218,7 +218,7 @@ export const podEviction = setup({
       tags: 'waiting',
       entry: 'awaitDispatch',
       exit: 'cancelDispatch',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
         'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
@@ -230,7 +230,7 @@ export const podEviction = setup({
       tags: 'waiting',
       entry: 'awaitDispatch',
       exit: 'cancelDispatch',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       on: {
         'eviction.dispatched': 'calling',
         'pod.observed': reconsidered,
@@ -247,7 +247,7 @@ export const podEviction = setup({
         onError: broke,
       },
     },
-    judging: {
+    evaluating: {
       description: 'Decides what the answer means.',
       always: [
         { guard: 'vanished', target: 'gone' },
@@ -272,7 +272,7 @@ export const podEviction = setup({
     heldUp: {
       description: 'Something prevents the eviction, or its retry.',
       tags: 'waiting',
-      always: { guard: 'ledElsewhere', target: 'deciding' },
+      always: { guard: 'decisionChanged', target: 'deciding' },
       initial: 'refused',
       states: {
         unsettled: {

@@ -87,7 +87,7 @@ export const reclaimInstruction = setup({
     timeUp: ({ context }) => context.leftMs <= 0,
     allOver: ({ context }) =>
       !context.ackPending && context.started !== null &&
-      context.entries.every(({ stage }) => stage === 'Ended'),
+      context.entries.every(({ phase }) => phase === 'Ended'),
   },
   delays: {
     barrier: BARRIER_MS,

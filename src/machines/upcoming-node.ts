@@ -80,20 +80,20 @@ const reportedIn = ({ event }: { readonly event: { readonly reported: MachineRep
 const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | null } }) =>
   event.drain;
 
-const settingReported = { type: 'setReported', params: reportedIn } as const;
-const settingDrain = { type: 'setDrain', params: drainIn } as const;
+const setReported = { type: 'setReported', params: reportedIn } as const;
+const setDrain = { type: 'setDrain', params: drainIn } as const;
 
 /** What makes a machine request a slot at once: something else is to be shown. */
 const reconsidering = {
   'machine.observed': {
     guard: { type: 'reportsOtherwise', params: reportedIn },
     target: 'waiting',
-    actions: settingReported,
+    actions: setReported,
   },
   'drain.observed': {
     guard: { type: 'drainReportsOtherwise', params: drainIn },
     target: 'waiting',
-    actions: settingDrain,
+    actions: setDrain,
   },
 } as const;
 
@@ -173,7 +173,7 @@ export const upcomingNode = setup({
   }),
   initial: 'settled',
   on: {
-    'machine.observed': { actions: settingReported },
+    'machine.observed': { actions: setReported },
     'machine.unbound': { actions: { type: 'setReported', params: UNBOUND } },
     'object.observed': {
       guard: { type: 'isNews', params: ({ event }) => event.current },
@@ -184,7 +184,7 @@ export const upcomingNode = setup({
       actions: { type: 'setVanished', params: ({ event }) => event.last },
     },
     'node.observed': { actions: { type: 'setNode', params: ({ event }) => event.node } },
-    'drain.observed': { actions: settingDrain },
+    'drain.observed': { actions: setDrain },
   },
   states: objectWriter({
     id: 'upcomingNode',

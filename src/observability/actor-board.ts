@@ -185,11 +185,11 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     else retire(entry.id);
   };
 
-  const observe = (sight: ActorTransition): void => {
-    const entry = entryOf(sight.id);
+  const observe = (transition: ActorTransition): void => {
+    const entry = entryOf(transition.id);
     if (entry === undefined) return;
-    note(entry, sight);
-    notify(sight.id);
+    note(entry, transition);
+    notify(transition.id);
   };
 
   return {

@@ -33,11 +33,11 @@ const whyNot = (check: Check): string | undefined => {
 };
 
 /** Runs the checks; with `verbose`, says what holds as well, one line a check. */
-export const judge = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
-  const judged = checks.map((check) => ({ name: check.name, why: whyNot(check) }));
-  const holds = judged.every((check) => check.why === undefined);
+export const runChecks = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
+  const results = checks.map((check) => ({ name: check.name, why: whyNot(check) }));
+  const holds = results.every((check) => check.why === undefined);
   if (holds && !verbose) return { holds, text: 'ok\n' };
-  const lines = judged.map((check) =>
+  const lines = results.map((check) =>
     check.why === undefined ? `[+] ${check.name}` : `[-] ${check.name}: ${check.why}`
   );
   return { holds, text: `${[...lines, `${name} ${holds ? 'passed' : 'failed'}`].join('\n')}\n` };

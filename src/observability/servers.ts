@@ -5,7 +5,7 @@
  * clear error at the start; closing waits for nobody, because a scraper keeps its connection open.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type HealthChecks, judge } from './health.ts';
+import { type HealthChecks, runChecks } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Where to listen; an empty host is every interface. */
@@ -56,7 +56,7 @@ const metricsRoutes = (metrics: ServerOptions['metrics']): Routes => ({
 });
 
 const probe = (name: string, checks: HealthChecks['live']): Route => (verbose) => {
-  const verdict = judge(name, checks, verbose);
+  const verdict = runChecks(name, checks, verbose);
   return plain(verdict.holds ? 200 : 503, verdict.text);
 };
 

@@ -15,9 +15,9 @@ interface Known {
 
 const NOTHING_KNOWN: Known = { changes: [] };
 
-const weigh = (known: Known, reading: CredentialsReading): Known => {
+const nextKnown = (known: Known, reading: CredentialsReading): Known => {
   const { pair, problem } = known;
-  if (reading._tag === 'Fit') {
+  if (reading._tag === 'Usable') {
     const same = pair?.fingerprint === reading.pair.fingerprint;
     return {
       pair: reading.pair,
@@ -43,6 +43,6 @@ export const credentialChanges = (): OperatorFunction<CredentialsReading, Creden
   readings,
 ) =>
   readings.pipe(
-    scan(weigh, NOTHING_KNOWN),
+    scan(nextKnown, NOTHING_KNOWN),
     concatMap((known) => known.changes),
   );

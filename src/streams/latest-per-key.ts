@@ -3,7 +3,7 @@
  *
  * Promises: never two works of one key at a time; a value that comes while its key is busy or
  * waits replaces the one that waits, so the last value of a burst is always worked on; keys take
- * turns in the order in which they asked; what is kept is one value per key that is busy or waits,
+ * turns in the order of arrival; what is kept is one value per key that is busy or waits,
  * and an entry leaves when its key goes idle.
  */
 import { from, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
@@ -13,7 +13,7 @@ export interface LatestPerKeyOptions<Value, Result> {
   readonly key: (value: Value) => string;
   /** Keys at once. */
   readonly concurrency: number;
-  /** One turn of a key; it is over when this completes. An error ends the whole stream. */
+  /** The task of a key; it is over when this completes. An error ends the whole stream. */
   readonly work: (value: Value) => ObservableInput<Result>;
 }
 
@@ -24,11 +24,11 @@ export const latestPerKey = <Value, Result>(
 (source) =>
   new Observable<Result>((subscriber) => {
     const busy = new Set<string>();
-    /** Waits for a turn, in order of asking. */
+    /** Values that wait, in order of arrival. */
     const waiting = new Map<string, Value>();
-    /** Came while its own key was busy; asks again when that turn ends. */
+    /** Values that came while their key was busy; they wait once its task has ended. */
     const behind = new Map<string, Value>();
-    const turns = new Subscription();
+    const tasks = new Subscription();
     let ended = false;
     let starting = false;
 
@@ -39,53 +39,53 @@ export const latestPerKey = <Value, Result>(
         behind.delete(name);
         waiting.set(name, next);
       }
-      startTurns();
+      startTasks();
     };
 
-    const startTurn = (name: string, value: Value): void => {
+    const startTask = (name: string, value: Value): void => {
       let done = false;
       busy.add(name);
-      const turn = from(work(value)).subscribe({
+      const task = from(work(value)).subscribe({
         next: (result) => subscriber.next(result),
         error: (error) => subscriber.error(error),
         complete: () => {
           done = true;
         },
       });
-      turns.add(turn);
+      tasks.add(task);
       // Runs after the work has cleaned up behind itself, so that two never overlap.
-      turn.add(() => {
-        turns.remove(turn);
+      task.add(() => {
+        tasks.remove(task);
         if (done) finish(name);
       });
     };
 
-    /** A loop and no recursion: turns may end in the moment they start. */
-    const startTurns = (): void => {
+    /** A loop and no recursion: tasks may end synchronously. */
+    const startTasks = (): void => {
       if (starting) return;
       starting = true;
       for (const [name, value] of waiting) {
         if (busy.size >= concurrency || subscriber.closed) break;
         waiting.delete(name);
-        startTurn(name, value);
+        startTask(name, value);
       }
       starting = false;
       if (ended && busy.size === 0 && waiting.size === 0) subscriber.complete();
     };
 
-    subscriber.add(turns);
+    subscriber.add(tasks);
     subscriber.add(
       source.subscribe({
         next: (value) => {
           const name = key(value);
           if (busy.has(name)) behind.set(name, value);
           else waiting.set(name, value);
-          startTurns();
+          startTasks();
         },
         error: (error) => subscriber.error(error),
         complete: () => {
           ended = true;
-          startTurns();
+          startTasks();
         },
       }),
     );

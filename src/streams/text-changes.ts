@@ -5,25 +5,25 @@
  * away; each problem is told once.
  */
 import { distinctUntilChanged, map, type OperatorFunction } from 'rxjs';
-import type { Judged, TextChange, TextReading } from '../domain/text-file.ts';
+import type { Parsed, TextChange, TextReading } from '../domain/text-file.ts';
 
 const same = (before: TextReading, now: TextReading): boolean =>
   before._tag === 'Text'
     ? now._tag === 'Text' && before.text === now.text
     : now._tag === 'Unreadable' && before.problem === now.problem;
 
-/** Keeps what is new in readings of a file, judged by `judge`. */
+/** Keeps what is new in readings of a file, judged by `parse`. */
 export const textChanges = <Value>(
-  judge: (text: string) => Judged<Value>,
+  parse: (text: string) => Parsed<Value>,
 ): OperatorFunction<TextReading, TextChange<Value>> =>
 (readings) =>
   readings.pipe(
     distinctUntilChanged(same),
     map((reading): TextChange<Value> => {
       if (reading._tag === 'Unreadable') return { _tag: 'Kept', problem: reading.problem };
-      const judged = judge(reading.text);
-      return judged._tag === 'Good'
-        ? { _tag: 'Accepted', value: judged.value }
-        : { _tag: 'Kept', problem: judged.problem };
+      const parsed = parse(reading.text);
+      return parsed._tag === 'Good'
+        ? { _tag: 'Accepted', value: parsed.value }
+        : { _tag: 'Kept', problem: parsed.problem };
     }),
   );

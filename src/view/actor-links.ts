@@ -36,7 +36,7 @@ const FORWARD: Readonly<Record<string, (context: unknown) => readonly ActorLink[
     }),
   nodeDrain: (context) =>
     [
-      ...texts(listOrEmptyAt(context, 'mark', 'ids')),
+      ...texts(listOrEmptyAt(context, 'annotation', 'ids')),
       ...listOrEmptyAt(context, 'orders').flatMap((order) => textAt(order, 'id') ?? []),
     ].map((id) => ({ id: `reclaimInstruction/${id}`, relation: 'reclaim' })),
   podEviction: (context) => {

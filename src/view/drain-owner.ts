@@ -1,5 +1,5 @@
 /** Who holds a node cordoned, and for whom it is drained: those who drain come first. */
-import { type CordonMark, markOf, readCordon } from '../domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation, readCordon } from '../domain/drain/cordon.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
 
@@ -20,12 +20,14 @@ export const hasDrain = ({ cordons }: Pick<DrainedNode, 'cordons'>): boolean =>
 export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly string[] =>
   Object.entries(cordons).filter(([owner, text]) => {
     const reading = readCordon(text);
-    return isDrainer(owner) || reading._tag === 'Foreign' || reading.mark.ended === null;
+    return isDrainer(owner) || reading._tag === 'Foreign' || reading.annotation.ended === null;
   }).map(([owner]) => owner).toSorted(byRank);
 
-/** The mark of the drain that goes on, or of the one that was; `undefined` when there is none. */
-export const drainAnnotation = (node: Pick<DrainedNode, 'cordons'>): CordonMark | undefined => {
-  const marks = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
-    .flatMap((owner) => markOf(node, owner) ?? []);
-  return marks.find(({ ended }) => ended === null) ?? marks[0];
+/** The annotation of the drain that goes on, or else of the last one; `undefined` without one. */
+export const drainAnnotation = (
+  node: Pick<DrainedNode, 'cordons'>,
+): CordonAnnotation | undefined => {
+  const annotations = Object.keys(node.cordons).filter(isDrainer).toSorted(byRank)
+    .flatMap((owner) => annotationOf(node, owner) ?? []);
+  return annotations.find(({ ended }) => ended === null) ?? annotations[0];
 };

@@ -10,7 +10,7 @@ import { REASONS } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
 import { type Blocker, blockerOf, isBlocking } from '../domain/drain/blocker.ts';
 import { type Budget, budgetCovers } from '../domain/drain/budget.ts';
-import type { CordonMark } from '../domain/drain/cordon.ts';
+import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import { lastQuarterMs, tierWaitMs } from '../domain/drain/deadline.ts';
 import {
   type DrainPlan,
@@ -51,26 +51,26 @@ const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 /** When the tiers would have been started, played through from the beginning to now. */
 const startedTiers = (
   plan: DrainPlan,
-  mark: CordonMark | undefined,
+  annotation: CordonAnnotation | undefined,
   nowMs: number,
 ): TierKey | null => {
   const pods = plan.tiers.flatMap((tier) => tier.pods);
-  const sinceMs = mark?.sinceMs ?? nowMs;
-  const graceSeconds = mark?.graceSeconds ?? 0;
+  const sinceMs = annotation?.sinceMs ?? nowMs;
+  const graceSeconds = annotation?.graceSeconds ?? 0;
   const movedMs = Math.max(sinceMs, ...pods.map((pod) => terminatingSinceMs(pod) ?? 0));
   const going = plan.tiers.filter((tier) => tier.pods.some((pod) => pod.terminating));
   const tiers = plan.tiers.map(({ key, pods: { length } }) => ({ key, left: length }));
   const waitMs = tierWaitMs(graceSeconds);
-  const quarterMs = mark?.deadlineMs === null || mark === undefined
+  const quarterMs = annotation?.deadlineMs === null || annotation === undefined
     ? Number.POSITIVE_INFINITY
-    : lastQuarterMs(mark.deadlineMs, graceSeconds);
+    : lastQuarterMs(annotation.deadlineMs, graceSeconds);
   const viewAt = (atMs: number) => ({ nowMs: atMs, waitMs, lastQuarterMs: quarterMs });
   const first = { ...freshTiers(movedMs), startedTo: going.at(-1)?.key ?? null };
   let state = startTiers(first, tiers, viewAt(movedMs));
   for (const _ of tiers) {
     const nextMs = nextStartMs(state, tiers, viewAt(movedMs));
     if (nextMs === null || nextMs > nowMs) break;
-    state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.quietSinceMs)));
+    state = startTiers(state, tiers, viewAt(Math.max(nextMs, state.lastMovedAtMs)));
   }
   return state.startedTo;
 };
@@ -86,11 +86,14 @@ const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
     ),
   );
 
-/** The drain of a node, counted anew from its facts; `mark` says since when and until when. */
-export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Recount => {
+/** The drain of a node, counted anew from its facts; `annotation` has its begin and deadline. */
+export const recountDrain = (
+  facts: NodeFacts,
+  annotation: CordonAnnotation | undefined,
+): Recount => {
   const { node, budgets, nowMs, own } = facts;
   const plan = planOf(facts.pods, { own, evictedOwners: evictedOwners(facts.pods) });
-  const startedTo = startedTiers(plan, mark, nowMs);
+  const startedTo = startedTiers(plan, annotation, nowMs);
   const blockerNow = (pod: DrainPod, tier: TierKey): Blocker => {
     const covering = coveringBudgets(pod, budgets);
     return blockerOf({
@@ -98,7 +101,7 @@ export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Re
       budgets: covering,
       interrupted: covering.flatMap(({ key }) => facts.interrupted.get(key) ?? []),
       outcome: facts.terminatingNamespaces.has(pod.namespace) ? NAMESPACE_GOES : null,
-      tierStarted: hasStarted({ startedTo, quietSinceMs: nowMs }, tier),
+      tierStarted: hasStarted({ startedTo, lastMovedAtMs: nowMs }, tier),
       paused: node.paused,
       kubeletSilent: node.kubeletSilent,
       nowMs,
@@ -108,7 +111,7 @@ export const recountDrain = (facts: NodeFacts, mark: CordonMark | undefined): Re
     pods.map((pod): PendingPod => {
       const { reason, text, subject } = blockerNow(pod, tier);
       const reported = reason === 'WaitingForTurn'
-        ? reportedBlocker(pod, facts.events, mark?.sinceMs ?? 0)
+        ? reportedBlocker(pod, facts.events, annotation?.sinceMs ?? 0)
         : undefined;
       return reported === undefined
         ? { pod, tier, reason, text, subject, blocks: isBlocking(reason) }

@@ -6,7 +6,7 @@
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
-import type { CordonMark } from '../domain/drain/cordon.ts';
+import type { CordonAnnotation } from '../domain/drain/cordon.ts';
 import { OWN_TIER, type TierKey } from '../domain/drain/plan.ts';
 import { hasStarted } from '../domain/drain/tiers.ts';
 import { compareText } from '../domain/requirements.ts';
@@ -93,14 +93,14 @@ const isPaused = ({ node }: NodeFacts, { pending }: Recount): boolean =>
 
 const stateOf = (
   facts: NodeFacts,
-  mark: CordonMark | undefined,
+  annotation: CordonAnnotation | undefined,
   recount: Recount,
 ): DrainState => {
   const { node, nowMs } = facts;
-  if (mark === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
-  if (mark.ended !== null) return mark.ended;
+  if (annotation === undefined) return node.unschedulable ? 'Cordoned' : 'Schedulable';
+  if (annotation.ended !== null) return annotation.ended;
   if (!node.unschedulable) return 'Cancelling';
-  if (mark.deadlineMs !== null && nowMs > mark.deadlineMs) return 'Overdue';
+  if (annotation.deadlineMs !== null && nowMs > annotation.deadlineMs) return 'Overdue';
   return isPaused(facts, recount) ? 'Paused' : 'Draining';
 };
 
@@ -129,7 +129,7 @@ export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? 
 const tiersOf = ({ progress, startedTo }: Recount): readonly TierStatus[] =>
   progress.tiers.map(({ key, ...counts }) => ({
     priority: tierPriority(key),
-    started: hasStarted({ startedTo, quietSinceMs: 0 }, key),
+    started: hasStarted({ startedTo, lastMovedAtMs: 0 }, key),
     ...counts,
   }));
 
@@ -146,19 +146,19 @@ const budgetsOf = ({ budgets }: NodeFacts, { pending }: Recount): readonly Budge
 /** The status of one node. */
 export const drainStatus = (facts: NodeFacts): DrainStatus => {
   const { node, machine, nowMs } = facts;
-  const mark = drainAnnotation(node);
-  const recount = recountDrain(facts, mark);
-  const state = stateOf(facts, mark, recount);
+  const annotation = drainAnnotation(node);
+  const recount = recountDrain(facts, annotation);
+  const state = stateOf(facts, annotation, recount);
   const { left, leaving, blocked } = recount.progress;
-  const isDrain = mark !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
-  const deadlineMs = mark?.deadlineMs ?? null;
+  const isDrain = annotation !== undefined && state !== 'Cancelled' && state !== 'Cancelling';
+  const deadlineMs = annotation?.deadlineMs ?? null;
   const isCounting = deadlineMs !== null && !isOver(state);
   return {
     node: node.name,
     state,
     owners: ownersOf(node),
-    instructions: mark?.ids ?? [],
-    since: mark === undefined ? null : rfc3339Seconds(mark.sinceMs),
+    instructions: annotation?.ids ?? [],
+    since: annotation === undefined ? null : rfc3339Seconds(annotation.sinceMs),
     deadline: deadlineMs === null ? null : rfc3339Seconds(deadlineMs),
     secondsLeft: isCounting ? Math.round((deadlineMs - nowMs) / 1000) : null,
     pods: { left, leaving, blocked: isDrain ? blocked : 0 },

@@ -6,7 +6,7 @@ import { ManagedRuntime } from 'effect';
 import { assign, setup } from 'xstate';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { actorRegistry } from '../../src/actors/actor-registry.ts';
-import { clockLayer } from '../../src/actors/clocks.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import {

@@ -38,7 +38,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
   const runtime = ManagedRuntime.make(Layer.merge(
     shard,
     Layer.succeed(Credentials, {
-      read: () => Effect.succeed({ _tag: 'Unfit', problem: 'plaintext' } as const),
+      read: () => Effect.succeed({ _tag: 'Unusable', problem: 'plaintext' } as const),
     }),
   ));
   const environment = makeActorEnvironment({
@@ -56,7 +56,7 @@ const startSession = (shard: Layer.Layer<ShardCalls>, address: string) => {
     render: template.render,
     record: () => {},
   });
-  session.lead(true);
+  session.setLeading(true);
   session.demandListed();
   return {
     session,

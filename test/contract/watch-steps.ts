@@ -57,7 +57,7 @@ export const seesAnyOrder = (wanted: readonly string[], name = ONE): Step => asy
 };
 
 /** The objects in the lines of a watch, in order, show this much. */
-export const told = (wanted: readonly object[], name = ONE): Step => async (run) => {
+export const delivered = (wanted: readonly object[], name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   await patiently(run, () => withoutBookmarks(lines).length >= wanted.length);
   expect(withoutBookmarks(lines).map(({ object }) => object)).toMatchObject(

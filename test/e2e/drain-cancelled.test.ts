@@ -12,7 +12,12 @@ import {
 import { describeWithTestbed } from '../support/api/testbed.ts';
 import { evictionsIn, requestsBy } from '../support/drains/audited-drains.ts';
 import { drainSite } from '../support/drains/drain-test-site.ts';
-import { type MarkSeen, markSeen, reclaimEach, untilEnded } from '../support/drains/reclaims.ts';
+import {
+  type AnnotationSeen,
+  annotationSeen,
+  reclaimEach,
+  untilEnded,
+} from '../support/drains/reclaims.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { eventually } from '../support/eventually.ts';
 import type { FleetProcess } from '../support/processes/fleet-child.ts';
@@ -35,12 +40,12 @@ const untilPhase = (cluster: ClusterClient, machine: string, phase: string): Pro
     everyMs: 100,
   });
 
-const untilMark = (
+const untilAnnotation = (
   cluster: ClusterClient,
   node: string,
-  wanted: (mark: MarkSeen | undefined) => boolean,
+  wanted: (annotation: AnnotationSeen | undefined) => boolean,
 ): Promise<unknown> =>
-  eventually(async () => wanted(markSeen(await nodeOf(cluster, node))), {
+  eventually(async () => wanted(annotationSeen(await nodeOf(cluster, node))), {
     what: `the key of "${node}" to be as wanted`,
     everyMs: 100,
   });
@@ -90,12 +95,12 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
 
     await reclaimEach(fleet, machines, GRACE_SECONDS);
     await untilPhase(cluster, machine, 'Draining');
-    await untilMark(cluster, machine, (mark) => mark?.ended === '');
+    await untilAnnotation(cluster, machine, (annotation) => annotation?.ended === '');
     await cluster.patch(node, UNCORDON);
     expect(await untilEnded(cluster, machines)).toEqual({ [machine]: 'Cancelled' });
     await cluster.clear(DRAIN_COLLECTIONS.budgets);
     await checkConfigured(site, machine, 'first');
-    await untilMark(cluster, machine, (mark) => mark === undefined);
+    await untilAnnotation(cluster, machine, (annotation) => annotation === undefined);
     await untilPhase(cluster, machine, 'Ready');
     expect(await evictions()).toEqual([]);
     expect(booleanAt(await nodeOf(cluster, machine), 'spec', 'unschedulable')).not.toBe(true);
@@ -105,10 +110,10 @@ describeWithTestbed('a drain and a person', BED, (bed) => {
     expect((await evictions()).map(({ code }) => code)).toEqual([201, 201, 201]);
     await checkConfigured(site, machine, 'second');
     expect(phaseOf(await upcomingNodeOf(cluster, machine))).toBe('Drained');
-    expect(markSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
+    expect(annotationSeen(await nodeOf(cluster, machine))?.ended).toBe('Drained');
 
     await cluster.patch(node, UNCORDON);
-    await untilMark(cluster, machine, (mark) => mark === undefined);
+    await untilAnnotation(cluster, machine, (annotation) => annotation === undefined);
     await untilPhase(cluster, machine, 'Ready');
     expect(phasesIn(phases.of(`un-${machine}`)))
       .toEqual(['Draining', 'Ready', 'Draining', 'Drained', 'Ready']);

@@ -28,7 +28,7 @@ import {
 } from '../support/drains/pod-history.ts';
 import {
   acksAt,
-  markSeen,
+  annotationSeen,
   reclaimEach,
   reclaimTogether,
   untilEnded,
@@ -150,8 +150,12 @@ describeWithTestbed('drains of a hundred nodes', BED, (bed) => {
         .toEqual(instructions.toSorted());
       expect(acks.filter(({ nodesStarted }) => nodesStarted > 1)).toEqual([]);
       const nodes = await site.cluster.list(COLLECTIONS.nodes);
-      const marks = nodes.filter((node) => site.machines.includes(nameOf(node))).map(markSeen);
-      expect(marks.flatMap((mark) => mark?.ids ?? []).sort()).toEqual(instructions.toSorted());
+      const annotations = nodes.filter((node) => site.machines.includes(nameOf(node))).map(
+        annotationSeen,
+      );
+      expect(annotations.flatMap((annotation) => annotation?.ids ?? []).sort()).toEqual(
+        instructions.toSorted(),
+      );
     },
     TIMEOUT_MS,
   );

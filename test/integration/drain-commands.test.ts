@@ -15,21 +15,21 @@ const RUN_TYPESCRIPT = 'Deno' in globalThis ? ['run', '-A', MAIN] : [MAIN];
 /** A command under way. */
 const started = (...given: readonly string[]) => {
   const child = spawn(process.execPath, [...RUN_TYPESCRIPT, ...given]);
-  const said = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => (said.stdout += chunk));
-  child.stderr.on('data', (chunk) => (said.stderr += chunk));
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => (output.stdout += chunk));
+  child.stderr.on('data', (chunk) => (output.stderr += chunk));
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
-  return { child, said, ended };
+  return { child, output, ended };
 };
 
 const run = async (...given: readonly string[]) => {
-  const { said, ended } = started(...given);
-  return { code: await ended, ...said };
+  const { output, ended } = started(...given);
+  return { code: await ended, ...output };
 };
 
 const MINUTE_MS = 60_000;
 
-const mark = () => {
+const annotation = () => {
   const sinceMs = realTime.now() - MINUTE_MS;
   const deadlineMs = sinceMs + 10 * MINUTE_MS;
   return printCordon({ ids: ['i-7'], deadlineMs, graceSeconds: 600, sinceMs, ended: null });
@@ -60,7 +60,7 @@ const OBJECTS = [
   {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: 'n1', annotations: { 'cordon.tidegate.dev/reclaim': mark() } },
+    metadata: { name: 'n1', annotations: { 'cordon.tidegate.dev/reclaim': annotation() } },
     spec: { unschedulable: true },
   },
   { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n2' } },
@@ -162,19 +162,19 @@ describeWithTestbed(
     });
 
     test('DR-43: drain status --watch tells every change, and ends with 0', async () => {
-      const { child, said, ended } = started('drain', 'status', '--watch', '-o', 'json', here());
-      const told = (text: string) =>
-        eventually(() => said.stdout.trimEnd().split('\n').at(-1)?.includes(text) || undefined, {
+      const { child, output, ended } = started('drain', 'status', '--watch', '-o', 'json', here());
+      const untilPrinted = (text: string) =>
+        eventually(() => output.stdout.trimEnd().split('\n').at(-1)?.includes(text) || undefined, {
           what: `a line with ${text}`,
         });
-      await told('"left":4,"leaving":0,');
+      await untilPrinted('"left":4,"leaving":0,');
       await bed().kubectl('delete', 'pod', 'web-0', '--grace-period=0', '--force');
-      await told('"left":3,');
+      await untilPrinted('"left":3,');
       await bed().kubectl('delete', 'node', 'n1');
-      await told('"state":"Gone"');
+      await untilPrinted('"state":"Gone"');
       if (child.pid !== undefined) process.kill(child.pid, 'SIGTERM');
       expect(await ended).toBe(0);
-      expect(said.stderr).toBe('');
+      expect(output.stderr).toBe('');
     });
 
     test('exit code 3: a node that is not there', async () => {

@@ -5,7 +5,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { expect, it, onTestFinished } from 'vitest';
 import { startInformer } from '../../src/actors/informers/informer.ts';
-import { clockLayer } from '../../src/actors/clocks.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
 import { startPodEvictions } from '../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
@@ -13,7 +13,7 @@ import { projectNode } from '../../src/domain/cluster-node.ts';
 import { projectBudget } from '../../src/domain/drain/budget.ts';
 import { podProjection } from '../../src/domain/drain/pod.ts';
 import { numberAt, textAt } from '../../src/domain/json.ts';
-import { evictionsLayer } from '../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../src/effects/pod-eviction-api.ts';
 import { kubeConnection } from '../../src/effects/kube-connection.ts';
 import { realTime } from '../../src/effects/real-time.ts';
 import { writeBudget } from '../../src/effects/write-budget.ts';
@@ -41,7 +41,7 @@ const evictor = async (bed: Testbed) => {
   const servers = Layer.merge(connection, Layer.succeed(WriteGate, gate));
   const writes = Layer.provideMerge(writeBudget({ qps: 200, burst: 400, telemetry }), servers);
   const runtime = ManagedRuntime.make(
-    Layer.provideMerge(evictionsLayer(telemetry), writes).pipe(
+    Layer.provideMerge(podEvictionApiLayer(telemetry), writes).pipe(
       Layer.provideMerge(clockLayer(realTime)),
     ),
   );

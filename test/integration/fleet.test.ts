@@ -65,7 +65,7 @@ describe('fleet over gRPC', () => {
     await cluster.frames('ack', 2);
     await fleet.script('POST', '/frames', { cluster: 'prod', odd: 'enormous-labels' });
     const isEnormous = (): boolean =>
-      cluster.heard.some(({ payload }) =>
+      cluster.received.some(({ payload }) =>
         payload.case === 'nodeStateUpdate' && payload.value.machineId === 'odd-labels'
       );
     await cluster.frames('nodeStateUpdate', 2);

@@ -111,14 +111,14 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
   it('is kept when the leader’s connections go half-open: it makes new ones in time', async () => {
     const one = await candidate(bed(), 'frozen', { identity: 'one', times: QUICK });
     await leads(one);
-    const said: boolean[] = [];
-    one.leadership.leading.subscribe((leading) => said.push(leading));
+    const published: boolean[] = [];
+    one.leadership.leading.subscribe((leading) => published.push(leading));
     const frozenMs = await renewedMs(bed(), 'frozen');
     one.proxy.freeze();
     await eventually(async () => await renewedMs(bed(), 'frozen') > frozenMs + QUICK.leaseMs, {
       what: 'renewals for longer than the lease runs',
     });
-    expect(said).toEqual([true]);
+    expect(published).toEqual([true]);
   });
 
   it('goes over when the leader’s requests go unanswered', async () => {
@@ -133,8 +133,8 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
 
   it('is kept over a restart of the API server that is shorter than the lease', async () => {
     const one = await candidate(bed(), 'kept', { identity: 'one', times: LEASE_TIMES });
-    const said: boolean[] = [];
-    one.leadership.leading.subscribe((leading) => said.push(leading));
+    const published: boolean[] = [];
+    one.leadership.leading.subscribe((leading) => published.push(leading));
     await leads(one);
     const before = textAt(await leaseOf(bed(), 'kept'), 'renewTime');
     await bed().stopApiServer();
@@ -143,7 +143,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
       async () => textAt(await leaseOf(bed(), 'kept'), 'renewTime') !== before,
       { what: 'a renewal' },
     );
-    expect(said.filter((leading) => !leading).length).toBeLessThanOrEqual(1);
+    expect(published.filter((leading) => !leading).length).toBeLessThanOrEqual(1);
     expect(one.leadership.leads()).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-/** What executes paths on clusters is tried itself: on a door that asks for a namespace. */
+/** What executes paths on clusters is tried itself: on a request for a namespace. */
 import { Effect, ManagedRuntime } from 'effect';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { setup } from 'xstate';
@@ -19,11 +19,11 @@ import { embeddedHttp } from '../support/api/embedded-http.ts';
 
 type Found = { readonly _tag: 'Made' } | { readonly _tag: 'There' } | { readonly _tag: 'Lost' };
 
-const door = setup({
+const namespaceRequest = setup({
   types: { input: {} as object },
   actors: { makeIt: required<Found, undefined>('makeIt') },
 }).createMachine({
-  id: 'door',
+  id: 'namespaceRequest',
   initial: 'making',
   states: {
     making: {
@@ -66,8 +66,8 @@ type Hindrance = ClusterHarness<World>['hindrance'];
 const runAt = ({ number, line, services }: RunEnvironment): PathRun<World> => {
   const runtime = ManagedRuntime.make(services);
   return {
-    machine: door.provide({
-      actors: { makeIt: fromEffect(runtime, () => makeIt(`door-${number}`)) },
+    machine: namespaceRequest.provide({
+      actors: { makeIt: fromEffect(runtime, () => makeIt(`namespace-${number}`)) },
     }),
     arrange: (pathStep) =>
       Promise.resolve(tagIn(pathStep) === 'Lost' ? loseAnswer({ line }) : 'server'),
@@ -88,9 +88,9 @@ const harnessOf = (hindrance: Hindrance): ClusterHarness<World> => ({
     }),
 });
 
-const doorExecuted = (hindrance: Hindrance): Executable<World> => ({
-  name: 'door',
-  machine: door,
+const requestExecuted = (hindrance: Hindrance): Executable<World> => ({
+  name: 'namespaceRequest',
+  machine: namespaceRequest,
   exploration: {
     inputs: [{}],
     events: {
@@ -119,7 +119,7 @@ const execution = async (hindrance: Hindrance) => {
     operatorToken: '',
     strangerToken: '',
   };
-  const executable = doorExecuted(hindrance);
+  const executable = requestExecuted(hindrance);
   return await executeAll(executable, site, pathsOf(executable, explored(executable, false)));
 };
 

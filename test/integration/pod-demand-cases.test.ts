@@ -27,12 +27,12 @@ const shownFor = (one: PodDemandCase, spec: JsonRecord): JsonRecord =>
   );
 
 const notes = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string>> => {
-  const said = new Map<string, string>();
+  const noted = new Map<string, string>();
   for (const event of await cluster.list(COLLECTIONS.events)) {
     const pod = textAt(event, 'regarding', 'name') ?? '';
-    said.set(pod, `${said.get(pod) ?? ''}\n${textAt(event, 'note')}`);
+    noted.set(pod, `${noted.get(pod) ?? ''}\n${textAt(event, 'note')}`);
   }
-  return said;
+  return noted;
 };
 
 describeWithTestbed('the request of a pod, on a real API server', { print: () => {} }, (bed) => {
@@ -63,15 +63,15 @@ describeWithTestbed('the request of a pod, on a real API server', { print: () =>
     const warned = SERVED.map(({ warned: fields = [] }, index) => ({ index, fields }));
     expect(WARNINGS).toBeGreaterThan(0);
     await eventually(async () => {
-      const said = await notes(cluster);
+      const noted = await notes(cluster);
       const unsaid = warned.flatMap(({ index, fields }) =>
-        fields.filter((field) => !said.get(podName(index))?.includes(field))
+        fields.filter((field) => !noted.get(podName(index))?.includes(field))
       );
       if (unsaid.length > 0) throw new Error(`nothing is said of ${unsaid.join(' and ')}`);
       return true;
     }, { what: 'the Warnings' });
-    const said = await notes(cluster);
-    expect(warned.filter(({ index, fields }) => fields.length === 0 && said.has(podName(index))))
+    const noted = await notes(cluster);
+    expect(warned.filter(({ index, fields }) => fields.length === 0 && noted.has(podName(index))))
       .toEqual([]);
   });
 });

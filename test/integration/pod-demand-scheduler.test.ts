@@ -151,13 +151,13 @@ describeWithTestbed('kube-scheduler and the demand of pods', {
           hopefulPod(name, { ...specs[pod], nodeSelector: { 'kubernetes.io/hostname': name } })
         ),
       );
-      const told = trials.map((trial) => {
+      const compared = trials.map((trial) => {
         const verdict = verdicts.get(trial.name);
         const wanted = outcomeWanted(trial);
         const found = verdict?._tag === 'Bound' ? `on ${verdict.node}` : verdict?.why ?? '';
         return { pod: specs[trial.pod], asked: trial.allocatable, wanted, found };
       });
-      const wrong = told.filter(({ wanted, found }) => !found.includes(wanted));
+      const wrong = compared.filter(({ wanted, found }) => !found.includes(wanted));
       expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
       // The seed gives pods of every kind.
       for (const [kind, is] of Object.entries(KINDS)) {
@@ -197,7 +197,7 @@ for 50 node selectors and affinity terms from a seed',
         )
       );
       const verdicts = await scheduledPods(cluster, pins);
-      const told = await Promise.all(terms.map(async (term, pod) => {
+      const compared = await Promise.all(terms.map(async (term, pod) => {
         const kept = await defaultedPod(cluster, hopefulPod('pod', specOf(term, [])));
         const { requirements } = askedBy(kept);
         const ours = nodes.filter(({ labels = {} }) => satisfies(labels, requirements));
@@ -207,10 +207,10 @@ for 50 node selectors and affinity terms from a seed',
         const names = (some: readonly WantedNode[]) => some.map(({ name }) => name);
         return { term, requirements, ours: names(ours), feasible: names(feasible) };
       }));
-      const wrong = told.filter(({ ours, feasible }) => ours.join() !== feasible.join());
+      const wrong = compared.filter(({ ours, feasible }) => ours.join() !== feasible.join());
       expect({ seed: SEED, wrong }).toEqual({ seed: SEED, wrong: [] });
       // Most of them tell nodes apart.
-      expect(told.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
+      expect(compared.filter(({ ours }) => ours.length > 0 && ours.length < NODES).length)
         .toBeGreaterThan(PODS / 2);
     },
   );

@@ -109,8 +109,8 @@ describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
     const status = upcoming('un-d', { status: { phase: 'Ready' } });
     expect(await Effect.runPromise(writes.applyStatus('un-d', status, ONE)))
       .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
-    const unfit = upcoming('un-d', { spec: { labels: {} } });
-    expect(await Effect.runPromise(writes.apply('un-d', unfit, ONE)))
+    const invalid = upcoming('un-d', { spec: { labels: {} } });
+    expect(await Effect.runPromise(writes.apply('un-d', invalid, ONE)))
       .toMatchObject({ outcome: { _tag: 'Refused' } });
     await Effect.runPromise(writes.apply('un-d', withLabels('un-d', { zone: 'a' }), ONE));
     const again = (identity: JsonRecord) => ({

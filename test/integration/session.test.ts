@@ -8,7 +8,7 @@ import {
   type FleetSession,
   startFleetSession,
 } from '../../src/actors/fleet-session/fleet-session.ts';
-import type { FleetSessionOptions } from '../../src/actors/fleet-session/session-options.ts';
+import type { FleetSessionOptions } from '../../src/actors/fleet-session/fleet-session-actor.ts';
 import { shownState } from '../../src/actors/fleet-session/session-events.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
@@ -66,7 +66,7 @@ const session = (address: string, options: Partial<FleetSessionOptions> = {}) =>
   });
   started.news.subscribe((one) => news.push(one));
   started.demandListed();
-  started.lead(true);
+  started.setLeading(true);
   endings.push(async () => {
     await started.stop();
     await runtime.dispose();
@@ -122,7 +122,11 @@ describe('session over gRPC', () => {
     shard.send(1, { case: 'ack', value: { echo: 'rollup' } });
     const second = await shard.message(1, 'rollup', 1);
     expect(second).toMatchObject({ value: { timestampUnixNanos: 1_003_000_000n } });
-    expect(shard.heard().map(({ payload }) => payload.case)).toEqual(['hello', 'rollup', 'rollup']);
+    expect(shard.received().map(({ payload }) => payload.case)).toEqual([
+      'hello',
+      'rollup',
+      'rollup',
+    ]);
     expect(news.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 
@@ -138,7 +142,7 @@ describe('session over gRPC', () => {
     await isTrue('the good frame', () => news.some(({ _tag }) => _tag === 'MachineObserved'));
     expect(news.map(({ _tag }) => _tag)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
     ]);
   });

@@ -1,7 +1,7 @@
 /** One profile of free capacity and its object, walked through every configuration. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
-import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacity-actor.ts';
+import { provideAvailableCapacity } from '../../src/actors/upcoming-nodes/available-capacities.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
@@ -131,7 +131,7 @@ describeModel('availableCapacity', {
     }),
     obligations: ({ context: { facts } }: { context: AvailableCapacityContext }) => ({
       reported: facts.reported,
-      owes: pendingCapacityWrite(facts),
+      pendingWrite: pendingCapacityWrite(facts),
     }),
   },
 });

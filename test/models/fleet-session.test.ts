@@ -86,7 +86,7 @@ describeModel('fleetSession', {
       expect(['Unneeded', 'Accepted']).toContain(context.credentials);
     }
     if (acts.includes('requestRollup')) {
-      expect(snapshot.matches({ connected: { streaming: { rollup: 'quiet' } } })).toBe(true);
+      expect(snapshot.matches({ connected: { streaming: { rollup: 'idle' } } })).toBe(true);
     }
     if (acts.includes('publishResynced')) {
       expect(snapshot.matches({ connected: { streaming: { resync: 'resynced' } } })).toBe(true);

@@ -40,9 +40,9 @@ const drainInSmall = (remembers: boolean) =>
       deadline: remembers ? input.deadline ?? null : null,
       written: false,
     }),
-    initial: 'orienting',
+    initial: 'deciding',
     states: {
-      orienting: {
+      deciding: {
         description: 'Looks at what the node says.',
         always: [{ guard: 'annotated', target: 'draining' }, { target: 'idle' }],
       },
@@ -103,24 +103,24 @@ describe('the model harness', () => {
   test('finds a machine that keeps its deadline only in memory', () => {
     const model = modelOf(false);
     const violations = crashChecks(model, exploreModel(model))?.violations() ?? [];
-    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+    expect(violations.join('\n')).toContain('before the crash: 600; after the restart: null');
   });
 
   test('finds that a restart in the registry loses what was kept only in memory', () => {
     const model = modelOf(false);
     const { violations = [] } = crashChecks(model, exploreModel(model))?.inRegistry() ?? {};
-    expect(violations.join('\n')).toContain('the actor owes 600, a restarted one null');
+    expect(violations.join('\n')).toContain('before the crash: 600; after the restart: null');
   });
 
   test('names states and transitions that nothing reaches', () => {
-    const machine = setup({ types: { events: {} as { type: 'door.opened' } } }).createMachine({
-      id: 'door',
+    const machine = setup({ types: { events: {} as { type: 'gate.opened' } } }).createMachine({
+      id: 'gate',
       initial: 'closed',
       states: {
         closed: {
           description: 'Shut.',
           on: {
-            'door.opened': {
+            'gate.opened': {
               guard: function neverTrue() {
                 return false;
               },
@@ -132,11 +132,11 @@ describe('the model harness', () => {
       },
     });
     const coverage = coverageOf(machine, exploreModel({ machine, inputs: [undefined] }));
-    expect(coverage.missingStates).toEqual(['door.open']);
+    expect(coverage.missingStates).toEqual(['gate.open']);
     expect(coverage.missingTransitions).toEqual([
-      'door.closed --door.opened when neverTrue--> door.open',
+      'gate.closed --gate.opened when neverTrue--> gate.open',
     ]);
-    expect(coverage.undescribedStates).toEqual(['door.open']);
+    expect(coverage.undescribedStates).toEqual(['gate.open']);
   });
 
   test('finds the configurations and edges of the adjacency map of xstate/graph', () => {

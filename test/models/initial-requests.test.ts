@@ -1,7 +1,7 @@
 /** The requests that demand waits for, walked through every configuration. */
 import { NEVER } from 'rxjs';
 import { expect } from 'vitest';
-import { provideInitialRequests } from '../../src/actors/capacity-requests/initial-requests.ts';
+import { provideInitialRequests } from '../../src/actors/capacity-requests/pod-demands.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { initialRequests, type MissingRequests } from '../../src/machines/initial-requests.ts';
 import { describeModel } from './model.ts';

@@ -4,7 +4,7 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import type { DoneActorEvent, PromiseActorLogic } from 'xstate';
-import { clockLayer } from '../../src/actors/clocks.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
 import { leadershipActs } from '../../src/actors/leadership.ts';
 import type {
   AcquireOutcome,

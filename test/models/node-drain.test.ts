@@ -3,7 +3,7 @@ import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect } from 'vitest';
 import { provideNodeDrain } from '../../src/actors/node-drains/node-drain-actor.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
-import { type CordonMark, markOf, printCordon } from '../../src/domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation, printCordon } from '../../src/domain/drain/cordon.ts';
 import { cancelSeen } from '../../src/domain/drain/cordon-patch.ts';
 import { endOf } from '../../src/domain/drain/drain-state.ts';
 import { type DrainedNode, projectDrainedNode } from '../../src/domain/drain/drained-node.ts';
@@ -20,7 +20,7 @@ const KEY = 'cordon.tidegate.dev/reclaim';
 const DEADLINE_MS = 100_000;
 const order = { id: 'i1', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
 const further = { id: 'i2', deadlineMs: DEADLINE_MS, graceSeconds: 100, sinceMs: 0 };
-const mark = (more: Partial<CordonMark> = {}): string =>
+const annotation = (more: Partial<CordonAnnotation> = {}): string =>
   printCordon({ ...order, ids: ['i1'], ended: null, ...more });
 
 /** What the API server would answer with, by revision. */
@@ -51,16 +51,16 @@ const node = (revision: string, { key, open, paused }: NodeTraits = {}): Drained
   return projection;
 };
 
-const BOTH = mark({ ids: ['i1', 'i2'] });
+const BOTH = annotation({ ids: ['i1', 'i2'] });
 const fresh = node('10');
-const cordoned = node('20', { key: mark() });
+const cordoned = node('20', { key: annotation() });
 const joined = node('25', { key: BOTH });
 const paused = node('26', { key: BOTH, paused: true });
 const reopened = node('30', { key: BOTH, open: true });
 const robbed = node('31');
-const done = node('40', { key: mark({ ended: 'Drained' }) });
-const abandoned = node('41', { key: mark({ ended: 'Cancelled' }), open: true });
-const overdue = node('42', { key: mark({ ended: 'Failed' }) });
+const done = node('40', { key: annotation({ ended: 'Drained' }) });
+const abandoned = node('41', { key: annotation({ ended: 'Cancelled' }), open: true });
+const overdue = node('42', { key: annotation({ ended: 'Failed' }) });
 const released = node('50');
 const foreign = node('11', { key: '{"v":2}' });
 
@@ -121,7 +121,7 @@ const answerOf = (outcome: NodeWriteOutcome): Effect.Effect<KubeAnswer, NotSent>
 /** The statechart as it lives, down to the patches that it sends. */
 const wire = (acts: Acts) => {
   const actIn = ({ body }: KubeCall): string =>
-    JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'markEnded';
+    JSON.stringify(body).includes('"unschedulable":true') ? 'cordonNode' : 'writeEnd';
   const layer = cordonsLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
       send: (_writeClass, call) =>
@@ -184,7 +184,7 @@ describeModel('nodeDrain', {
       { output: { _tag: 'Gone' } },
       { output: { _tag: 'Refused', why: 'planted' } },
     ],
-    'xstate.done.actor.markEnded': [
+    'xstate.done.actor.writeEnd': [
       { output: { _tag: 'Written', node: done } },
       { output: { _tag: 'Written', node: abandoned } },
       { output: { _tag: 'Written', node: overdue } },
@@ -196,13 +196,13 @@ describeModel('nodeDrain', {
   project: (context: NodeDrainContext) => ({
     node: context.node?.revision,
     ...(context.withdrawn ? {} : undecided(context)),
-    mark: context.mark?.ids,
+    annotation: context.annotation?.ids,
     withdrawn: context.withdrawn,
     end: context.end,
     conflict: context.outcome === 'Conflict' ? context.decidedOn : null,
   }),
   invariant: (snapshot, acts) => {
-    const { mark: own, released, end, node: known }: NodeDrainContext = snapshot.context;
+    const { annotation: own, released, end, node: known }: NodeDrainContext = snapshot.context;
     const begun = acts.filter((act) => act.startsWith('invoke:'));
     expect(begun.length, 'two acts of one drain at a time').toBeLessThanOrEqual(1);
     if (acts.includes('evictPods')) {
@@ -215,13 +215,13 @@ describeModel('nodeDrain', {
     if (end !== null && !acts.includes('releasePods')) {
       expect(acts, 'pods were asked after the end').not.toContain('evictPods');
     }
-    if (acts.includes('invoke:markEnded')) expect(end).not.toBeNull();
+    if (acts.includes('invoke:writeEnd')) expect(end).not.toBeNull();
     if (acts.includes('invoke:cordonNode')) {
       expect(end).toBeNull();
       expect(snapshot.hasTag('acting'), 'Nodes are cordoned in a turn').toBe(true);
     }
     if (snapshot.hasTag('settled') && known !== null && own !== null) {
-      expect(markOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
+      expect(annotationOf(known, 'reclaim')?.ended, 'an end is not on the Node').not.toBeNull();
     }
   },
   crash: {
@@ -243,13 +243,13 @@ describeModel('nodeDrain', {
     }),
     // Whether the end is owed follows from what is true now, and which end it is as well.
     obligations: ({ context }: { context: NodeDrainContext }) => {
-      const key = context.node === null ? undefined : markOf(context.node, 'reclaim');
+      const key = context.node === null ? undefined : annotationOf(context.node, 'reclaim');
       if (key === undefined) return 'nothing';
       if (context.withdrawn) return 'a release';
       if (key.ended !== null) return 'nothing';
       const isOver = context.end !== null ||
-        endOf({ ...context, mark: key, released: true }) !== null;
-      return { ids: key.ids, deadlineMs: key.deadlineMs, owed: isOver ? 'its end' : 'a drain' };
+        endOf({ ...context, annotation: key, released: true }) !== null;
+      return { ids: key.ids, deadlineMs: key.deadlineMs, pending: isOver ? 'its end' : 'a drain' };
     },
   },
   limit: 100_000,

@@ -194,11 +194,11 @@ describeModel('podDemand', {
     restart: (world) => ({ input: inputOf(world), events: [] }),
     obligations: ({ context }: { context: PodDemandContext }) => {
       const standing = observed(context.facts.standing);
-      const owed = pendingRequestWrite(POD, { ...context.facts, standing });
+      const pending = pendingRequestWrite(POD, { ...context.facts, standing });
       return {
         standing,
-        write: owed?.write,
-        about: owed?.request?.uid,
+        write: pending?.write,
+        about: pending?.request?.uid,
         remain: context.facts.requests.length,
       };
     },

@@ -5,7 +5,7 @@ import { providePodEviction } from '../../src/actors/pod-evictions/pod-eviction-
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import type { EvictionOutcome } from '../../src/domain/drain/answer.ts';
 import type { EvictionNeed, PodFacts } from '../../src/domain/drain/pod-facts.ts';
-import { evictionsLayer } from '../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../src/effects/pod-eviction-api.ts';
 import {
   AnswerLost,
   type KubeAnswer,
@@ -92,7 +92,7 @@ const ANSWERS: Readonly<Record<EvictionOutcome['_tag'], KubeAnswer | KubeFault>>
 
 /** The statechart as it lives, down to the request that it sends. */
 const wire = (acts: Acts) => {
-  const layer = evictionsLayer(silentTelemetry).pipe(
+  const layer = podEvictionApiLayer(silentTelemetry).pipe(
     Layer.provide(Layer.succeed(Writes, {
       send: (_writeClass, call) =>
         Effect.flatMap(
@@ -119,7 +119,7 @@ const seen = (world: World, now: PodFacts): PodFacts | null =>
   world.facts && { ...now, terminating: now.terminating || world.facts.terminating };
 
 /** What is still owed to the pod, from what anybody can see. */
-const owed = (world: World): string => {
+const pending = (world: World): string => {
   if (world.facts === null) return 'nothing';
   if (world.facts.terminating) return 'its end';
   return world.wanted ? 'an eviction' : 'nothing';
@@ -204,7 +204,7 @@ describeModel('podEviction', {
       ],
     }),
     obligations: ({ context }) =>
-      owed({
+      pending({
         facts: context.vanished || ENDS.has(context.outcome?._tag)
           ? null
           : { ...context.facts, terminating: context.facts.terminating || context.accepted },

@@ -4,7 +4,7 @@ import { Layer } from 'effect';
 import { expect } from 'vitest';
 import { provideReclaim } from '../../src/actors/node-drains/reclaims.ts';
 import {
-  type EntryStage,
+  type EntryPhase,
   nodesStarted,
   type ReclaimEntry,
 } from '../../src/domain/drain/reclaim-entry.ts';
@@ -16,9 +16,9 @@ import { type Acts, describeModel } from './model.ts';
 
 const entry = (
   machine: string,
-  stage: EntryStage,
-  counted = stage === 'Cordoned',
-): ReclaimEntry => ({ machine, node: stage === 'Unseen' ? '' : `n-${machine}`, stage, counted });
+  phase: EntryPhase,
+  counted = phase === 'Cordoned',
+): ReclaimEntry => ({ machine, node: phase === 'Unseen' ? '' : `n-${machine}`, phase, counted });
 
 const inputOf = (
   entries: readonly ReclaimEntry[],
@@ -30,8 +30,8 @@ interface World {
   readonly cordoned: readonly string[];
 }
 
-const owedBy = (entries: readonly ReclaimEntry[]): readonly string[] =>
-  entries.filter(({ stage }) => stage === 'Cordoned').map(({ machine }) => machine);
+const cordonedIn = (entries: readonly ReclaimEntry[]): readonly string[] =>
+  entries.filter(({ phase }) => phase === 'Cordoned').map(({ machine }) => machine);
 
 /** The statechart as it lives, down to the outbox. */
 const wire = (acts: Acts) => {
@@ -77,16 +77,16 @@ describeModel('reclaimInstruction', {
     }
     if (snapshot.matches('settled')) {
       expect(ackPending, 'an ack is still owed').toBe(false);
-      expect(entries.every(({ stage }) => stage === 'Ended')).toBe(true);
+      expect(entries.every(({ phase }) => phase === 'Ended')).toBe(true);
     }
   },
   crash: {
     world: { cordoned: [] } satisfies World,
-    record: (_world: World, { after }): World => ({ cordoned: owedBy(after.context.entries) }),
+    record: (_world: World, { after }): World => ({ cordoned: cordonedIn(after.context.entries) }),
     restart: ({ cordoned }) => ({
       input: inputOf(cordoned.map((machine) => entry(machine, 'Cordoned')), { leftMs: 0 }),
       events: [],
     }),
-    obligations: ({ context }) => owedBy(context.entries),
+    obligations: ({ context }) => cordonedIn(context.entries),
   },
 });

@@ -120,7 +120,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     );
     return freeOf(view.object) - outstanding.length;
   };
-  const judge = (charge: Charge, view: View): void => {
+  const check = (charge: Charge, view: View): void => {
     const current = [view];
     const isFresh = time.monotonic() - view.sinceMs < FRESH_MS;
     if (isFresh && view.before !== undefined) current.push(view.before);
@@ -159,7 +159,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
         { process, path: call.path, budget: keyOf(budget), uid, ...UNANSWERED };
       const view = views.get(process, charge.budget);
       const silent = time.monotonic() - (receivedMs.get(process) ?? 0) > SILENCE_MS;
-      if (view !== undefined && !silent) judge(charge, view);
+      if (view !== undefined && !silent) check(charge, view);
       charges.open(charge);
     },
     done: ({ process, call }, { status }) => {
@@ -215,9 +215,9 @@ export const drainsGoOn = (bench: Bench): Invariant => {
       else if (!freeSinceMs.has(uid)) freeSinceMs.set(uid, time.monotonic());
     }
   };
-  const judge = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
-    const mark = reclaimAnnotation(node);
-    if (mark === undefined || mark.deadlineMs < time.now()) return;
+  const check = (node: JsonRecord, pods: readonly JsonRecord[]): void => {
+    const annotation = reclaimAnnotation(node);
+    if (annotation === undefined || annotation.deadlineMs < time.now()) return;
     for (const pod of next(pods)) {
       const uid = textAt(pod, 'metadata', 'uid') ?? '';
       const sinceMs = waitingSinceMs.get(uid) ?? time.monotonic();
@@ -235,7 +235,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
       if (draining.length === 0) return;
       const { store } = site.cluster;
       const pods = Map.groupBy(store.collection('pods').objects(), nodeOf);
-      for (const node of draining) judge(node, pods.get(nameOf(node)) ?? []);
+      for (const node of draining) check(node, pods.get(nameOf(node)) ?? []);
     },
   };
 };

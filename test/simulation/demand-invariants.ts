@@ -73,8 +73,8 @@ const HELD = ['Draining', 'Drained', 'Failed'];
 
 /** Phases that the object of a machine may show (UPN-01, DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
-  const mark = reclaimAnnotation(node);
-  const held = mark !== undefined && mark.ended !== 'Cancelled' ? HELD : [];
+  const annotation = reclaimAnnotation(node);
+  const held = annotation !== undefined && annotation.ended !== 'Cancelled' ? HELD : [];
   switch (machine.state) {
     case 'CREATING':
     case 'SPECULATIVE':
@@ -108,7 +108,7 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
     states.set(machine.id, { state, sinceMs: time.monotonic() });
     return false;
   };
-  const judge = (machine: FleetMachine): void => {
+  const check = (machine: FleetMachine): void => {
     const object = store.collection(UPCOMING).get({ namespace: '', name: `un-${machine.id}` });
     const phase = textAt(object, 'status', 'phase') ?? 'none';
     if (phasesOf(machine, nodeOf(machine)).includes(phase)) return;
@@ -120,7 +120,7 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
   const look = (reflectedMs: number): void => {
     const machines = site.bound();
     const bound = new Set(machines.map(({ id }) => id));
-    for (const machine of machines) if (settled(machine, reflectedMs)) judge(machine);
+    for (const machine of machines) if (settled(machine, reflectedMs)) check(machine);
     const now = new Set(strangers(bound));
     for (const name of strangersSinceMs.keys()) if (!now.has(name)) strangersSinceMs.delete(name);
     for (const name of now) {

@@ -35,7 +35,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
   const landed = new Set<string>();
   const existed = new Set<string>();
   let seen = 0;
-  const judge = (instruction: string, started: number): void => {
+  const check = (instruction: string, started: number): void => {
     const { shard } = site.script;
     const reclaim = shard.reclaims.entries()
       .find(({ instructionId }) => instructionId === instruction);
@@ -61,7 +61,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
       // A fleet that came back has forgotten the acks before.
       if (fresh <= 0) return;
       for (const { instructionId, nodesStarted } of acks.entries().slice(-fresh)) {
-        judge(instructionId, nodesStarted);
+        check(instructionId, nodesStarted);
       }
     },
   };
@@ -73,17 +73,17 @@ export const deadlinesStand = ({ broken }: Bench): Invariant => {
   return {
     change: ({ resource, type, object }) => {
       if (resource !== 'nodes') return;
-      const mark = reclaimAnnotation(object);
+      const annotation = reclaimAnnotation(object);
       const name = nameOf(object);
-      if (type === 'DELETED' || mark === undefined || mark.ended !== '') {
+      if (type === 'DELETED' || annotation === undefined || annotation.ended !== '') {
         deadlines.delete(name);
         return;
       }
       const known = deadlines.get(name) ?? Infinity;
-      if (mark.deadlineMs > known) {
-        broken('deadlines stand', `that of "${name}" moved by ${mark.deadlineMs - known} ms`);
+      if (annotation.deadlineMs > known) {
+        broken('deadlines stand', `that of "${name}" moved by ${annotation.deadlineMs - known} ms`);
       }
-      deadlines.set(name, mark.deadlineMs);
+      deadlines.set(name, annotation.deadlineMs);
     },
   };
 };
@@ -116,14 +116,14 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
 /** Every drain ends by its deadline, and a cancelled one says so. */
 export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
-  const judge = (node: unknown): void => {
-    const mark = reclaimAnnotation(node);
+  const check = (node: unknown): void => {
+    const annotation = reclaimAnnotation(node);
     const name = nameOf(node);
-    if (mark === undefined || mark.ended !== '') {
+    if (annotation === undefined || annotation.ended !== '') {
       cancelledMs.delete(name);
       return;
     }
-    if (isDraining(node) && time.now() > mark.deadlineMs + ENDING_MS) {
+    if (isDraining(node) && time.now() > annotation.deadlineMs + ENDING_MS) {
       broken('every drain ends', `that of "${name}" should have, ${ENDING_MS} ms ago`);
     }
     if (isCordoned(node)) return;
@@ -136,7 +136,7 @@ export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   return {
     tick: () => {
       if (calmMs() < ENDING_MS) return;
-      for (const node of site.cluster.store.collection('nodes').objects()) judge(node);
+      for (const node of site.cluster.store.collection('nodes').objects()) check(node);
     },
     end: () => {
       for (const node of site.cluster.store.collection('nodes').objects()) {

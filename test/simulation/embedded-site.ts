@@ -43,7 +43,7 @@ export interface SiteOptions {
   readonly providerDrainMs: number;
   /** Machines that the fleet owns at its first start. */
   readonly machines?: number;
-  readonly pace?: ControllerTiming;
+  readonly timing?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;
   /** False: nothing joins, machines are only told of. */
   readonly makesNodes?: boolean;
@@ -117,7 +117,7 @@ export const embeddedSite = (
     cluster,
     time,
     random: chance.unit,
-    timing: siteOptions.pace ?? DEFAULT_TIMING,
+    timing: siteOptions.timing ?? DEFAULT_TIMING,
   });
   const controllers = startControllers(harness);
   const lagMs = (): number => chance.int(1, 20);

@@ -26,8 +26,10 @@ export interface EventLog {
 const gist = (resource: string, object: unknown): string => {
   switch (resource) {
     case 'nodes': {
-      const mark = reclaimAnnotation(object);
-      const end = mark === undefined ? '' : mark.ended || `until ${mark.deadlineMs}`;
+      const annotation = reclaimAnnotation(object);
+      const end = annotation === undefined
+        ? ''
+        : annotation.ended || `until ${annotation.deadlineMs}`;
       return `${isCordoned(object) ? 'cordoned' : 'open'} ${
         isReady(object) ? 'ready' : 'unready'
       } ` +

@@ -227,9 +227,9 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
 
 /** Plays acts. */
 export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => {
-  const players = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
+  const handlers = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
   return (act: Act): void => {
-    players.some((play) => play(act));
+    handlers.some((handle) => handle(act));
   };
 };
 

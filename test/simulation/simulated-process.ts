@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
-import { operatorServices } from '../../src/actors/operator-services.ts';
+import { operatorServices } from '../../src/effects/operator-services.ts';
 import { type Operator, startOperator } from '../../src/actors/operator.ts';
 import { makeRoles } from '../../src/actors/roles.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';

@@ -148,7 +148,7 @@ const rest = async (state: WorldState): Promise<void> => {
   state.log.note('EPILOGUE');
   await epilogue(state);
   await state.pass(CALM_MS);
-  state.judge();
+  state.check();
 };
 
 /** Plays the world of a plan, under more invariants than every world has. */

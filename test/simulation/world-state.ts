@@ -169,7 +169,7 @@ export const worldState = (
       await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
     /** Asks the laws for their last word, unless one is broken. */
-    judge: (): void => {
+    check: (): void => {
       if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },
   };

@@ -13,7 +13,7 @@ import {
   evictionsIn,
 } from '../support/drains/audited-drains.ts';
 import { brokenBudgets, nodesOfPods, podSteps, seenPod } from '../support/drains/pod-history.ts';
-import { acksAt, markSeen } from '../support/drains/reclaims.ts';
+import { acksAt, annotationSeen } from '../support/drains/reclaims.ts';
 import { DRAIN_COLLECTIONS } from '../support/drains/workloads.ts';
 import { type SoakSite, WORKLOADS } from './soak-site.ts';
 
@@ -62,15 +62,20 @@ const aboutCalls = (site: SoakSite, { machines, requests, killedMs }: RoundFacts
   ];
 };
 
-const aboutMarks = async ({ cluster, fleet }: SoakSite, { machines, requests }: RoundFacts) => {
+const aboutAnnotations = async (
+  { cluster, fleet }: SoakSite,
+  { machines, requests }: RoundFacts,
+) => {
   const nodes = await cluster.list(COLLECTIONS.nodes);
   const acked = new Set((await acksAt(fleet)).map(({ instructionId }) => instructionId));
   return machines.flatMap((machine) => {
-    const mark = markSeen(nodes.find((node) => nameOf(node) === machine) ?? {});
+    const annotation = annotationSeen(nodes.find((node) => nameOf(node) === machine) ?? {});
     const deadlines = new Set(deadlinesWritten(requests, machine));
-    const unheard = (mark?.ids ?? []).filter((id) => !id.startsWith(RECOVERED) && !acked.has(id));
+    const unheard = (annotation?.ids ?? []).filter((id) =>
+      !id.startsWith(RECOVERED) && !acked.has(id)
+    );
     return [
-      ...(mark?.ended === 'Drained' ? [] : [`${machine} ended as "${mark?.ended}"`]),
+      ...(annotation?.ended === 'Drained' ? [] : [`${machine} ended as "${annotation?.ended}"`]),
       ...(deadlines.size === 1 ? [] : [`${machine} had deadlines ${[...deadlines].join(', ')}`]),
       ...unheard.map((id) => `never acknowledged ${id}`),
     ];
@@ -109,5 +114,5 @@ export const roundProblems = async (
 ): Promise<readonly string[]> => [
   ...await aboutEnd(site, facts),
   ...aboutCalls(site, facts),
-  ...await aboutMarks(site, facts),
+  ...await aboutAnnotations(site, facts),
 ];

@@ -38,14 +38,17 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   {
     retired: ['world', 'worlds'],
     use: '"…Environment"',
-    allowed: ['test/simulation/', 'test/unit/simulation/', 'test/models/'],
+    allowed: [
+      ...['test/simulation/', 'test/unit/simulation/', 'test/models/'],
+      'test/integration/models-cluster.test.ts',
+    ],
   },
   { retired: ['surroundings'], use: '"ProcessEnvironment"' },
   { retired: ['seam', 'seams'], use: '"actor-logic"' },
   { retired: ['afterwards', '=later'], use: '"deferredSends" or "defer"' },
   { retired: ['news'], use: '"events"' },
   {
-    retired: ['desk', 'desks', '~parts', 'manners', 'setting'],
+    retired: ['desk', 'desks', '~parts', 'manner', 'manners', 'setting'],
     use: '"…Dependencies", "…Options", "…State" or "…Fixture"',
   },
   {
@@ -80,9 +83,27 @@ export const RETIRED_NAMES: readonly RetiredNames[] = [
   { retired: ['take~', 'note~'], use: '"set…" or "add…"', allowed: ['packages/'] },
   { retired: ['renounce', 'renounces', 'abandon', 'abandons'], use: '"onLeadershipLost"' },
   { retired: ['orient', 'orienting'], use: '"deciding"' },
+  {
+    retired: ['judge', 'judges', 'judged', 'judging'],
+    use: '"outcomeOf…", "parse…", "validate…" or "evaluating"',
+  },
+  { retired: ['=lead'], use: '"setLeading", "onLeading" or "onLeadershipLost"' },
+  {
+    retired: ['bystander', 'bystanders', 'inheritor', 'inheritors', 'leavers', 'stubborn'],
+    use: '"podsWithoutDemand", "slotHolders", "leavingPods" or "returning"',
+  },
+  {
+    retired: ['outrun', 'faltering', 'ample', 'led-elsewhere'],
+    use: '"awaitingUpdate", "renewalFailed", "beforeLastQuarter" or "decisionChanged"',
+  },
+  { retired: ['reborn', 'farewell', 'hurry'], use: '"isNew", "isLastStatus" or "bringForward"' },
+  { retired: ['series-book'], use: '"…Index"' },
   { retired: ['onlooker', 'onlookers', 'inspected'], use: '"inspector"' },
   { retired: ['foresight'], use: '"drainPreview"' },
-  { retired: ['cordon-mark', 'reclaim-mark', 'drain-mark'], use: '"CordonAnnotation"' },
+  {
+    retired: ['cordon-mark', 'reclaim-mark', 'drain-mark', 'mark-of', 'marking'],
+    use: '"CordonAnnotation"',
+  },
   { retired: ['course', 'tally', 'tallies'], use: '"DrainState" or "…Counts"' },
   { retired: ['eviction-permit'], use: '"evictionCircuit"' },
   { retired: ['fitness', 'unfit'], use: '"preflight" and "unsupported"' },

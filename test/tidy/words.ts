@@ -117,9 +117,8 @@ const CALLS: readonly Ban[] = [
     pattern: /\btime\.schedule\(|\btidegate_actor_defects_total\b|\bRESTART_MS\b/g,
     remedy: 'Wait in a state with a named delay; the actor registry restarts and counts crashes',
     allowed: {
-      'src/actors/clocks.ts': "XState's, RxJS's and Effect's clocks",
+      'src/actors/actor-environment.ts': "XState's and RxJS's clocks",
       'src/actors/actor-registry.ts': 'counts every crash',
-      'src/actors/warning-aggregator.ts': 'gathers log lines for a second',
     },
     scope: /^src\/actors\//,
     planted: {

@@ -3,7 +3,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { merge, type Observable } from 'rxjs';
 import { type Informer, startInformer } from '../../src/actors/informers/informer.ts';
 import { makeActorEnvironment } from '../../src/actors/actor-environment.ts';
-import { clockLayer } from '../../src/actors/clocks.ts';
+import { clockLayer } from '../../src/effects/effect-clock.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';
 import { GROUP_PATH } from '../../src/domain/api-group.ts';
 import type { Identity } from '../../src/domain/facts.ts';

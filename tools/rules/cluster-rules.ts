@@ -7,26 +7,26 @@ const cluster: RuleChapter = {
   rules: [
     {
       id: 'CLU-01',
-      says: 'Caches page their lists and show nothing of one that is not complete; they keep ' +
+      text: 'Caches page their lists and show nothing of one that is not complete; they keep ' +
         'bookmarks, resume after an end of stream without a list, list again after 410, ' +
         'notice idleness themselves and back off with jitter.',
       shownBy: ['test/unit/actors/reflector.test.ts', 'test/integration/reflector.test.ts'],
     },
     {
       id: 'CLU-02',
-      says: 'Only the holder of the Lease writes. Nothing leaves after the renew deadline; ' +
+      text: 'Only the holder of the Lease writes. Nothing leaves after the renew deadline; ' +
         'the lease is released on SIGTERM and a standby starts at once; losing it makes a ' +
         'candidate again.',
       shownBy: ['DR-15'],
     },
     {
       id: 'CLU-03',
-      says: 'All writes share one budget in classes; a higher class goes first.',
+      text: 'All writes share one budget in classes; a higher class goes first.',
       shownBy: ['DR-36: lets a higher class go first', 'lets a burst through at once'],
     },
     {
       id: 'CLU-04',
-      says: 'A cluster older than Kubernetes 1.31 is an error at start.',
+      text: 'A cluster older than Kubernetes 1.31 is an error at start.',
       shownBy: [
         'is refused with one sentence when it is older',
         'ends with 1 and one sentence on a cluster older',
@@ -34,7 +34,7 @@ const cluster: RuleChapter = {
     },
     {
       id: 'CLU-05',
-      says: 'Flags are those of BigFleet’s operator and more; a bad one ends with 2 and one ' +
+      text: 'Flags are those of BigFleet’s operator and more; a bad one ends with 2 and one ' +
         'line; no verb but flags means `operator`.',
       shownBy: [
         'test/unit/settings/settings.test.ts',
@@ -44,7 +44,7 @@ const cluster: RuleChapter = {
     },
     {
       id: 'CLU-06',
-      says: 'Probes are alive without metrics; readiness names what is not ready.',
+      text: 'Probes are alive without metrics; readiness names what is not ready.',
       shownBy: ['test/unit/observability/servers.test.ts'],
     },
   ],

@@ -7,39 +7,39 @@ const demand: RuleChapter = {
   rules: [
     {
       id: 'DEM-01',
-      says: 'Quantities are added exactly and printed as Kubernetes prints them; a sum has ' +
+      text: 'Quantities are added exactly and printed as Kubernetes prints them; a sum has ' +
         'the format of its first operand that is not zero; what is finer than a nano is ' +
         'rounded away from zero.',
       shownBy: ['quantity:'],
     },
     {
       id: 'DEM-02',
-      says: 'A penalty in dollars is rounded up to its bucket. No penalty is bucket 0, which ' +
+      text: 'A penalty in dollars is rounded up to its bucket. No penalty is bucket 0, which ' +
         'is not the bucket of $0; more than $8,388,608 is pinned; a negative one is ' +
         'unreadable.',
       shownBy: ['penalty:'],
     },
     {
       id: 'DEM-03',
-      says: 'Requests are added up per requirements, priority, spread, both buckets and ' +
+      text: 'Requests are added up per requirements, priority, spread, both buckets and ' +
         'group: the sum in `aggregate_resources`, the largest of each resource in ' +
         '`min_unit`.',
       shownBy: ['demand:'],
     },
     {
       id: 'DEM-04',
-      says: 'Co-located requests of one namespace with the same topology key and selector ' +
+      text: 'Co-located requests of one namespace with the same topology key and selector ' +
         'share a group and get one `Same` requirement; other groups stay apart.',
       shownBy: ['group:'],
     },
     {
       id: 'DEM-05',
-      says: 'Spread that says ScheduleAnyway is dropped.',
+      text: 'Spread that says ScheduleAnyway is dropped.',
       shownBy: ['spread:'],
     },
     {
       id: 'DEM-06',
-      says: 'A request that cannot be read is left out (or keeps its last good reading), ' +
+      text: 'A request that cannot be read is left out (or keeps its last good reading), ' +
         'counted, and gets one Warning that names the field and the remedy; all others go ' +
         'up.',
       shownBy: [
@@ -50,12 +50,12 @@ const demand: RuleChapter = {
     },
     {
       id: 'DEM-07',
-      says: 'Demand that is kept as requests change is the demand that a recomputation gives.',
+      text: 'Demand that is kept as requests change is the demand that a recomputation gives.',
       shownBy: ['demand: after any story'],
     },
     {
       id: 'DEM-08',
-      says: 'Requests of an acknowledged roll-up whose phase is empty or Pending become ' +
+      text: 'Requests of an acknowledged roll-up whose phase is empty or Pending become ' +
         'Acknowledged, one patch each, so many at once, never twice, never in the way of ' +
         'the next roll-up; one that is gone is nobody’s business.',
       shownBy: [
@@ -67,7 +67,7 @@ const demand: RuleChapter = {
     },
     {
       id: 'DEM-09',
-      says: 'The key of free capacity is the fingerprint of its profile.',
+      text: 'The key of free capacity is the fingerprint of its profile.',
       shownBy: ['fingerprint:', 'of a GPU profile is the golden one'],
     },
   ],
@@ -79,13 +79,13 @@ const bootstrap: RuleChapter = {
   rules: [
     {
       id: 'BOOT-01',
-      says: 'The template has the syntax and functions of Go’s `text/template`; output and ' +
+      text: 'The template has the syntax and functions of Go’s `text/template`; output and ' +
         'errors are those of Go’s own engine, line included.',
       shownBy: ['packages/go-template/test/corpus.test.ts', 'test/integration/templates.test.ts'],
     },
     {
       id: 'BOOT-02',
-      says: 'A template cannot hang the operator: depth, work and output have limits.',
+      text: 'A template cannot hang the operator: depth, work and output have limits.',
       shownBy: [
         'packages/go-template/test/limits.test.ts',
         'packages/go-template/test/fuzz.test.ts',
@@ -93,13 +93,13 @@ const bootstrap: RuleChapter = {
     },
     {
       id: 'BOOT-03',
-      says: 'Without a file a `#cloud-config` stub is given; a render error goes into ' +
+      text: 'Without a file a `#cloud-config` stub is given; a render error goes into ' +
         '`error`.',
       shownBy: ['test/unit/domain/bootstrap.test.ts'],
     },
     {
       id: 'BOOT-04',
-      says: 'A bad template at start is an error with line and column. The file is read again ' +
+      text: 'A bad template at start is an error with line and column. The file is read again ' +
         'when it changes, and a bad one keeps the last good one.',
       shownBy: ['bootstrap file:'],
     },

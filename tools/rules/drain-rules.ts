@@ -2,7 +2,7 @@
 import type { Rule, RuleChapter } from './rule.ts';
 
 /** A rule that is shown by every test whose title begins with its number. */
-const rule = (id: string, says: string): Rule => ({ id, says, shownBy: [`${id}:`] });
+const rule = (id: string, text: string): Rule => ({ id, text, shownBy: [`${id}:`] });
 
 const cordons: RuleChapter = {
   title: 'Drains: cordons and their owners',
@@ -77,7 +77,7 @@ const instructions: RuleChapter = {
     ),
     {
       id: 'DR-15',
-      says: 'Only the holder of the Lease writes; no request leaves after the renew deadline. On ' +
+      text: 'Only the holder of the Lease writes; no request leaves after the renew deadline. On ' +
         'SIGTERM nothing new is sent, the answers of evictions under way are awaited for at most ' +
         '15 s, and then the lease is released. Losing the lease makes a candidate again.',
       shownBy: ['DR-15'],

@@ -7,7 +7,7 @@ const fleet: RuleChapter = {
   rules: [
     {
       id: 'FLT-01',
-      says: 'A stream that does not begin with `Hello` is refused; a live frame may precede ' +
+      text: 'A stream that does not begin with `Hello` is refused; a live frame may precede ' +
         'its acknowledgement; every machine of the cluster is replayed before the shard ' +
         'reads on.',
       shownBy: [
@@ -18,30 +18,30 @@ const fleet: RuleChapter = {
     },
     {
       id: 'FLT-02',
-      says: 'Roll-ups: a rejected or superseded one gets no answer; a sudden fall below a ' +
+      text: 'Roll-ups: a rejected or superseded one gets no answer; a sudden fall below a ' +
         'tenth is believed the third time in a row.',
       shownBy: ['packages/stand-in-fleet/test/rollups.test.ts'],
     },
     {
       id: 'FLT-03',
-      says: 'A second session of a cluster mutes the first without telling it.',
+      text: 'A second session of a cluster mutes the first without telling it.',
       shownBy: ['that comes second mutes the first'],
     },
     {
       id: 'FLT-04',
-      says: 'A bootstrap pull waits 30 s: an error fails the machine, silence makes it idle ' +
+      text: 'A bootstrap pull waits 30 s: an error fails the machine, silence makes it idle ' +
         'and a new pull follows.',
       shownBy: ['whose pull is'],
     },
     {
       id: 'FLT-05',
-      says: 'Reclaim names one machine, once, with 600 s, or less by priority gap for ' +
+      text: 'Reclaim names one machine, once, with 600 s, or less by priority gap for ' +
         'preemption; the drain starts at once and no acknowledgement is waited for.',
       shownBy: ['reclaims what shrunken demand', 'begins the drain at once', 'preempts'],
     },
     {
       id: 'FLT-06',
-      says: 'A certificate without exactly one matching URI is refused.',
+      text: 'A certificate without exactly one matching URI is refused.',
       shownBy: [
         'serves the cluster that its certificate names',
         'serves nobody without a certificate',
@@ -49,22 +49,22 @@ const fleet: RuleChapter = {
     },
     {
       id: 'FLT-07',
-      says: 'It writes frames in step: a reader that stalls holds up its decisions.',
+      text: 'It writes frames in step: a reader that stalls holds up its decisions.',
       shownBy: ['that stalls holds up'],
     },
     {
       id: 'FLT-08',
-      says: 'It keeps its bindings in a file and comes back from a kill with them.',
+      text: 'It keeps its bindings in a file and comes back from a kill with them.',
       shownBy: ['outlive a killed fleet', 'comes back with its machines'],
     },
     {
       id: 'FLT-09',
-      says: 'Its reading of the contract is its own, and agrees with the operator’s.',
+      text: 'Its reading of the contract is its own, and agrees with the operator’s.',
       shownBy: ['test/unit/proto/two-readings.test.ts'],
     },
     {
       id: 'FLT-10',
-      says: 'What it accepted can be asked with `InspectNeeds`.',
+      text: 'What it accepted can be asked with `InspectNeeds`.',
       shownBy: ['that is good counts, is acked, and shows in InspectNeeds'],
     },
   ],

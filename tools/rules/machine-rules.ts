@@ -7,19 +7,19 @@ const machines: RuleChapter = {
   rules: [
     {
       id: 'UPN-01',
-      says: 'Each state of a machine has its phase, and every ending comes out right: Drained ' +
+      text: 'Each state of a machine has its phase, and every ending comes out right: Drained ' +
         'is shown before the object goes; a machine that is IDLE is no longer ours.',
       shownBy: ['wire phases:'],
     },
     {
       id: 'UPN-02',
-      says: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
+      text: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
         'deleted then; never on silence, never before, and nothing that is not ours.',
       shownBy: ['wire resync:'],
     },
     {
       id: 'UPN-03',
-      says: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
+      text: 'The Node of a machine is found by provider id, then by the machine’s name, then ' +
         'by label, then by the name in the entry. `nodeRef` is filled from what is seen.',
       shownBy: [
         'test/unit/domain/node-matching.test.ts',
@@ -29,13 +29,13 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-04',
-      says: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
+      text: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
         'name; the annotation `bigfleet.lucy.sh/machine-id` holds the id.',
       shownBy: ['names:', 'upcomingNodes: a machine with an id that is no DNS label'],
     },
     {
       id: 'UPN-05',
-      says: 'Nothing is written when nothing changed; a new machine costs two writes.',
+      text: 'Nothing is written when nothing changed; a new machine costs two writes.',
       shownBy: [
         'upcomingNodes: a new machine costs two writes',
         'upcomingNodes: nothing is written when',
@@ -44,7 +44,7 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-06',
-      says: 'A write that fails is tried again until it lands or a newer frame replaces it; ' +
+      text: 'A write that fails is tried again until it lands or a newer frame replaces it; ' +
         'every machine ends in the state of its last frame.',
       shownBy: [
         'upcomingNodes: every machine ends in the state of its last frame',
@@ -53,7 +53,7 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-07',
-      says: '`provisioningStartTime` is set once, at creation.',
+      text: '`provisioningStartTime` is set once, at creation.',
       shownBy: [
         'upcomingNodes: keeps the start time that stands there',
         'upcomingNodes: owes a creation, then the first status',
@@ -61,17 +61,17 @@ const machines: RuleChapter = {
     },
     {
       id: 'UPN-08',
-      says: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
+      text: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
       shownBy: ['upcomingNodes: tells its first readiness in one Event'],
     },
     {
       id: 'UPN-09',
-      says: 'Unknown transitions are counted and followed.',
+      text: 'Unknown transitions are counted and followed.',
       shownBy: ['upcomingNodes: an unknown step is counted and followed'],
     },
     {
       id: 'AVC-01',
-      says: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
+      text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
         'deleted when nothing is left and the confidence is none.',
       shownBy: ['availableCapacities:'],
     },
@@ -84,18 +84,18 @@ const resources: RuleChapter = {
   rules: [
     {
       id: 'CRD-01',
-      says: 'The manifests are made from the schemas and accepted by the API server, with ' +
+      text: 'The manifests are made from the schemas and accepted by the API server, with ' +
         'their scopes, short names, columns, category and status subresource.',
       shownBy: ['crd:', 'test/unit/api/resources.test.ts'],
     },
     {
       id: 'CRD-02',
-      says: 'CapacityRequests can be selected by `status.phase`.',
+      text: 'CapacityRequests can be selected by `status.phase`.',
       shownBy: ['crd selectable:'],
     },
     {
       id: 'CRD-03',
-      says: 'What a schema cannot say is said by rules with a sentence each.',
+      text: 'What a schema cannot say is said by rules with a sentence each.',
       shownBy: ['rule:'],
     },
   ],

@@ -7,7 +7,7 @@ const pods: RuleChapter = {
   rules: [
     {
       id: 'POD-01',
-      says:
+      text:
         'Every pod that is demand ends with exactly one request, which says what the pod asks ' +
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
       shownBy: [
@@ -18,7 +18,7 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-02',
-      says:
+      text:
         'A request asks for what its pod requires: node selector, first term of required affinity, ' +
         'co-location, hard spread, priority and penalties; pods of DaemonSets and mirror pods are ' +
         'no demand; what cannot be said is left out with a Warning.',
@@ -30,7 +30,7 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-03',
-      says: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
+      text: 'A pod asks for what kube-scheduler reserves for it: init containers, sidecars, ' +
         'overhead and pod-level resources included, and what a resize in place has granted.',
       shownBy: [
         'a node of exactly the computed size takes the pod',
@@ -39,40 +39,40 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-04',
-      says: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
+      text: 'The requirements of a pod hold on the nodes that kube-scheduler finds feasible, and ' +
         'on no other.',
       shownBy: ['the nodes whose labels satisfy the requirements'],
     },
     {
       id: 'POD-05',
-      says: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
+      text: 'A request follows its pod and the file of penalties; a bad file keeps the last good ' +
         'one.',
       shownBy: ['a request follows its pod', 'penalties by PriorityClass are read again'],
     },
     {
       id: 'POD-06',
-      says: 'A request that another controller made for the pod is adopted; extras are deleted.',
+      text: 'A request that another controller made for the pod is adopted; extras are deleted.',
       shownBy: ['requests of another controller are adopted'],
     },
     {
       id: 'POD-07',
-      says: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
+      text: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
         'no demand.',
       shownBy: ['namespaces and pods that selectors leave out'],
     },
     {
       id: 'POD-08',
-      says: 'A pod costs at most two writes, and a deletion when it finishes.',
+      text: 'A pod costs at most two writes, and a deletion when it finishes.',
       shownBy: ['of 10,000 of which 5,000 finish'],
     },
     {
       id: 'POD-09',
-      says: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
+      text: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
       shownBy: ['make one request a pod between them'],
     },
     {
       id: 'POD-10',
-      says:
+      text:
         'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
         'the shard nothing before the pods that it finds without a request have theirs, or a ' +
         'minute is over.',
@@ -84,7 +84,7 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-11',
-      says: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
+      text: 'Pods that fit nowhere get machines, and machines that no pod needs go back, with ' +
         'nobody else doing anything.',
       shownBy: ['runs pods that fit nowhere'],
     },

@@ -6,7 +6,7 @@
  */
 export interface Rule {
   readonly id: string;
-  readonly says: string;
+  readonly text: string;
   readonly shownBy: readonly string[];
 }
 

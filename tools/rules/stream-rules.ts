@@ -7,14 +7,14 @@ const stream: RuleChapter = {
   rules: [
     {
       id: 'WIRE-01',
-      says: 'The operator dials. `Hello`, with the cluster id and protocol version ' +
+      text: 'The operator dials. `Hello`, with the cluster id and protocol version ' +
         '`v1alpha1`, is the first frame of every stream. Frames that come before it is ' +
         'acknowledged are heard.',
       shownBy: ['wire 1:'],
     },
     {
       id: 'WIRE-02',
-      says: 'A roll-up is the complete demand of the cluster. A newer one replaces an older ' +
+      text: 'A roll-up is the complete demand of the cluster. A newer one replaces an older ' +
         'one that was not sent yet; one is outstanding at a time, so that an ' +
         'acknowledgement, which names nothing, belongs to exactly one; without an ' +
         'acknowledgement for three intervals the stream is given up, said, and dialled ' +
@@ -23,20 +23,20 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-03',
-      says: 'Replies wait in a queue of 256; when it is full the newest is turned away and ' +
+      text: 'Replies wait in a queue of 256; when it is full the newest is turned away and ' +
         'counted. Roll-ups and replies never wait behind one another. Replies of an ended ' +
         'stream are forgotten.',
       shownBy: ['wire 3:'],
     },
     {
       id: 'WIRE-04',
-      says: 'The latest frame of a machine counts; there is never more than one write under ' +
+      text: 'The latest frame of a machine counts; there is never more than one write under ' +
         'way for a machine, and 32 machines are written at once.',
       shownBy: ['wire 4:'],
     },
     {
       id: 'WIRE-05',
-      says:
+      text:
         'Nothing is dialled before the list of CapacityRequests is complete, because an early ' +
         'roll-up would be an authoritative “nothing wanted”. While the API server is away the last ' +
         'known demand is sent on for as long as this process may lead; after that nobody can know ' +
@@ -46,19 +46,19 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-06',
-      says: 'Keepalive pings are further apart than a Go server forgives (five minutes). A ' +
+      text: 'Keepalive pings are further apart than a Go server forgives (five minutes). A ' +
         'dead peer is noticed by the acknowledgement that does not come.',
       shownBy: ['wire 6:', 'throws a client out that pings more often'],
     },
     {
       id: 'WIRE-07',
-      says: 'Reconnects back off with jitter from 500 ms to 30 s; the first acknowledged ' +
+      text: 'Reconnects back off with jitter from 500 ms to 30 s; the first acknowledged ' +
         'roll-up of a stream resets the backoff.',
       shownBy: ['wire 7:'],
     },
     {
       id: 'WIRE-08',
-      says: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
+      text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
         'TLS 1.3. Our certificate must have exactly one `bigfleet://cluster/<cluster id>` ' +
         'URI, checked before dialling. Files are read again when they change; a ' +
         'half-written rotation keeps the pair before it; the running stream stays and the ' +
@@ -68,13 +68,13 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-09',
-      says: 'A bootstrap pull is answered on arrival, before the next frame is looked at and ' +
+      text: 'A bootstrap pull is answered on arrival, before the next frame is looked at and ' +
         'behind no write to the API server.',
       shownBy: ['wire 9:'],
     },
     {
       id: 'WIRE-10',
-      says: 'Only the acknowledgements `hello` and `rollup` exist; their term and epoch are ' +
+      text: 'Only the acknowledgements `hello` and `rollup` exist; their term and epoch are ' +
         'logged and never acted on. The first `rollup` acknowledgement of a stream proves ' +
         'that its replay is complete.',
       shownBy: [
@@ -84,18 +84,18 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-11',
-      says: 'The session never stops reading, whatever waits for whom.',
+      text: 'The session never stops reading, whatever waits for whom.',
       shownBy: ['20,000 frames are read while the shard takes nothing from us'],
     },
     {
       id: 'WIRE-12',
-      says: 'A stop half-closes the stream, waits for the shard for less than half a second, ' +
+      text: 'A stop half-closes the stream, waits for the shard for less than half a second, ' +
         'and is final.',
       shownBy: ['a stop half-closes'],
     },
     {
       id: 'WIRE-13',
-      says:
+      text:
         'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
         'that is done once its nodes are cordoned (DR-11).',
       shownBy: ['a reclaim instruction is told', 'DR-11'],
@@ -109,13 +109,13 @@ const messages: RuleChapter = {
   rules: [
     {
       id: 'MSG-01',
-      says: 'Every message is read from and written to the bytes of another implementation of ' +
+      text: 'Every message is read from and written to the bytes of another implementation of ' +
         'Protocol Buffers; fields and values of a newer contract do not hinder reading.',
       shownBy: ['test/unit/proto/golden.test.ts'],
     },
     {
       id: 'MSG-02',
-      says: 'Bytes that are no message, unknown enum values, empty machine ids and oversized ' +
+      text: 'Bytes that are no message, unknown enum values, empty machine ids and oversized ' +
         'label maps neither crash nor wedge the session; what was wrong is said and ' +
         'counted.',
       shownBy: [
@@ -126,15 +126,15 @@ const messages: RuleChapter = {
     },
     {
       id: 'MSG-03',
-      says: 'A machine whose replayed frame could not be read is not collected as stale.',
+      text: 'A machine whose replayed frame could not be read is not collected as stale.',
       shownBy: [
-        'test/unit/session/misread-machines.test.ts',
+        'test/unit/session/malformed-frames.test.ts',
         'a replay with a frame that is no message',
       ],
     },
     {
       id: 'MSG-04',
-      says: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
+      text: 'Frames of up to 256 MiB pass in both directions; a roll-up above it is not sent ' +
         'and is reported with its size and what made it big.',
       shownBy: ['wire 2: frames go up to 256 MiB', 'a roll-up over the frame limit'],
     },

@@ -85,7 +85,7 @@ const matches = ({ fault, touched }: SetFault, { method, path }: ClusterRequest)
   (fault.methods === undefined || fault.methods.includes(method)) &&
   (fault.path === undefined || path.includes(fault.path));
 
-const later = (time: Time, delayMs: number): Promise<void> =>
+const delay = (time: Time, delayMs: number): Promise<void> =>
   new Promise((resolve) => {
     time.schedule(delayMs, resolve);
   });
@@ -113,7 +113,7 @@ export const makeFaults = (time: Time): Faults => {
         if (trouble.done) answer(request);
         return await never();
       case 'slow':
-        await later(time, trouble.delayMs);
+        await delay(time, trouble.delayMs);
         return answer(request);
     }
   };

@@ -5,33 +5,33 @@ import { makeCluster } from '../src/cluster.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 
-const story = (seed: number): readonly string[] => {
+const recordedRun = (seed: number): readonly string[] => {
   const cluster = makeCluster({ time: simulatedTime(), seed });
-  const told: string[] = [];
+  const lines: string[] = [];
   const watch = cluster.answer({ method: 'GET', path: '/api/v1/pods?watch=true' });
   if (watch._tag === 'Watch') {
     watch.open({
-      lines: (lines) => told.push(...lines.map((line) => JSON.stringify(line))),
+      lines: (chunk) => lines.push(...chunk.map((line) => JSON.stringify(line))),
       ended: () => {},
       cut: () => {},
     });
   }
   const ask = (method: string, path: string, body?: unknown): void => {
     const answer = cluster.answer({ method, path, ...(body === undefined ? {} : { body }) });
-    told.push(JSON.stringify(answer));
+    lines.push(JSON.stringify(answer));
   };
   const spec = { containers: [{ name: 'main', image: 'none' }] };
   ask('POST', PODS, { metadata: { generateName: 'web-' }, spec });
   ask('POST', PODS, { metadata: { name: 'a' }, spec });
   ask('POST', `${PODS}/a/eviction`, { metadata: { name: 'a' } });
   ask('GET', PODS);
-  return told;
+  return lines;
 };
 
 test('the embedded cluster tells the same story of the same seed, byte for byte', () => {
-  expect(story(5)).toEqual(story(5));
+  expect(recordedRun(5)).toEqual(recordedRun(5));
 });
 
 test('the embedded cluster gives other names and UIDs to another seed', () => {
-  expect(story(5)).not.toEqual(story(6));
+  expect(recordedRun(5)).not.toEqual(recordedRun(6));
 });

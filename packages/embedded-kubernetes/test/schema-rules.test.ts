@@ -1,7 +1,7 @@
 /** CEL rules of custom resources: what holds, what is told, what is refused at once. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../src/values/json.ts';
-import { ruleJudge } from '../src/schema/schema-rules.ts';
+import { ruleValidator } from '../src/schema/schema-rules.ts';
 
 const number = { type: 'integer' };
 const text = { type: 'string' };
@@ -23,8 +23,8 @@ const withRules = (rules: readonly JsonRecord[], more: JsonRecord = {}): JsonRec
   },
 });
 
-const told = (rule: JsonRecord, spec: JsonRecord, before?: JsonRecord) =>
-  ruleJudge(withRules([rule]))({ spec }, before === undefined ? undefined : { spec: before });
+const problemsOf = (rule: JsonRecord, spec: JsonRecord, before?: JsonRecord) =>
+  ruleValidator(withRules([rule]))({ spec }, before === undefined ? undefined : { spec: before });
 
 describe('CEL rules of a schema', () => {
   test.each([
@@ -42,14 +42,14 @@ describe('CEL rules of a schema', () => {
       bad: { tags: [{ key: '' }] },
     },
   ])('$rule', ({ rule, good, bad }) => {
-    expect(told({ rule, message: 'no' }, good)).toEqual([]);
-    expect(told({ rule, message: 'no' }, bad)).toEqual([
+    expect(problemsOf({ rule, message: 'no' }, good)).toEqual([]);
+    expect(problemsOf({ rule, message: 'no' }, bad)).toEqual([
       { reason: 'FieldValueInvalid', field: 'spec', message: 'Invalid value: "object": no' },
     ]);
   });
 
   test('a rule without a message says itself', () => {
-    expect(told({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
+    expect(problemsOf({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
       'failed rule: self.least > 0',
     );
   });
@@ -61,35 +61,37 @@ describe('CEL rules of a schema', () => {
       reason: 'FieldValueForbidden',
       fieldPath: '.name',
     };
-    expect(told(rule, {})).toEqual([
+    expect(problemsOf(rule, {})).toEqual([
       { reason: 'FieldValueForbidden', field: 'spec.name', message: 'Forbidden: no' },
     ]);
   });
 
   test('a rule about a change is judged only where there is one', () => {
     const rule = { rule: 'self.name == oldSelf.name', message: 'stays' };
-    expect(told(rule, { name: 'b' })).toEqual([]);
-    expect(told(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
-    expect(told(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
+    expect(problemsOf(rule, { name: 'b' })).toEqual([]);
+    expect(problemsOf(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
+    expect(problemsOf(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
   });
 
   test('a rule that cannot be evaluated holds nothing back in silence', () => {
-    expect(told({ rule: 'self.none > 0' }, {})[0]?.message).toContain('rule evaluation error');
+    expect(problemsOf({ rule: 'self.none > 0' }, {})[0]?.message).toContain(
+      'rule evaluation error',
+    );
   });
 
   test.each(['self.least <', 'isURL(self.name)', 'self.least + 1'])(
     'a rule that is none is told at once: %s',
     (rule) => {
-      expect(() => ruleJudge(withRules([{ rule }]))).toThrow();
+      expect(() => ruleValidator(withRules([{ rule }]))).toThrow();
     },
   );
 
   test('rules of entries of lists say which entry', () => {
     const entry = { ...text, 'x-kubernetes-validations': [{ rule: "self != ''", message: 'no' }] };
-    const judge = ruleJudge(withRules([], {
+    const validate = ruleValidator(withRules([], {
       properties: { tags: { type: 'array', items: entry } },
     }));
-    expect(judge({ spec: { tags: ['a', ''] } }, undefined).map(({ field }) => field)).toEqual([
+    expect(validate({ spec: { tags: ['a', ''] } }, undefined).map(({ field }) => field)).toEqual([
       'spec.tags[1]',
     ]);
   });

@@ -41,20 +41,20 @@ const INVALID: DecodedRune = { rune: RUNE_ERROR, width: 1 };
 /** The least code point that needs `width` bytes; anything less is an overlong form. */
 const LEAST_OF_WIDTH = [0, 0, 0x80, 0x800, 0x10000];
 
-const widthOf = (lead: number): number => {
-  if (lead >= 0xc2 && lead <= 0xdf) return 2;
-  if (lead >= 0xe0 && lead <= 0xef) return 3;
-  if (lead >= 0xf0 && lead <= 0xf4) return 4;
+const widthOf = (leadByte: number): number => {
+  if (leadByte >= 0xc2 && leadByte <= 0xdf) return 2;
+  if (leadByte >= 0xe0 && leadByte <= 0xef) return 3;
+  if (leadByte >= 0xf0 && leadByte <= 0xf4) return 4;
   return 0;
 };
 
 /** The code point at `at`; U+FFFD of width 1 where there is none. `at` is inside `bytes`. */
 export const decodeRune = (bytes: ByteString, at: number): DecodedRune => {
-  const lead = bytes.charCodeAt(at);
-  if (lead < 0x80) return { rune: lead, width: 1 };
-  const width = widthOf(lead);
+  const leadByte = bytes.charCodeAt(at);
+  if (leadByte < 0x80) return { rune: leadByte, width: 1 };
+  const width = widthOf(leadByte);
   if (width === 0 || at + width > bytes.length) return INVALID;
-  let rune = lead & (0xff >> (width + 1));
+  let rune = leadByte & (0xff >> (width + 1));
   for (let next = at + 1; next < at + width; next += 1) {
     const byte = bytes.charCodeAt(next);
     if ((byte & 0xc0) !== 0x80) return INVALID;

@@ -67,10 +67,10 @@ export class RollupIntake {
     const replaced = this.#slots.get(cluster.id);
     if (replaced !== undefined) this.#file(cluster, replaced, { verdict: 'superseded' });
     this.#slots.set(cluster.id, { session, rollup, receivedAt: time.now() });
-    if (replaced === undefined) time.schedule(delayMs(), () => this.#judge(cluster));
+    if (replaced === undefined) time.schedule(delayMs(), () => this.#decide(cluster));
   }
 
-  #judge(cluster: Cluster): void {
+  #decide(cluster: Cluster): void {
     const waiting = this.#slots.get(cluster.id);
     this.#slots.delete(cluster.id);
     if (waiting === undefined) return;

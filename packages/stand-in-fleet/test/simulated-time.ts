@@ -9,8 +9,8 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Turns of the event loop that count as quiet. */
-const QUIET_TURNS = 6;
+/** Rounds of the event loop after which nothing is pending. */
+const SETTLED_ROUNDS = 6;
 
 /** A fleet's time with its crank. */
 export interface SimulatedTime extends FleetTime {
@@ -25,7 +25,7 @@ export const simulatedTime = (): SimulatedTime => {
   let nowMs = Date.UTC(2026, 0, 1);
   const timers = new Set<Timer>();
   const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < QUIET_TURNS; turn += 1) {
+    for (let turn = 0; turn < SETTLED_ROUNDS; turn += 1) {
       await new Promise((resolve) => void setImmediate(resolve));
     }
   };

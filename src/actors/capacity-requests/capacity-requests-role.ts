@@ -4,23 +4,25 @@
  * Promises: the same in an operator of its own and beside others; penalties of classes that cannot
  * be read refuse the start.
  */
+import type { ObjectKey } from '../../domain/ids.ts';
+import type { Labels } from '../../domain/label-condition.ts';
 import {
   asOwnedRequest,
   type OwnedRequest,
   projectOwnedRequest,
 } from '../../domain/pod-demand/owned-request.ts';
-import type { Labels } from '../../domain/label-condition.ts';
-import type { ObjectKey } from '../../domain/ids.ts';
+import { NO_DEFAULTS, type PenaltyDefaults } from '../../domain/pod-demand/penalties.ts';
 import { podDemandProjector } from '../../domain/pod-demand/pod-demand.ts';
 import { selectedNamespaceProjector } from '../../domain/pod-demand/selected-namespace.ts';
 import { textPool } from '../../domain/text-pool.ts';
 import { CAPACITY_REQUESTS_PATH } from '../../effects/capacity-requests.ts';
+import { readPenaltyDefaults } from '../../effects/penalty-defaults-text.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
+import { type FollowedFile, followedFile } from '../followed-file.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { SharedInformers } from '../informers/shared-informers.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
-import { penaltyDefaults } from './penalty-defaults.ts';
 import { startPodDemands } from './pod-demands.ts';
 
 /** Which pods count, and where the penalties of classes are. */
@@ -104,12 +106,47 @@ export const capacityRequestsRole = (
     ]),
     start: penalties.start,
     initialRequests: demands.made,
-    onLeading: () => demands.lead(true),
-    onLeadershipLost: () => demands.lead(false),
+    onLeading: () => demands.setLeading(true),
+    onLeadershipLost: () => demands.setLeading(false),
     stop: demands.stop,
     dispose: () => {
       penalties.stop();
       return Promise.resolve();
     },
   };
+};
+
+/** Which file, and what is called with a reading that cannot be used. */
+export interface PenaltyDefaultsOptions {
+  /** Undefined: no PriorityClass has penalties. */
+  readonly file: string | undefined;
+  readonly onRefused: (problem: string) => void;
+}
+
+/** The penalties of a file, or none; nothing is read before `start`. */
+export const penaltyDefaults = (
+  environment: ActorEnvironment<never>,
+  { file, onRefused }: PenaltyDefaultsOptions,
+): FollowedFile<PenaltyDefaults> => {
+  const { telemetry } = environment;
+  const path = file ?? '';
+  return followedFile(environment, {
+    name: 'penalty defaults',
+    file,
+    absent: NO_DEFAULTS,
+    parse: readPenaltyDefaults,
+    onChange: (change) => {
+      if (change._tag === 'Accepted') {
+        const classes = change.value.size;
+        return telemetry.log('info', 'Penalty defaults in use', { file: path, classes });
+      }
+      const { problem } = change;
+      telemetry.count('tidegate_penalty_defaults_refused_total', 1);
+      telemetry.log('warn', 'Penalty defaults not usable, the last good ones stay', {
+        file: path,
+        problem,
+      });
+      onRefused(`Cannot use the penalty defaults "${path}": ${problem}`);
+    },
+  });
 };

@@ -6,7 +6,7 @@ import { Effect, type ManagedRuntime } from 'effect';
 import type { Actor } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
-import { problemsInWords } from '../../domain/demand/reading.ts';
+import { problemsText } from '../../domain/demand/reading.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import { pendingRequestWrite } from '../../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../../domain/pod-demand/owned-request.ts';
@@ -21,8 +21,8 @@ import type { ActorKind } from '../actor-kind.ts';
 import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { warningAggregator } from '../warning-aggregator.ts';
-import type { ObservedFacts, PodEntry, PodIndex } from './pod-index.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
+import type { ObservedFacts, PodEntry, PodIndex } from '../../domain/pod-demand/pod-index.ts';
 
 /** The actions of the statechart. */
 export interface PodDemandActions {
@@ -93,7 +93,7 @@ export const podDemandEvents = (
     recordFailing: recordProblem('PodRequestFailing'),
     recordWarnings: (pod, warnings) => {
       for (const [reason, problems] of Map.groupBy(warnings, (warning) => warning.reason)) {
-        record({ regarding: regarding(pod), reason, note: problemsInWords(problems) });
+        record({ regarding: regarding(pod), reason, note: problemsText(problems) });
       }
     },
   };

@@ -6,8 +6,9 @@
  * listed yet; requests of pods that are gone are left to the garbage collector, and deleted only
  * when that has not come for long; each pod is warned of once.
  */
-import { type Observable, Subscription } from 'rxjs';
+import { map, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
 import type { Fact, Identity } from '../../domain/facts.ts';
 import { objectKey, type Uid, uid } from '../../domain/ids.ts';
 import type { OwnedRequest } from '../../domain/pod-demand/owned-request.ts';
@@ -16,7 +17,11 @@ import type { PodDemand } from '../../domain/pod-demand/pod-demand.ts';
 import { requestTexts } from '../../domain/pod-demand/pod-request.ts';
 import type { SelectedNamespace } from '../../domain/pod-demand/selected-namespace.ts';
 import type { PodRequests } from '../../effects/pod-requests.ts';
-import { type InitialRequests, startInitialRequests } from './initial-requests.ts';
+import { initialRequests, type InitialRequestsEvent } from '../../machines/initial-requests.ts';
+import type { ActorEnvironment } from '../actor-environment.ts';
+import { deferredSends, fromStream } from '../actor-logic.ts';
+import { actorRegistry } from '../actor-registry.ts';
+import type { Informer } from '../informers/informer.ts';
 import {
   type PodActor,
   type PodDemandActors,
@@ -24,9 +29,7 @@ import {
   type PodDemandEvents,
   podDemandEvents,
 } from './pod-demand-actor.ts';
-import { type PodEntry, type PodIndex, podIndex } from './pod-index.ts';
-import type { Informer } from '../informers/informer.ts';
-import type { ActorEnvironment } from '../actor-environment.ts';
+import { type PodEntry, type PodIndex, podIndex } from '../../domain/pod-demand/pod-index.ts';
 
 /** What the pods are followed by. */
 export interface PodDemandsOptions {
@@ -48,7 +51,7 @@ export interface PodDemandRegistry {
   /** Pods by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
   /** Whether this process leads. */
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** Resolves when the pods that it found without a request have theirs: `initialRequests`. */
   readonly made: Promise<void>;
   /** Resolves when nothing is written or waits to be. */
@@ -118,7 +121,7 @@ class PodDemands implements PodDemandRegistry {
     return this.#initial.made;
   }
 
-  readonly lead = (leads: boolean): void => {
+  readonly setLeading = (leads: boolean): void => {
     if (leads === this.#leading) return;
     this.#leading = leads;
     if (leads) this.#considerAll();
@@ -220,3 +223,58 @@ export const startPodDemands = (
   environment: ActorEnvironment<PodRequests>,
   options: PodDemandsOptions,
 ): PodDemandRegistry => new PodDemands(environment, options);
+
+/** The pods that demand waits for. */
+export interface InitialRequests {
+  /** These are without a request; only the first call counts. */
+  readonly expect: (pods: Iterable<Uid>) => void;
+  /** The pod has its request now, or needs none, or cannot be given one. */
+  readonly settle: (pod: Uid) => void;
+  readonly made: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The statechart with the stream of counts and its log line. */
+export const provideInitialRequests = (
+  counts: Observable<InitialRequestsEvent>,
+  { log }: Pick<Telemetry, 'log'>,
+): typeof initialRequests =>
+  initialRequests.provide({
+    actors: { observeRequests: fromStream(() => counts) },
+    actions: {
+      recordLate: ({ context: { missing } }) =>
+        log('warn', 'Pods are still without a CapacityRequest; the others count', { missing }),
+    },
+  });
+
+/** No pod is known to be without a request at first. */
+export const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
+  const { promise: made, resolve } = Promise.withResolvers<void>();
+  const missing = new Set<Uid>();
+  const changes = new Subject<void>();
+  const defer = deferredSends(environment.telemetry);
+  const registry = actorRegistry<typeof initialRequests, ReadonlySet<Uid>, never>(environment, {
+    name: 'initialRequests',
+    logic: provideInitialRequests(
+      changes.pipe(map(() => ({ type: 'requests.observed', missing: missing.size }))),
+      environment.telemetry,
+    ),
+    keyOf: () => 'pods',
+    input: (pods) => ({ missing: pods.size }),
+    onSnapshot: (_, snapshot) => {
+      if (snapshot.hasTag('settled')) resolve();
+    },
+  });
+  return {
+    expect: (pods) => {
+      if (registry.has('pods')) return;
+      for (const pod of pods) missing.add(pod);
+      registry.consider(missing);
+    },
+    settle: (pod) => {
+      if (missing.delete(pod)) defer(() => changes.next());
+    },
+    made,
+    stop: registry.stop,
+  };
+};

@@ -27,7 +27,7 @@ export interface Acknowledgements {
   /** Takes what the cluster shows, to learn that a patch arrived there. */
   readonly observe: (fact: Fact<CapacityRequestProjection>) => void;
   /** While this process does not lead, nothing new is sent and what waits is forgotten. */
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** How many are waiting or under way. */
   readonly pending: () => number;
   readonly stop: () => void;
@@ -88,7 +88,7 @@ class KeptAcknowledgements implements Acknowledgements {
     this.stop = () => work.unsubscribe();
   }
 
-  readonly lead = (leading: boolean): void => {
+  readonly setLeading = (leading: boolean): void => {
     this.#leading = leading;
   };
 

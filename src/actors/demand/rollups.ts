@@ -9,7 +9,7 @@
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import { type Demand, makeDemand, type Observed } from '../../domain/demand/demand.ts';
-import { problemsInWords } from '../../domain/demand/reading.ts';
+import { problemsText } from '../../domain/demand/reading.ts';
 import type { CapacityRequestProjection } from '../../domain/demand/request.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { ObjectKey } from '../../domain/ids.ts';
@@ -50,17 +50,17 @@ const eventAbout = ({ key, uid, reading }: CapacityRequestProjection): EventNote
       uid,
     },
     reason: 'InvalidCapacityRequest',
-    note: reading._tag === 'Unreadable' ? problemsInWords(reading.problems) : '',
+    note: reading._tag === 'Unreadable' ? problemsText(reading.problems) : '',
   };
 };
 
-/** Requests that cannot be read and of which nobody was told; told once this process leads. */
-const complaints = (environment: ActorEnvironment<never>, options: RollupsOptions) => {
-  const untold = new Map<ObjectKey, CapacityRequestProjection>();
+/** Unreadable requests; each gets an Event once, when this process leads. */
+const unreadableRequests = (environment: ActorEnvironment<never>, options: RollupsOptions) => {
+  const unrecorded = new Map<ObjectKey, CapacityRequestProjection>();
   let leading = false;
-  const tell = (): void => {
+  const recordAll = (): void => {
     if (!leading) return;
-    for (const request of untold.values()) {
+    for (const request of unrecorded.values()) {
       const event = eventAbout(request);
       environment.telemetry.log('warn', 'CapacityRequest cannot be read', {
         request: request.key,
@@ -68,26 +68,26 @@ const complaints = (environment: ActorEnvironment<never>, options: RollupsOption
       });
       options.record(event);
     }
-    untold.clear();
+    unrecorded.clear();
   };
   return {
-    note: (request: CapacityRequestProjection, observed: Observed): void => {
-      if (observed._tag === 'Counted') untold.delete(request.key);
-      else if (observed.isNews) untold.set(request.key, request);
+    observe: (request: CapacityRequestProjection, observed: Observed): void => {
+      if (observed._tag === 'Counted') unrecorded.delete(request.key);
+      else if (observed.isNews) unrecorded.set(request.key, request);
     },
-    /** Of the others there is nothing to complain any more. */
+    /** Drops all but these. */
     retain: (unreadable: readonly CapacityRequestProjection[]): void => {
       const still = new Set(unreadable.map(({ key }) => key));
-      for (const key of [...untold.keys()]) if (!still.has(key)) untold.delete(key);
+      for (const key of [...unrecorded.keys()]) if (!still.has(key)) unrecorded.delete(key);
     },
-    forget: (key: ObjectKey): void => {
-      untold.delete(key);
+    remove: (key: ObjectKey): void => {
+      unrecorded.delete(key);
     },
-    tell,
+    recordAll,
     follow: (): Subscription =>
       options.session.leading.subscribe((now) => {
         leading = now;
-        tell();
+        recordAll();
       }),
   };
 };
@@ -130,30 +130,30 @@ export const startRollups = (
     requests,
     concurrency: options.ackConcurrency,
   });
-  const complaint = complaints(environment, options);
+  const unreadable = unreadableRequests(environment, options);
   const build = rollupBuilder(environment, demand);
 
   const take = (fact: Fact<CapacityRequestProjection>): void => {
-    if (fact._tag === 'Present') complaint.note(fact.object, demand.observe(fact.object));
+    if (fact._tag === 'Present') unreadable.observe(fact.object, demand.observe(fact.object));
     else if (fact._tag === 'Absent') {
       demand.forget(fact.key);
-      complaint.forget(fact.key);
+      unreadable.remove(fact.key);
     } else {
       for (const { request, observed } of demand.observeAll(fact.objects)) {
-        complaint.note(request, observed);
+        unreadable.observe(request, observed);
       }
-      complaint.retain(demand.unreadable());
+      unreadable.retain(demand.unreadable());
       session.demandListed();
     }
     acknowledgements.observe(fact);
-    complaint.tell();
+    unreadable.recordAll();
   };
 
   const subscription = new Subscription();
-  subscription.add(complaint.follow());
+  subscription.add(unreadable.follow());
   subscription.add(session.leading.subscribe({
-    next: acknowledgements.lead,
-    complete: () => acknowledgements.lead(false),
+    next: acknowledgements.setLeading,
+    complete: () => acknowledgements.setLeading(false),
   }));
   // Before the facts: the first list may open a stream at once.
   subscription.add(

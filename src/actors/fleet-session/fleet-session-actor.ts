@@ -7,15 +7,18 @@
 import { Subject } from 'rxjs';
 import type { KeyPair } from '../../domain/credentials.ts';
 import type { SessionNews } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
+import type { CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import { rollupFrames } from '../../effects/rollup-frame.ts';
+import type { ShardCalls } from '../../effects/shard-call.ts';
 import { fleetSession, type FleetSessionEvent } from '../../machines/fleet-session.ts';
 import { type ReplyOutbox, replyOutbox } from '../../streams/reply-outbox.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { fromEffect } from '../actor-logic.ts';
+import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
-import { type FrameDependencies, frameHandler } from './session-frames.ts';
-import type { FleetSessionOptions, SessionServices } from './session-options.ts';
+import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
 /** Replies that wait (WIRE-03). */
@@ -180,3 +183,19 @@ export const sessionPort = (
     onTooLarge: (large) => recordTooLarge(environment, record, large),
   };
 };
+
+/** What the session uses of the environment. */
+export type SessionServices = ShardCalls | Credentials;
+
+export interface FleetSessionOptions {
+  readonly clusterId: ClusterId;
+  /** `host:port` of the shard. */
+  readonly address: string;
+  readonly rollupIntervalMs: number;
+  /** Mutual TLS; plaintext without. */
+  readonly credentialFiles?: CredentialFiles;
+  /** How often the key files are read; default `CREDENTIALS_POLL_MS`. */
+  readonly credentialsPollMs?: number;
+  readonly render: RenderBootstrap;
+  readonly record: RecordOnLease;
+}

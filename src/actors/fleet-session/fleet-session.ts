@@ -6,25 +6,29 @@
  * statechart, whose context may be shown; a crash ends its stream, and the restarted session knows
  * of leadership, demand and key pair what the crashed one knew.
  */
-import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
+import { Effect } from 'effect';
+import { BehaviorSubject, exhaustMap, type Observable, Subscription, timer } from 'rxjs';
 import type { Actor, SnapshotFrom } from 'xstate';
 import type { CredentialsChange } from '../../domain/credentials.ts';
 import type { SessionNews } from '../../domain/frames.ts';
+import type { ClusterId } from '../../domain/ids.ts';
 import type { Reply, Rollup } from '../../domain/session.ts';
+import { type CredentialFiles, Credentials } from '../../effects/credentials.ts';
 import type { fleetSession, FleetSessionEvent } from '../../machines/fleet-session.ts';
+import { credentialChanges } from '../../streams/credential-changes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import {
+  type FleetSessionOptions,
   provideFleetSession,
   publishStreamEnded,
   type SessionDependencies,
   sessionPort,
+  type SessionServices,
   type SessionState,
   sessionState,
 } from './fleet-session-actor.ts';
-import { CREDENTIALS_POLL_MS, watchCredentials } from './session-credentials.ts';
 import { shownState, stateRecorder } from './session-events.ts';
-import type { FleetSessionOptions, SessionServices } from './session-options.ts';
 import { shardStream } from './shard-stream.ts';
 
 /** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
@@ -37,7 +41,7 @@ export interface FleetSession {
   readonly leading: Observable<boolean>;
   /** The running statechart; `undefined` while it waits for its restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
-  readonly lead: (leading: boolean) => void;
+  readonly setLeading: (leading: boolean) => void;
   /** The list of CapacityRequests is complete: roll-ups may be made from it. */
   readonly demandListed: () => void;
   /** Puts a roll-up into the slot of the present stream; without a stream it is forgotten. */
@@ -99,7 +103,7 @@ class ShardSession implements FleetSession {
     return this.#sessions.get(this.#dependencies.options.clusterId);
   }
 
-  readonly lead = (leading: boolean): void => {
+  readonly setLeading = (leading: boolean): void => {
     this.#facts.leading = leading;
     this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     if (leading !== this.#leading.value) this.#leading.next(leading);
@@ -195,8 +199,36 @@ class ShardSession implements FleetSession {
   }
 }
 
-/** Starts the session; it waits for `lead(true)` and `demandListed()`. */
+/** Starts the session; it waits for `setLeading(true)` and `demandListed()`. */
 export const startFleetSession = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionOptions,
 ): FleetSession => new ShardSession(environment, options);
+
+/**
+ * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
+ * symbolic links under the names, which file watches miss.
+ */
+export const CREDENTIALS_POLL_MS = 10_000;
+
+/** Which files, for whom, and how often they are read. */
+export interface KeyFiles {
+  readonly files: CredentialFiles;
+  readonly clusterId: ClusterId;
+  readonly pollMs: number;
+}
+
+/** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
+export const watchCredentials = (
+  environment: ActorEnvironment<Credentials>,
+  { files, clusterId, pollMs }: KeyFiles,
+): Observable<CredentialsChange> => {
+  const read = Effect.gen(function* () {
+    const credentials = yield* Credentials;
+    return yield* credentials.read(files, clusterId);
+  });
+  return timer(0, pollMs, environment.scheduler).pipe(
+    exhaustMap(() => environment.runtime.runPromise(read)),
+    credentialChanges(),
+  );
+};

@@ -89,7 +89,7 @@ const onUnreadable = (
   telemetry.log('warn', 'Frame ignored', { problem: frame.problem, subject: frame.subject });
   if (frame.leavesGap) onReplayGap();
   if (frame.machineId !== undefined) {
-    news.next({ _tag: 'MachineMisread', machineId: frame.machineId });
+    news.next({ _tag: 'MachineMalformed', machineId: frame.machineId });
   }
 };
 
@@ -102,7 +102,7 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
       return dependencies.news.next(frame);
     case 'BootstrapPulled':
       return answer(dependencies, frame.pull.requestId, answerTo(dependencies, frame.pull));
-    case 'BootstrapMisread':
+    case 'BootstrapMalformed':
       return answer(
         dependencies,
         frame.requestId,

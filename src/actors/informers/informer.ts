@@ -4,18 +4,21 @@
  * Promises: nothing is called synced before a complete list, however long that takes; a crash of
  * its list-watch leads to a new list while what is known stays shown.
  */
+import { Effect, type ManagedRuntime } from 'effect';
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Collection, Fact, Identity } from '../../domain/facts.ts';
 import { type ObjectKey, type Revision, revision } from '../../domain/ids.ts';
 import { textAt } from '../../domain/json.ts';
+import type { WatchEnding } from '../../domain/list-watch.ts';
 import { identityOf } from '../../domain/object-meta.ts';
 import type { KubeApi, WatchLine } from '../../effects/kube-api.ts';
-import type { Selection } from '../../effects/watches.ts';
-import type { listWatch } from '../../machines/list-watch.ts';
+import { followChanges, listPages, type Selection } from '../../effects/watches.ts';
+import { listWatch } from '../../machines/list-watch.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { type ListWatches, listWatches, type ListWatchSink } from './list-watches.ts';
+import { fromEffect } from '../actor-logic.ts';
+import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
 /** A collection that follows the API server. */
 export interface Informer<T extends Identity> extends Collection<T> {
@@ -51,7 +54,7 @@ const revisionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
 /** Logs the first failure and the recovery, not every retry between them. */
-const troubleLog = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
+const logFailures = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string) => {
   let failing = false;
   return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
     if (attempt > 0 && !failing) {
@@ -111,7 +114,7 @@ export const makeInformer = <T extends Identity>(
         resource: id,
         selection,
         sink,
-        onSnapshot: troubleLog(environment, id),
+        onSnapshot: logFailures(environment, id),
       }),
     stop: () => registry.remove(id),
   };
@@ -299,3 +302,67 @@ export const makeInformerStore = <T extends Identity>(
   projection: Projection<T>,
   telemetry: Telemetry,
 ): InformerStore<T> => new KeptObjects(projection, telemetry);
+
+/** Where the acts of `listWatch` put what they learn. */
+export interface ListWatchSink extends InformerSink {
+  readonly watchEnded: (ending: WatchEnding) => void;
+}
+
+/** What one list-watch follows, and where it puts it. */
+export interface ListWatchTarget {
+  readonly selection: Selection;
+  readonly sink: ListWatchSink;
+}
+
+/** One key of the registry. */
+export interface ListWatchEntry extends ListWatchTarget {
+  /** Such as `pods`: names the actor and labels logs and metrics. */
+  readonly resource: string;
+  readonly onSnapshot: (snapshot: SnapshotFrom<typeof listWatch>) => void;
+}
+
+/** All list-watches of a process. */
+export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
+
+/** The statechart with its acts on the API server, for every resource that `targetOf` knows. */
+export const provideListWatch = (
+  runtime: ManagedRuntime.ManagedRuntime<KubeApi, never>,
+  targetOf: (resource: string) => ListWatchTarget,
+): typeof listWatch =>
+  listWatch.provide({
+    actors: {
+      listPages: fromEffect(runtime, ({ resource, paged }) =>
+        Effect.suspend(() => {
+          const { selection, sink } = targetOf(resource);
+          sink.dropPages();
+          return listPages(selection, paged, sink.takePage);
+        })),
+      followChanges: fromEffect(runtime, ({ resource, ...following }) =>
+        Effect.suspend(() => {
+          const { selection, sink } = targetOf(resource);
+          return Effect.tap(
+            followChanges(selection, following, sink.takeLines),
+            (ending) => Effect.sync(() => sink.watchEnded(ending)),
+          );
+        })),
+    },
+    actions: { adoptList: ({ context }) => targetOf(context.resource).sink.adoptPages() },
+  });
+
+/** An empty registry of list-watches. */
+export const listWatches = (environment: ActorEnvironment<KubeApi>): ListWatches => {
+  const targetOf = (resource: string): ListWatchTarget => {
+    const entry = registry.entry(resource);
+    if (entry === undefined) throw new Error(`Cannot follow "${resource}": it was not started`);
+    return entry;
+  };
+  const registry: ListWatches = actorRegistry(environment, {
+    name: 'listWatch',
+    logic: provideListWatch(environment.runtime, targetOf),
+    keyOf: ({ resource }) => resource,
+    input: ({ resource }, seed) => ({ resource, seed }),
+    onSnapshot: ({ onSnapshot }, snapshot) => onSnapshot(snapshot),
+    logFields: ({ resource }) => ({ resource }),
+  });
+  return registry;
+};

@@ -15,7 +15,7 @@ import {
   makeInformer,
   type UnstartedInformer,
 } from './informer.ts';
-import { listWatches } from './list-watches.ts';
+import { listWatches } from './informer.ts';
 
 /** Any informer, for those who only wait for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;

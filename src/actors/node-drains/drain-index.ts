@@ -3,7 +3,7 @@
  * nothing here waits or acts.
  */
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
-import type { CordonMark, DrainOwner } from '../../domain/drain/cordon.ts';
+import type { CordonAnnotation, DrainOwner } from '../../domain/drain/cordon.ts';
 import { graceOf, lastQuarterMs, tierWaitMs } from '../../domain/drain/deadline.ts';
 import type { DrainTime } from '../../domain/drain/drain-state.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
@@ -23,7 +23,7 @@ export interface DrainEvent {
   readonly node: string;
   readonly owner: DrainOwner;
   readonly id: string;
-  readonly stage: 'Cordoned' | 'Ended';
+  readonly phase: 'Cordoned' | 'Ended';
   /** The node is cordoned for the instruction, or gone. */
   readonly counted: boolean;
 }
@@ -85,14 +85,14 @@ export const deadlineOf = (
  * The deadline that stands on a Node. A reclaim always has one: without it the grace decides; other
  * owners may drain without a deadline.
  */
-export const deadlineOfMark = (
+export const deadlineOfAnnotation = (
   time: Time,
   owner: DrainOwner,
-  mark: CordonMark,
+  annotation: CordonAnnotation,
 ): DrainDeadline => {
-  if (mark.deadlineMs === null && owner !== 'reclaim') return { atMs: null, graceSeconds: 0 };
-  const { seconds } = graceOf(mark.graceSeconds);
-  const deadlineMs = mark.deadlineMs ?? mark.sinceMs + seconds * 1000;
+  if (annotation.deadlineMs === null && owner !== 'reclaim') return { atMs: null, graceSeconds: 0 };
+  const { seconds } = graceOf(annotation.graceSeconds);
+  const deadlineMs = annotation.deadlineMs ?? annotation.sinceMs + seconds * 1000;
   return deadlineOf(time, { deadlineMs, graceSeconds: seconds });
 };
 
@@ -123,8 +123,8 @@ export const workState = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'work' in value ? value.work : value;
 
 /** True when the annotation on the Node names the instruction, as far as the drain knows. */
-export const hasLanded = ({ mark }: NodeDrainContext, id: string): boolean =>
-  mark?.ids.includes(id) === true;
+export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean =>
+  annotation?.ids.includes(id) === true;
 
 /** Orders that the drain did not carry out and that have time left. */
 export const ordersLeft = (
@@ -180,14 +180,14 @@ export const drainEntry = (
 /** What begins from the annotation that a Node shows. */
 export const resumedDrain = (
   time: Time,
-  mark: CordonMark,
+  annotation: CordonAnnotation,
   { owner, isWithdrawn }: Pick<DrainBeginning, 'owner' | 'isWithdrawn'>,
 ): DrainBeginning => ({
   owner,
   orders: [],
-  ids: mark.ids,
-  deadline: deadlineOfMark(time, owner, mark),
-  sinceMs: time.monotonic() - Math.max(0, time.now() - mark.sinceMs),
+  ids: annotation.ids,
+  deadline: deadlineOfAnnotation(time, owner, annotation),
+  sinceMs: time.monotonic() - Math.max(0, time.now() - annotation.sinceMs),
   machineId: '',
   isReleased: true,
   isWithdrawn,

@@ -58,7 +58,7 @@ export interface DrainPods {
   /** How many remain, the first five by name, and why each (DR-41). */
   readonly remaining: (node: DrainedNode) => string;
   /** Controllers whose pods would come back for ever (DR-20). */
-  readonly stubborn: () => readonly DrainPod[];
+  readonly returning: () => readonly DrainPod[];
 }
 
 interface Seen {
@@ -69,7 +69,7 @@ interface Seen {
 
 const NO_PLAN: DrainPlan = { tiers: [], staying: [] };
 
-const tallyOf = ({ tiers }: DrainPlan): PodCounts => ({
+const podCountsOf = ({ tiers }: DrainPlan): PodCounts => ({
   left: tiers.reduce((sum, { pods }) => sum + pods.length, 0),
   tiers: tiers.map(({ key, pods }) => ({ key, left: pods.length })),
 });
@@ -109,7 +109,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
     for (const [uid, { tier }] of seen) moved ||= !next.has(uid) && isStarted(tier);
     seen = next;
     for (const uid of asked) if (!uids.has(uid)) asked.delete(uid);
-    return { podCounts: tallyOf(plan), moved, refusal };
+    return { podCounts: podCountsOf(plan), moved, refusal };
   };
   const why = (pod: DrainPod, { paused, kubeletSilent }: DrainedNode): Blocker => {
     const status = paused && !pod.terminating ? undefined : statusOf(pod.uid);
@@ -124,7 +124,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       nowMs: now(),
     });
   };
-  const leavers = (): readonly DrainPod[] => plan.tiers.flatMap(({ pods }) => pods);
+  const leavingPods = (): readonly DrainPod[] => plan.tiers.flatMap(({ pods }) => pods);
 
   return {
     look,
@@ -136,7 +136,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       asked.add(uid);
     },
     setReleased: () => asked.clear(),
-    left: () => tallyOf(plan).left,
+    left: () => podCountsOf(plan).left,
     progress: () =>
       drainProgress(plan, ({ uid }) => {
         const status = statusOf(uid);
@@ -144,7 +144,7 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
       }),
     blocked: (node) => {
       const groups = new Map<string, { blocker: Blocker; pods: string[] }>();
-      for (const pod of leavers()) {
+      for (const pod of leavingPods()) {
         const blocker = why(pod, node);
         if (!isBlocking(blocker.reason)) continue;
         const key = `${blocker.reason} ${blocker.subject}`;
@@ -156,14 +156,14 @@ export const drainPods = ({ on, statusOf, progressOf, own, now }: DrainPodsOptio
     },
     nextOverdueMs: () => {
       const nowMs = now();
-      const left = leavers().flatMap(({ deletionMs }) =>
+      const left = leavingPods().flatMap(({ deletionMs }) =>
         deletionMs === null || deletionMs < nowMs ? [] : [deletionMs - nowMs]
       );
       return left.length === 0 ? null : Math.min(...left);
     },
     remaining: (node) =>
-      remainingSentence(leavers().map((pod) => ({ key: pod.key, text: why(pod, node).text }))),
-    stubborn: () =>
+      remainingSentence(leavingPods().map((pod) => ({ key: pod.key, text: why(pod, node).text }))),
+    returning: () =>
       plan.staying.filter(({ role }) => role === 'ToleratesCordon').map(({ pod }) => pod),
   };
 };

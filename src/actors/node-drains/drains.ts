@@ -9,7 +9,7 @@
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
-import { type DrainOwner, isDrainOwner, markOf } from '../../domain/drain/cordon.ts';
+import { annotationOf, type DrainOwner, isDrainOwner } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { PlanTerms } from '../../domain/drain/plan.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
@@ -198,12 +198,12 @@ export class DrainRegistry {
   #lost(entry: DrainEntry): void {
     const { name, uid } = entry.node;
     const present = this.#options.nodes.get(objectKey(name));
-    const mark = present?.uid === uid ? markOf(present, entry.owner) : undefined;
+    const annotation = present?.uid === uid ? annotationOf(present, entry.owner) : undefined;
     this.#forget(entry);
     for (const id of entry.ids) {
       const counted = present?.uid !== uid ||
-        (mark?.ids.includes(id) === true && mark.ended !== 'Cancelled');
-      this.#send(entry, id, { stage: 'Ended', counted });
+        (annotation?.ids.includes(id) === true && annotation.ended !== 'Cancelled');
+      this.#send(entry, id, { phase: 'Ended', counted });
     }
     if (present !== undefined) this.#observe(present);
   }
@@ -212,7 +212,7 @@ export class DrainRegistry {
     return this.#registry.entry(drainKey(node, owner));
   }
 
-  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'stage' | 'counted'>) {
+  #send({ node, owner }: DrainEntry, id: string, event: Pick<DrainEvent, 'phase' | 'counted'>) {
     this.#events.next({ node: node.name, owner, id, ...event });
   }
 
@@ -226,15 +226,15 @@ export class DrainRegistry {
     for (const id of entry.awaited) {
       if (!hasLanded(snapshot.context, id)) continue;
       entry.awaited.delete(id);
-      this.#hurry(entry, entry.deadlines.get(id));
-      this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      this.#bringForward(entry, entry.deadlines.get(id));
+      this.#send(entry, id, { phase: 'Cordoned', counted: true });
     }
     if (snapshot.hasTag('settled')) this.#finish(entry, snapshot.context);
     else this.#blockers.changed(entry.key);
   }
 
   /** The earlier deadline wins once it stands on the Node, so that a restart knows it, too. */
-  #hurry(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
+  #bringForward(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
     const time = drainTime(this.#environment.time, deadline, this.#options.tierWaitMs);
@@ -250,13 +250,13 @@ export class DrainRegistry {
     const present = this.#options.nodes.get(objectKey(name));
     const nowMs = this.#environment.time.now();
     const again = present === undefined ? [] : ordersLeft(entry, context, nowMs);
-    const shown = context.node === null ? undefined : markOf(context.node, owner);
+    const shown = context.node === null ? undefined : annotationOf(context.node, owner);
     const isCounted = (id: string): boolean =>
       context.node === null || hasLanded(context, id) ||
       (shown?.ids.includes(id) === true && shown.ended !== 'Cancelled');
     for (const id of [...entry.ids, ...entry.queued.map((order) => order.id)]) {
       if (again.some((order) => order.id === id)) continue;
-      this.#send(entry, id, { stage: 'Ended', counted: isCounted(id) });
+      this.#send(entry, id, { phase: 'Ended', counted: isCounted(id) });
     }
     if (present === undefined) return;
     for (const order of again) {
@@ -299,7 +299,7 @@ export class DrainRegistry {
     if (entry.machineId === '') entry.machineId = machineId;
     const actor = this.#registry.get(entry.key);
     if (actor !== undefined && hasLanded(actor.getSnapshot().context, id)) {
-      return this.#send(entry, id, { stage: 'Cordoned', counted: true });
+      return this.#send(entry, id, { phase: 'Cordoned', counted: true });
     }
     entry.awaited.add(id);
     actor?.send({ type: 'order.joined', order: cordonOrderOf(order) });
@@ -319,13 +319,13 @@ export class DrainRegistry {
   /** Begins from the annotation that the Node shows. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
     const key = drainKey(node.name, owner);
-    const mark = markOf(node, owner);
+    const annotation = annotationOf(node, owner);
     const isWithdrawn = this.#withdrawn.has(key);
-    if (mark === undefined) return void this.#withdrawn.delete(key);
-    if (mark.ended !== null && !isWithdrawn) return;
+    if (annotation === undefined) return void this.#withdrawn.delete(key);
+    if (annotation.ended !== null && !isWithdrawn) return;
     const end = this.#ends.get(key);
     if (end !== undefined && isOlder(node.revision, end)) return;
-    this.#begin(node, resumedDrain(this.#environment.time, mark, { owner, isWithdrawn }));
+    this.#begin(node, resumedDrain(this.#environment.time, annotation, { owner, isWithdrawn }));
   }
 
   #observe(node: DrainedNode): void {

@@ -6,7 +6,7 @@
  * reclaim shows on it; no pod is evicted for a drain that has ended.
  */
 import { Effect, type ManagedRuntime } from 'effect';
-import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
+import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
 import type { DrainedNode } from '../../domain/drain/drained-node.ts';
 import type { NodeWriteOutcome } from '../../domain/drain/node-write.ts';
 import { objectKey } from '../../domain/ids.ts';
@@ -30,7 +30,7 @@ import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 import type { DrainEvents } from './drain-events.ts';
 import {
   cordonOrderOf,
-  deadlineOfMark,
+  deadlineOfAnnotation,
   type DrainEntry,
   drainKey,
   drainTime,
@@ -68,7 +68,7 @@ export const provideNodeDrain = (
   return nodeDrain.provide({
     actors: {
       cordonNode: patch('cordon'),
-      markEnded: patch('end'),
+      writeEnd: patch('end'),
       showEnd: fromEffect(
         runtime,
         (end: NodeDrainEnd) => Effect.promise(() => actions.showEnd(end)),
@@ -135,13 +135,13 @@ export class DrainActions implements NodeDrainActions {
 
   readonly recordStarted = (context: NodeDrainContext): void =>
     this.#about(context, (entry) => {
-      const { mark } = context;
-      if (entry.isStartRecorded || mark === null) return;
+      const { annotation } = context;
+      if (entry.isStartRecorded || annotation === null) return;
       entry.isStartRecorded = true;
       this.#targets.events.started(entry.node, {
-        ids: mark.ids,
+        ids: annotation.ids,
         pods: entry.pods.left(),
-        deadlineMs: mark.deadlineMs,
+        deadlineMs: annotation.deadlineMs,
       });
     });
 
@@ -197,8 +197,10 @@ export class DrainActions implements NodeDrainActions {
 
   #lastErrorOf(entry: DrainEntry, context: NodeDrainContext | undefined): string {
     if (context === undefined) return '';
-    const { mark, refusal, problem } = context;
-    if (mark === null) return `the node could not be cordoned: ${problem || 'nobody answered'}`;
+    const { annotation, refusal, problem } = context;
+    if (annotation === null) {
+      return `the node could not be cordoned: ${problem || 'nobody answered'}`;
+    }
     const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
     return refusal === '' ? remaining : `${refusal}; ${remaining}`;
   }
@@ -226,9 +228,11 @@ export interface NodeDrainActorOptions extends DrainTargets {
 }
 
 /** What the Node shows of a drain that crashed; `undefined` when it is over. */
-const shownOf = (entry: DrainEntry, node: DrainedNode): CordonMark | undefined => {
-  const mark = markOf(node, entry.owner);
-  return mark !== undefined && (mark.ended === null || entry.isWithdrawn) ? mark : undefined;
+const shownOf = (entry: DrainEntry, node: DrainedNode): CordonAnnotation | undefined => {
+  const annotation = annotationOf(node, entry.owner);
+  return annotation !== undefined && (annotation.ended === null || entry.isWithdrawn)
+    ? annotation
+    : undefined;
 };
 
 /**
@@ -245,7 +249,7 @@ const inputOf = (
   const shown = entry.hasCrashed ? shownOf(entry, node) : undefined;
   const orders = [...entry.orders.values()].filter(({ id }) => shown?.ids.includes(id) !== true);
   if (entry.hasCrashed && shown === undefined && orders.length === 0) return undefined;
-  const deadline = shown === undefined ? undefined : deadlineOfMark(time, entry.owner, shown);
+  const deadline = shown === undefined ? undefined : deadlineOfAnnotation(time, entry.owner, shown);
   if (deadline !== undefined && isEarlier(deadline, entry.deadline)) entry.deadline = deadline;
   for (const { id } of orders) entry.awaited.add(id);
   return {

@@ -5,27 +5,47 @@
  */
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
+import type { DrainedNode } from '../../domain/drain/drained-node.ts';
+import type { PlanTerms } from '../../domain/drain/plan.ts';
 import { podProjection } from '../../domain/drain/pod.ts';
 import {
   projectVolumeAttachment,
   type VolumeAttachment,
 } from '../../domain/drain/volume-attachment.ts';
+import { machineId, objectKey } from '../../domain/ids.ts';
+import { upcomingNodeName } from '../../domain/names.ts';
 import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import type { InformerOptions } from '../informers/informer.ts';
+import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
-import { type DrainPolicy, startDrainRole } from './drain-role.ts';
+import { drainEvents } from './drain-events.ts';
+import { DrainRegistry } from './drains.ts';
+import { startReclaims } from './reclaims.ts';
+
+/** How drains behave, as settings say. */
+export interface DrainPolicy {
+  /** The operator's own pod leaves last. */
+  readonly own: PlanTerms['own'];
+  /** `--tier-wait`. */
+  readonly tierWaitMs?: number | undefined;
+  /** `--pause-drains`. */
+  readonly paused: boolean;
+  /** `--evictions-per-budget`. */
+  readonly callsPerBudget?: number;
+}
 
 /** What the role is made with. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'news' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
-  readonly upcomingNodes: InformerOptions<UpcomingNodeProjection>;
+  /** The same one that the role of UpcomingNodes reads. */
+  readonly upcomingNodeCollection: InformerOptions<UpcomingNodeProjection>;
 }
 
 /** The volumes that are attached to a node, as far as is known. */
@@ -52,36 +72,95 @@ const drainInformers = (
   upcomingNodes: informers.collection(upcomingNodes),
 });
 
+type DrainInformers = ReturnType<typeof drainInformers>;
+
+/** The machine of a Node: as they are matched, by what its UpcomingNode shows, by label or name. */
+const machineFinder = (
+  { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
+    readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
+  },
+) => {
+  const isOf = (shown: UpcomingNodeProjection, node: DrainedNode): boolean =>
+    shown.machineId !== '' && shown.nodeName === node.name;
+  const candidates = (node: DrainedNode): readonly string[] =>
+    [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
+  return (node: DrainedNode): string | undefined => {
+    const matched = machines.machineOf(node.name);
+    if (matched !== undefined) return matched;
+    for (const id of candidates(node)) {
+      const shown = upcomingNodes.get(objectKey(upcomingNodeName(machineId(id))));
+      if (shown !== undefined && isOf(shown, node)) return shown.machineId;
+    }
+    for (const shown of upcomingNodes.values()) if (isOf(shown, node)) return shown.machineId;
+    return candidates(node)[0];
+  };
+};
+
 /** The role, not leading. */
 export const nodeDrainsRole = (
-  environment: ActorEnvironment<Cordons | Evictions>,
-  { policy, session, machines, upcomingNodes }: NodeDrainsRoleOptions,
+  environment: ActorEnvironment<Cordons | PodEvictionApi>,
+  { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {
-  const read = drainInformers(context, upcomingNodes);
+  const { own, tierWaitMs, paused, callsPerBudget } = policy;
+  const { record } = context;
+  const read = drainInformers(context, upcomingNodeCollection);
+  const { nodes, pods, budgets, upcomingNodes } = read;
   // Named in an Event and decides nothing (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',
     project: projectVolumeAttachment,
   });
-  const drains = startDrainRole(environment, {
-    ...read,
-    policy,
-    machines,
-    news: session.news,
-    reply: session.reply,
-    record: context.record,
+  const machineOf = machineFinder({ machines, upcomingNodes, nodes });
+  const events = drainEvents(environment.telemetry, record);
+  const evictions = startPodEvictions(environment, {
+    pods,
+    budgets,
+    nodes,
+    ...(callsPerBudget === undefined ? {} : { callsPerBudget }),
+  });
+  const drains = new DrainRegistry(environment, {
+    nodes,
+    pods,
+    evictions,
+    showOnMachine: machines.drain,
+    machineOf,
+    events,
+    own,
+    paused,
+    ...(tierWaitMs === undefined ? {} : { tierWaitMs }),
     volumesOn: (node) => volumesOn(attachments.values(), node),
   });
+  const reclaims = startReclaims(environment, {
+    news: session.news,
+    reply: session.reply,
+    machines,
+    nodes,
+    upcomingNodes,
+    machineOf,
+    drains,
+    record,
+    events,
+  });
+  const onLeadershipLost = (): void => {
+    reclaims.onLeadershipLost();
+    drains.onLeadershipLost();
+  };
   return {
     ...roleDefaults('node-drains', Object.values(read)),
-    onLeading: () => drains.lead(true),
-    onLeadershipLost: () => drains.lead(false),
+    onLeading: () => {
+      // Recovered instructions continue before their drains report to them.
+      reclaims.onLeading();
+      drains.onLeading();
+    },
+    onLeadershipLost,
     close: () => {
-      drains.lead(false);
+      onLeadershipLost();
       return Promise.resolve();
     },
-    stop: drains.stop,
+    stop: async () => {
+      await Promise.all([reclaims.stop(), drains.stop(), evictions.stop()]);
+    },
   };
 };

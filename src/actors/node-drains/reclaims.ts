@@ -35,7 +35,7 @@ import {
   orderedInstruction,
   RECOVERED_PREFIX,
   shownInstructions,
-} from './reclaim-index.ts';
+} from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
 /** How long a reclaim that was lost with a process gets (DR-14). */
@@ -60,7 +60,7 @@ export interface ReclaimsOptions {
 }
 
 const unseen = (machines: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  machines.filter(({ stage }) => stage === 'Unseen');
+  machines.filter(({ phase }) => phase === 'Unseen');
 
 /** All instructions that are not over; not leading at first. */
 export class ReclaimRegistry {
@@ -181,12 +181,12 @@ export class ReclaimRegistry {
   #found(entry: ReclaimEntry): ReclaimEntry {
     const { machines, nodes } = this.#options;
     const match = machines.nodeOf(entry.machine, entry.machine);
-    if (match !== undefined) return { ...entry, node: match.node.name, stage: 'Cordoning' };
+    if (match !== undefined) return { ...entry, node: match.node.name, phase: 'Cordoning' };
     const current = this.#currentOf(entry.machine);
     if (current === undefined || current.nodeName === '') return entry;
     const known = nodes.get(objectKey(current.nodeName));
-    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, stage: 'Cordoning' };
-    return { ...entry, node: current.nodeName, stage: 'Ended', counted: true };
+    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, phase: 'Cordoning' };
+    return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   }
 
   #showGone({ machine }: ReclaimEntry): void {
@@ -198,7 +198,7 @@ export class ReclaimRegistry {
     const { id, terms, askedSeconds } = instruction;
     const present = nodes.get(objectKey(entry.node));
     if (present === undefined) {
-      const gone: ReclaimEntry = { ...entry, stage: 'Ended', counted: true };
+      const gone: ReclaimEntry = { ...entry, phase: 'Ended', counted: true };
       this.#registry.get(id)?.send({ type: 'machine.observed', entry: gone });
       return this.#showGone(gone);
     }
@@ -210,14 +210,14 @@ export class ReclaimRegistry {
   }
 
   #act(instruction: InstructionEntry, entry: ReclaimEntry): void {
-    if (entry.stage === 'Cordoning') this.#orderDrain(instruction, entry);
-    if (entry.stage === 'Ended') this.#showGone(entry);
+    if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
+    if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
   /** After a crash the drains of its nodes are ordered again: that joins what goes on. */
   #started(instruction: InstructionEntry): void {
     for (const entry of instruction.machines) {
-      if (entry.stage === 'Cordoning') this.#orderDrain(instruction, entry);
+      if (entry.phase === 'Cordoning') this.#orderDrain(instruction, entry);
     }
     this.#searchSoon();
   }
@@ -228,7 +228,7 @@ export class ReclaimRegistry {
     for (const instruction of [...this.#registry.entries()]) {
       for (const entry of unseen(instruction.machines)) {
         const found = this.#found(entry);
-        if (found.stage === 'Unseen') continue;
+        if (found.phase === 'Unseen') continue;
         this.#registry.get(instruction.id)?.send({ type: 'machine.observed', entry: found });
         this.#act(instruction, found);
       }
@@ -251,7 +251,7 @@ export class ReclaimRegistry {
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
-    for (const entry of found) if (entry.stage === 'Ended') this.#showGone(entry);
+    for (const entry of found) if (entry.phase === 'Ended') this.#showGone(entry);
   }
 
   #onOrder(order: ReclaimOrder): void {
@@ -271,12 +271,12 @@ export class ReclaimRegistry {
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
-  #onDrain({ id, node, owner, stage, counted }: DrainEvent): void {
+  #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
       if (machine.node !== node) continue;
-      const entry = { ...machine, stage, counted };
+      const entry = { ...machine, phase, counted };
       const actor = this.#registry.get(id);
       if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
       // An instruction that restarts begins with it.

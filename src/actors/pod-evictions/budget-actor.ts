@@ -18,7 +18,7 @@ import {
 } from '../../machines/budget.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
+import type { Defer } from '../actor-logic.ts';
 
 /** Longer than two bookmarks of the watch (DR-35). */
 const SILENCE_MS = 120_000;

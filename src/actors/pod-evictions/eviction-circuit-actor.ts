@@ -9,7 +9,7 @@ import type { BlockerReason } from '../../domain/drain/blocker.ts';
 import { evictionCircuit, type EvictionCircuitEvent } from '../../machines/eviction-circuit.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
+import type { Defer } from '../actor-logic.ts';
 
 /** Why no eviction leaves. */
 export interface CircuitProblem {

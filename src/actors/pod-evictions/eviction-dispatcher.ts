@@ -18,7 +18,7 @@ import {
 } from '../../domain/drain/eviction-rank.ts';
 import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import type { SlotTaker } from '../../machines/budget.ts';
-import type { Defer } from '../deferred-sends.ts';
+import type { Defer } from '../actor-logic.ts';
 import type { SlotOffer } from './budget-actor.ts';
 
 /** Between the choice and the first byte: enough to keep the write budget busy. */

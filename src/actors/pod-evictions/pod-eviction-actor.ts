@@ -11,7 +11,7 @@ import type { EvictionOutcome } from '../../domain/drain/answer.ts';
 import { sameFacts } from '../../domain/drain/pod-facts.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import { type ObjectKey, type Uid, uid as uidOf } from '../../domain/ids.ts';
-import { type EvictionCall, Evictions } from '../../effects/evictions.ts';
+import { type EvictionCall, PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { SlotAnswer } from '../../machines/budget.ts';
 import {
   podEviction,
@@ -19,13 +19,12 @@ import {
   type PodEvictionContext,
 } from '../../machines/pod-eviction.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { fromEffect } from '../actor-logic.ts';
+import { type Defer, fromEffect } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry, innermostState } from '../actor-registry.ts';
-import type { Defer } from '../deferred-sends.ts';
 import type { Budgets } from './budget-actor.ts';
 import type { EvictionCircuit } from './eviction-circuit-actor.ts';
 import type { EvictionDispatcher } from './eviction-dispatcher.ts';
-import type { EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import type { EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 
 export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
 
@@ -44,7 +43,7 @@ export interface PodEvictionActions {
 
 /** The statechart with its implementations. */
 export const providePodEviction = (
-  runtime: ManagedRuntime.ManagedRuntime<Evictions, never>,
+  runtime: ManagedRuntime.ManagedRuntime<PodEvictionApi, never>,
   actions: PodEvictionActions,
 ): typeof podEviction =>
   podEviction.provide({
@@ -53,7 +52,7 @@ export const providePodEviction = (
         runtime,
         (act) =>
           Effect.flatMap(
-            Evictions,
+            PodEvictionApi,
             (evictions) => actions.inFlight(evictions.evict(actions.callOf(act))),
           ),
       ),
@@ -183,7 +182,7 @@ export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
 
 /** The actors of all pods that are to leave. */
 export const podEvictionActors = (
-  environment: ActorEnvironment<Evictions>,
+  environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionActorOptions,
 ): PodEvictionActors => {
   const { index, budgets, dispatcher, defer, cached, onChange } = options;

@@ -14,14 +14,14 @@ import type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
 import type { DrainPod } from '../../domain/drain/pod.ts';
 import type { Fact } from '../../domain/facts.ts';
 import { objectKey, type Uid } from '../../domain/ids.ts';
-import type { Evictions } from '../../effects/evictions.ts';
+import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { deferredSends } from '../deferred-sends.ts';
+import { deferredSends } from '../actor-logic.ts';
 import type { Informer } from '../informers/informer.ts';
 import { Budgets } from './budget-actor.ts';
 import { EvictionCircuit } from './eviction-circuit-actor.ts';
 import { EvictionDispatcher } from './eviction-dispatcher.ts';
-import { type EvictionEntry, EvictionIndex } from './eviction-index.ts';
+import { type EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-index.ts';
 import {
   forgetPod,
   type PodEvictionActorOptions,
@@ -110,7 +110,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #budgetsKnown = false;
   #isStopped = false;
 
-  constructor(environment: ActorEnvironment<Evictions>, options: PodEvictionsOptions) {
+  constructor(environment: ActorEnvironment<PodEvictionApi>, options: PodEvictionsOptions) {
     const { pods, budgets, nodes, callsPerBudget = 1 } = options;
     const { time, telemetry } = environment;
     const defer = deferredSends(telemetry);
@@ -321,6 +321,6 @@ export class PodEvictionRegistry implements PodEvictions {
 
 /** Starts without a pod to evict. */
 export const startPodEvictions = (
-  environment: ActorEnvironment<Evictions>,
+  environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionsOptions,
 ): PodEvictionRegistry => new PodEvictionRegistry(environment, options);

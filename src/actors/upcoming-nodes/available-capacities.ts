@@ -5,28 +5,33 @@
  * profile is kept; of frames that come together the last of each profile counts; the number of
  * profiles is bounded, and one beyond it is left out, counted and logged.
  */
+import { Effect, type ManagedRuntime } from 'effect';
 import { filter, map, type Observable, Subject, Subscription } from 'rxjs';
 import type { Actor } from 'xstate';
-import type { RecordEvent } from '../../api/event-note.ts';
+import type { EventNote, RecordEvent } from '../../api/event-note.ts';
+import type { Telemetry } from '../../api/telemetry.ts';
 import {
   type AvailableCapacityProjection,
+  type CapacityReport,
   capacityReport,
 } from '../../domain/available-capacity.ts';
-import type { CapacityReport } from '../../domain/available-capacity.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { CapacityObservation, SessionNews } from '../../domain/frames.ts';
 import { type ObjectKey, objectKey } from '../../domain/ids.ts';
 import { availableCapacityName } from '../../domain/names.ts';
-import type { AvailableCapacities } from '../../effects/available-capacities.ts';
-import type { availableCapacity } from '../../machines/available-capacity.ts';
+import { AvailableCapacities } from '../../effects/available-capacities.ts';
+import {
+  availableCapacity,
+  type AvailableCapacityAct,
+  type AvailableCapacityContext,
+} from '../../machines/available-capacity.ts';
 import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
-import { WRITES_STOPPED } from '../actor-logic.ts';
 import type { ActorKind } from '../actor-kind.ts';
+import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
 import type { Informer } from '../informers/informer.ts';
-import { availableCapacityEvents, provideAvailableCapacity } from './available-capacity-actor.ts';
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
@@ -54,7 +59,7 @@ export interface AvailableCapacityRegistry {
   readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
   /** Forgets what the fleet reported; for the end of a term of leadership. */
-  readonly renounce: () => void;
+  readonly onLeadershipLost: () => void;
   /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those in flight have their answers. */
@@ -108,7 +113,7 @@ class Profiles implements AvailableCapacityRegistry {
     return this.#slots.idle();
   };
 
-  readonly renounce = (): void => {
+  readonly onLeadershipLost = (): void => {
     const all = [...this.#profiles.values()];
     this.#profiles.clear();
     this.#registry.suspend(all);
@@ -191,3 +196,61 @@ export const startAvailableCapacities = (
   environment: ActorEnvironment<AvailableCapacities>,
   options: AvailableCapacitiesOptions,
 ): AvailableCapacityRegistry => new Profiles(environment, options);
+
+/** The actions of the statechart. */
+export interface AvailableCapacityActions {
+  readonly requestSlot: (context: AvailableCapacityContext) => void;
+  readonly recordRefused: (context: AvailableCapacityContext) => void;
+  readonly recordFailing: (context: AvailableCapacityContext) => void;
+}
+
+/** The statechart, provided once for all profiles. */
+export const provideAvailableCapacity = (
+  runtime: ManagedRuntime.ManagedRuntime<AvailableCapacities, never>,
+  actions: AvailableCapacityActions,
+  inFlight: WriteInFlight,
+): typeof availableCapacity => {
+  const write = (verb: keyof AvailableCapacities['Service']) =>
+    fromEffect(runtime, (input: AvailableCapacityAct) =>
+      Effect.gen(function* () {
+        const capacities = yield* AvailableCapacities;
+        return yield* inFlight(capacities[verb](input));
+      }));
+  return availableCapacity.provide({
+    actors: {
+      createObject: write('create'),
+      patchObject: write('patch'),
+      deleteObject: write('remove'),
+    },
+    actions: {
+      requestSlot: ({ context }) => actions.requestSlot(context),
+      recordRefused: ({ context }) => actions.recordRefused(context),
+      recordFailing: ({ context }) => actions.recordFailing(context),
+    },
+  });
+};
+
+/** Records the Events of AvailableCapacities. */
+export const availableCapacityEvents = (
+  { log }: Pick<Telemetry, 'log'>,
+  record: RecordEvent,
+): Omit<AvailableCapacityActions, 'requestSlot'> => {
+  const recordProblem =
+    (reason: EventNote['reason']) => ({ name, facts, problem }: AvailableCapacityContext): void => {
+      log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
+      record({
+        regarding: {
+          apiVersion: 'bigfleet.lucy.sh/v1alpha1',
+          kind: 'AvailableCapacity',
+          name,
+          uid: facts.current?.uid ?? '',
+        },
+        reason,
+        note: `Cannot write AvailableCapacity "${name}": ${problem}`,
+      });
+    };
+  return {
+    recordRefused: recordProblem('WriteRefused'),
+    recordFailing: recordProblem('WriteFailing'),
+  };
+};

@@ -109,7 +109,7 @@ const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 
 /** True when the machine had ended, and this frame begins another life of it. */
-const isReborn = (before: MachineReport | undefined, { standing }: MachineReport): boolean => {
+const isReused = (before: MachineReport | undefined, { standing }: MachineReport): boolean => {
   const had = before?.standing ?? null;
   return had !== null && endsObject(had) && standing !== null && !endsObject(standing);
 };
@@ -176,11 +176,11 @@ class Machines implements MachineIndex {
     const entry = this.#join(frame.machineId);
     entry.stream = stream;
     const before = entry.reported;
-    const reported = this.#revived(entry, reportOf(before, frame, nowMs));
+    const reported = this.#servingAgain(entry, reportOf(before, frame, nowMs));
     this.#countUnknown(before, frame);
     if (isSameReport(before, reported)) return undefined;
     entry.reported = { ...reported, spec: this.#intern(reported.spec) };
-    if (entry.drain !== undefined && isReborn(before, reported)) {
+    if (entry.drain !== undefined && isReused(before, reported)) {
       entry.outlivedDrain = entry.drain._tag === 'Draining';
       entry.drain = undefined;
     }
@@ -279,7 +279,7 @@ class Machines implements MachineIndex {
   }
 
   /** A frame that reports CONFIGURED after a drain has ended: the machine serves again (DR-04). */
-  #revived(entry: MachineEntry, reported: MachineReport): MachineReport {
+  #servingAgain(entry: MachineEntry, reported: MachineReport): MachineReport {
     if (reported.state !== 'Configured' || reported.servesAgain) return reported;
     const link = this.#matching.resolve(this.#traitsOf({ ...entry, reported }))?.node;
     if (link === undefined || nodeLinkOf(link).ended === null) return reported;

@@ -31,7 +31,7 @@ import type { ActorKind } from '../actor-kind.ts';
 import { fromEffect, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import { type ConcurrencyLimit, startConcurrencyLimit } from '../concurrency-limit.ts';
-import { warningAggregator } from '../warning-aggregator.ts';
+import { warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { MachineEntry, MachineIndex } from './machine-index.ts';
 
 /** The actions of the statechart. */

@@ -64,8 +64,8 @@ export const upcomingNodesRole = (
     // Machines and profiles act on what the session of this term says, and on nothing before.
     onLeading: () => {},
     onLeadershipLost: () => {
-      machines.renounce();
-      capacities.renounce();
+      machines.onLeadershipLost();
+      capacities.onLeadershipLost();
     },
     stop: async () => {
       await Promise.all([machines.stop(), capacities.stop()]);

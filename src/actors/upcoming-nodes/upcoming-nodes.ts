@@ -5,7 +5,7 @@
  * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
  * that come together lead to one decision; 32 machines write at once; an object is called stale
  * only by the end of a proven replay. What was reported in one term of leadership is not true in
- * the next: `renounce` at its end.
+ * the next: `onLeadershipLost` at its end.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -59,7 +59,7 @@ export interface UpcomingNodeRegistry {
    * Forgets what the shard reported: for the end of a term of leadership, because another process
    * has its own session from then on. The next session's replay reports it again.
    */
-  readonly renounce: () => void;
+  readonly onLeadershipLost: () => void;
   /** Resolves when no machine writes or waits for a slot. */
   readonly idle: () => Promise<void>;
   /** Begins no more writes and resolves when those under way have their answers. */
@@ -113,7 +113,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly counts = () => this.#actors.counts();
   readonly nodeOf = (machineId: string, named?: string) => this.#index.nodeOf(machineId, named);
   readonly machineOf = (node: string) => this.#index.machineOf(node);
-  readonly renounce = () => this.#actors.onLeadershipLost();
+  readonly onLeadershipLost = () => this.#actors.onLeadershipLost();
 
   readonly idle = (): Promise<void> => {
     this.#flush.next();
@@ -179,7 +179,7 @@ class Machines implements UpcomingNodeRegistry {
     switch (item._tag) {
       case 'MachineObserved':
         return this.#onFrame(item.machine);
-      case 'MachineMisread':
+      case 'MachineMalformed':
         return this.#index.mention(item.machineId, this.#replay.stream);
       case 'StreamOpened':
         this.#replay.stream = item.stream;

@@ -10,7 +10,7 @@
 import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';
 import type { Need } from './need.ts';
-import { problemsInWords, type Reading } from './reading.ts';
+import { problemsText, type Reading } from './reading.ts';
 import type { CapacityRequestProjection } from './request.ts';
 import { NeedRows } from './rows.ts';
 
@@ -61,7 +61,7 @@ const isSameProblem = (
 ): boolean =>
   before !== undefined && before.uid === now.uid && before.reading._tag === 'Unreadable' &&
   now.reading._tag === 'Unreadable' &&
-  problemsInWords(before.reading.problems) === problemsInWords(now.reading.problems);
+  problemsText(before.reading.problems) === problemsText(now.reading.problems);
 
 class KeptDemand implements Demand {
   readonly #rows = new NeedRows();

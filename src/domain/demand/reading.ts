@@ -117,7 +117,7 @@ export const readCapacityRequest = (raw: unknown): Reading => {
 const WORDS_MAX = 900;
 
 /** The problems as one line for people: each field, what is wrong there and what to do. */
-export const problemsInWords = (problems: readonly Problem[]): string => {
+export const problemsText = (problems: readonly Problem[]): string => {
   const sentences = problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`);
   const all = sentences.join('; ');
   if (all.length <= WORDS_MAX) return all;

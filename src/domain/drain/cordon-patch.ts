@@ -9,14 +9,14 @@
 import type { Revision } from '../ids.ts';
 import { isOlder } from '../revisions.ts';
 import {
+  annotationOf,
   CORDON_PREFIX,
+  type CordonAnnotation,
   type CordonEnd,
   type CordonFacts,
-  type CordonMark,
   cordonOf,
   type CordonOwner,
-  joinMarks,
-  markOf,
+  joinAnnotations,
   printCordon,
   readCordon,
 } from './cordon.ts';
@@ -32,12 +32,12 @@ export interface CordonOrder {
 
 /** What is to be done about an order. */
 export type CordonDecision =
-  /** Write this; then the node shows `mark`. */
-  | { readonly _tag: 'Patch'; readonly body: object; readonly mark: CordonMark }
+  /** Write this; then the node shows `annotation`. */
+  | { readonly _tag: 'Patch'; readonly body: object; readonly annotation: CordonAnnotation }
   /** The node shows all of it already. */
-  | { readonly _tag: 'Landed'; readonly mark: CordonMark }
+  | { readonly _tag: 'Landed'; readonly annotation: CordonAnnotation }
   /** The instruction was carried out, or cancelled, before: nothing is started again. */
-  | { readonly _tag: 'Ended'; readonly mark: CordonMark }
+  | { readonly _tag: 'Ended'; readonly annotation: CordonAnnotation }
   /** The owner's key is not ours to change. */
   | { readonly _tag: 'Foreign'; readonly why: string };
 
@@ -62,7 +62,7 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
   const text = facts.cordons[owner];
   if (text === undefined) return false;
   const reading = readCordon(text);
-  return reading._tag === 'Foreign' || reading.mark.ended !== 'Cancelled';
+  return reading._tag === 'Foreign' || reading.annotation.ended !== 'Cancelled';
 };
 
 const holders = (facts: CordonFacts): readonly string[] =>
@@ -81,7 +81,9 @@ const personChange = (
   return { person: printCordon(person) };
 };
 
-const markFor = ({ id, deadlineMs, graceSeconds, sinceMs }: CordonOrder): CordonMark => ({
+const annotationFor = (
+  { id, deadlineMs, graceSeconds, sinceMs }: CordonOrder,
+): CordonAnnotation => ({
   ids: [id],
   deadlineMs,
   graceSeconds,
@@ -89,7 +91,7 @@ const markFor = ({ id, deadlineMs, graceSeconds, sinceMs }: CordonOrder): Cordon
   ended: null,
 });
 
-const sameMark = (left: CordonMark, right: CordonMark): boolean =>
+const sameAnnotation = (left: CordonAnnotation, right: CordonAnnotation): boolean =>
   printCordon(left) === printCordon(right);
 
 /**
@@ -103,16 +105,16 @@ export const decideCordon = (
 ): CordonDecision => {
   const reading = cordonOf(facts, owner);
   if (reading?._tag === 'Foreign') return reading;
-  const known = reading?.mark;
+  const known = reading?.annotation;
   const isOver = known !== undefined && (known.ended !== null || !facts.unschedulable);
-  if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', mark: known };
-  const asked = markFor(order);
-  const mark = known === undefined || isOver ? asked : joinMarks(known, asked);
-  if (known !== undefined && facts.unschedulable && sameMark(known, mark)) {
-    return { _tag: 'Landed', mark };
+  if (isOver && known.ids.includes(order.id)) return { _tag: 'Ended', annotation: known };
+  const asked = annotationFor(order);
+  const annotation = known === undefined || isOver ? asked : joinAnnotations(known, asked);
+  if (known !== undefined && facts.unschedulable && sameAnnotation(known, annotation)) {
+    return { _tag: 'Landed', annotation };
   }
-  const keys = { ...personChange(facts, order.sinceMs), [owner]: printCordon(mark) };
-  return { _tag: 'Patch', body: patchOf(facts, { unschedulable: true, keys }), mark };
+  const keys = { ...personChange(facts, order.sinceMs), [owner]: printCordon(annotation) };
+  return { _tag: 'Patch', body: patchOf(facts, { unschedulable: true, keys }), annotation };
 };
 
 /**
@@ -122,11 +124,11 @@ export const decideCordon = (
 export const endedPatch = (
   facts: CordonFacts,
   owner: CordonOwner,
-  ending: { readonly end: CordonEnd; readonly remembered: CordonMark },
+  ending: { readonly end: CordonEnd; readonly remembered: CordonAnnotation },
 ): object | undefined => {
   const reading = cordonOf(facts, owner);
   if (reading?._tag === 'Foreign') return undefined;
-  const known = reading?.mark ?? ending.remembered;
+  const known = reading?.annotation ?? ending.remembered;
   if (reading !== undefined && known.ended === ending.end) return undefined;
   return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
 };
@@ -155,8 +157,8 @@ export const cancelSeen = (
   const reading = cordonOf(facts, owner);
   if (reading === undefined) return true;
   if (reading._tag === 'Foreign') return !facts.unschedulable;
-  return reading.mark.ended === 'Cancelled' ||
-    (reading.mark.ended === null && !facts.unschedulable);
+  return reading.annotation.ended === 'Cancelled' ||
+    (reading.annotation.ended === null && !facts.unschedulable);
 };
 
 const uncordons = (owner: string): boolean =>
@@ -183,7 +185,9 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
  * CONFIGURED and the node is schedulable (DR-04). `undefined` while it stays.
  */
 export const configuredPatch = (facts: CordonFacts): object | undefined => {
-  const mark = markOf(facts, 'reclaim');
-  if (facts.unschedulable || mark === undefined || mark.ended === null) return undefined;
+  const annotation = annotationOf(facts, 'reclaim');
+  if (facts.unschedulable || annotation === undefined || annotation.ended === null) {
+    return undefined;
+  }
   return patchOf(facts, { keys: { ...personChange(facts, 0), reclaim: null } });
 };

@@ -25,7 +25,7 @@ export const CORDON_ENDS = ['Drained', 'Failed', 'Cancelled'] as const;
 export type CordonEnd = (typeof CORDON_ENDS)[number];
 
 /** What an owner wrote. Times are milliseconds of the wall clock. */
-export interface CordonMark {
+export interface CordonAnnotation {
   /** The instructions that asked for it. */
   readonly ids: readonly string[];
   /** None when the owner sets no deadline (a person, for one). */
@@ -37,7 +37,7 @@ export interface CordonMark {
 
 /** What stands under one key. */
 export type CordonReading =
-  | { readonly _tag: 'Mark'; readonly mark: CordonMark }
+  | { readonly _tag: 'Recognized'; readonly annotation: CordonAnnotation }
   /** A newer version wrote it, or a hand: left alone, and said. */
   | { readonly _tag: 'Foreign'; readonly why: string };
 
@@ -79,8 +79,8 @@ export const readCordon = (text: string): CordonReading => {
   if (ended === undefined) return foreign('its end is none that is known');
   const ids = listOrEmptyAt(value, 'ids').map(asText).filter((id) => id !== undefined);
   return {
-    _tag: 'Mark',
-    mark: {
+    _tag: 'Recognized',
+    annotation: {
       ids,
       deadlineMs,
       graceSeconds: numberAt(value, 'graceSeconds') ?? 0,
@@ -91,15 +91,15 @@ export const readCordon = (text: string): CordonReading => {
 };
 
 /** The text of a cordon key: compact JSON. */
-export const printCordon = (mark: CordonMark): string =>
+export const printCordon = (annotation: CordonAnnotation): string =>
   JSON.stringify({
     v: VERSION,
-    ids: mark.ids,
-    ...(mark.deadlineMs === null
+    ids: annotation.ids,
+    ...(annotation.deadlineMs === null
       ? {}
-      : { deadline: rfc3339(mark.deadlineMs), graceSeconds: mark.graceSeconds }),
-    since: rfc3339(mark.sinceMs),
-    ...(mark.ended === null ? {} : { ended: mark.ended }),
+      : { deadline: rfc3339(annotation.deadlineMs), graceSeconds: annotation.graceSeconds }),
+    since: rfc3339(annotation.sinceMs),
+    ...(annotation.ended === null ? {} : { ended: annotation.ended }),
   });
 
 /** The cordon keys among the annotations of a Node: owner → raw text. */
@@ -126,13 +126,13 @@ export const cordonOf = (
   return text === undefined ? undefined : readCordon(text);
 };
 
-/** The mark of an owner; `undefined` when there is none, or it is not ours to read. */
-export const markOf = (
+/** The annotation of an owner; `undefined` when there is none, or it is unrecognized. */
+export const annotationOf = (
   facts: Pick<CordonFacts, 'cordons'>,
   owner: CordonOwner,
-): CordonMark | undefined => {
+): CordonAnnotation | undefined => {
   const reading = cordonOf(facts, owner);
-  return reading?._tag === 'Mark' ? reading.mark : undefined;
+  return reading?._tag === 'Recognized' ? reading.annotation : undefined;
 };
 
 /** Keys that are to be said: owner and what is wrong with each (DR-01). */
@@ -145,17 +145,20 @@ export const foreignCordons = (
   });
 
 /**
- * The mark with one more instruction: ids join and the earlier deadline wins, with its grace
+ * The annotation with one more instruction: ids join and the earlier deadline wins, with its grace
  * (DR-03).
  */
-export const joinMarks = (mark: CordonMark, other: CordonMark): CordonMark => {
+export const joinAnnotations = (
+  annotation: CordonAnnotation,
+  other: CordonAnnotation,
+): CordonAnnotation => {
   const isEarlier = other.deadlineMs !== null &&
-    (mark.deadlineMs === null || other.deadlineMs < mark.deadlineMs);
+    (annotation.deadlineMs === null || other.deadlineMs < annotation.deadlineMs);
   return {
-    ids: [...new Set([...mark.ids, ...other.ids])],
-    deadlineMs: isEarlier ? other.deadlineMs : mark.deadlineMs,
-    graceSeconds: isEarlier ? other.graceSeconds : mark.graceSeconds,
-    sinceMs: Math.min(mark.sinceMs, other.sinceMs),
+    ids: [...new Set([...annotation.ids, ...other.ids])],
+    deadlineMs: isEarlier ? other.deadlineMs : annotation.deadlineMs,
+    graceSeconds: isEarlier ? other.graceSeconds : annotation.graceSeconds,
+    sinceMs: Math.min(annotation.sinceMs, other.sinceMs),
     ended: null,
   };
 };

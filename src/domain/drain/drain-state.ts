@@ -15,7 +15,13 @@ import {
   endedPatch,
   releasePatch,
 } from './cordon-patch.ts';
-import { type CordonEnd, type CordonMark, cordonOf, type DrainOwner, markOf } from './cordon.ts';
+import {
+  annotationOf,
+  type CordonAnnotation,
+  type CordonEnd,
+  cordonOf,
+  type DrainOwner,
+} from './cordon.ts';
 import { timerStepMs } from './deadline.ts';
 import { type PodCounts, startedTo } from './pod-counts.ts';
 import type { DrainedNode } from './drained-node.ts';
@@ -54,7 +60,7 @@ export interface DrainState extends DrainTime {
   readonly orders: readonly CordonOrder[];
   readonly pausedAll: boolean;
   /** What stands on the Node for us, as we wrote it or found it. */
-  readonly mark: CordonMark | null;
+  readonly annotation: CordonAnnotation | null;
   /** The revision that our patch made; null when another process made it. */
   readonly landedAt: Revision | null;
   /** The cache has shown the key. */
@@ -72,7 +78,7 @@ export interface DrainState extends DrainTime {
 export const initialDrainState = (
   { node, owner, withdrawn, orders, leftMs, quarterMs, tierWaitMs, pausedAll }: DrainStateInput,
 ): DrainState => {
-  const found = orders.length === 0 ? markOf(node, owner) ?? null : null;
+  const found = orders.length === 0 ? annotationOf(node, owner) ?? null : null;
   return {
     name: node.name,
     owner,
@@ -83,7 +89,7 @@ export const initialDrainState = (
     quarterMs,
     tierWaitMs,
     pausedAll,
-    mark: found,
+    annotation: found,
     landedAt: null,
     shown: found !== null,
     released: false,
@@ -110,18 +116,20 @@ export const cordonBody = (state: DrainState): object => {
 export const withNextOrder = (state: DrainState): Partial<DrainState> => {
   const decision = nextDecision(state);
   const orders = state.orders.slice(1);
-  return decision?._tag === 'Landed' ? { orders, mark: decision.mark, shown: true } : { orders };
+  return decision?._tag === 'Landed'
+    ? { orders, annotation: decision.annotation, shown: true }
+    : { orders };
 };
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
 
 /** What ends the drain, by what is known now; null while it goes on. */
 export const endOf = (state: DrainState): CordonEnd | null => {
-  const { node, owner, mark, released, podCounts, refusal, leftMs } = state;
+  const { node, owner, annotation, released, podCounts, refusal, leftMs } = state;
   if (node === null) return 'Drained';
   if (state.withdrawn) return 'Cancelled';
-  if (mark !== null && cancelSeen(node, owner, state)) return 'Cancelled';
-  if (mark !== null && released && podCounts?.left === 0) return 'Drained';
+  if (annotation !== null && cancelSeen(node, owner, state)) return 'Cancelled';
+  if (annotation !== null && released && podCounts?.left === 0) return 'Drained';
   return refusal !== '' || isOver(leftMs) ? 'Failed' : null;
 };
 
@@ -130,14 +138,14 @@ export const endOf = (state: DrainState): CordonEnd | null => {
  * of an owner that has left goes, and the node becomes schedulable with the last of them.
  */
 export const endBody = (
-  { node, owner, withdrawn, mark, end }: Pick<
+  { node, owner, withdrawn, annotation, end }: Pick<
     DrainState,
-    'node' | 'owner' | 'withdrawn' | 'mark' | 'end'
+    'node' | 'owner' | 'withdrawn' | 'annotation' | 'end'
   >,
 ): object | undefined => {
   if (node === null || end === null) return undefined;
   if (withdrawn) return releasePatch(node, owner);
-  return mark === null ? undefined : endedPatch(node, owner, { end, remembered: mark });
+  return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
 };
 
 /** False for what is older than what is known, and for a Node that is gone; an echo is newer. */
@@ -148,7 +156,7 @@ export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): 
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
   !isNewer(state, node) ? {} : {
     node,
-    shown: state.shown || (state.mark !== null && cordonOf(node, state.owner) !== undefined),
+    shown: state.shown || (state.annotation !== null && cordonOf(node, state.owner) !== undefined),
   };
 
 /** What an answer to a patch of ours tells; a newer fact that came before it stays. */
@@ -161,7 +169,11 @@ export const withAnswer = (
   const { node } = outcome;
   const known = isNewer(state, node) ? { node } : {};
   if (state.end !== null) return known;
-  return { ...known, mark: markOf(node, state.owner) ?? state.mark, landedAt: node.revision };
+  return {
+    ...known,
+    annotation: annotationOf(node, state.owner) ?? state.annotation,
+    landedAt: node.revision,
+  };
 };
 
 /** What is seen of the pods; once the end is decided, it decides nothing any more. */
@@ -185,9 +197,9 @@ export const clockStepMs = ({ leftMs, quarterMs }: DrainTime): number =>
 export const inLastQuarter = ({ leftMs, quarterMs }: DrainTime): boolean =>
   leftMs !== null && leftMs <= quarterMs;
 
-/** The tier up to which all have started; `quiet` when the tier wait is over. */
-export const tiersStarted = (state: DrainState, quiet: boolean): TierKey | null =>
+/** The tier up to which all have started; `tierWaitOver` when the tier wait is over. */
+export const tiersStarted = (state: DrainState, tierWaitOver: boolean): TierKey | null =>
   state.podCounts === null ? state.startedTo : startedTo(state.startedTo, state.podCounts, {
-    quiet,
+    tierWaitOver,
     lastQuarter: inLastQuarter(state),
   });

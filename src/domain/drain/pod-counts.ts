@@ -2,7 +2,7 @@
  * What a drain counts on its node, and which tiers follow from it without a look at a clock.
  *
  * Promises: plain data, fit for the context of a statechart, which knows of time only that a wait
- * is over (`quiet`) or that the last quarter of the grace has begun.
+ * is over (`tierWaitOver`) or that the last quarter of the grace has begun.
  */
 import type { TierKey, TierProgress } from './plan.ts';
 import { startTiers } from './tiers.ts';
@@ -17,7 +17,7 @@ export interface PodCounts {
 /** What opens a tier besides the tiers themselves. */
 export interface TierOpening {
   /** Nothing of the started tiers has moved for the tier wait. */
-  readonly quiet: boolean;
+  readonly tierWaitOver: boolean;
   readonly lastQuarter: boolean;
 }
 
@@ -27,10 +27,10 @@ const WAIT_MS = 1;
 export const startedTo = (
   before: TierKey | null,
   { tiers }: PodCounts,
-  { quiet, lastQuarter }: TierOpening,
+  { tierWaitOver, lastQuarter }: TierOpening,
 ): TierKey | null =>
-  startTiers({ startedTo: before, quietSinceMs: 0 }, tiers, {
-    nowMs: quiet ? WAIT_MS : 0,
+  startTiers({ startedTo: before, lastMovedAtMs: 0 }, tiers, {
+    nowMs: tierWaitOver ? WAIT_MS : 0,
     waitMs: WAIT_MS,
     lastQuarterMs: lastQuarter ? 0 : Number.POSITIVE_INFINITY,
   }).startedTo;

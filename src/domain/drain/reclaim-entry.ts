@@ -6,24 +6,24 @@
  */
 
 /** How far a machine has come, in this order. */
-export const ENTRY_STAGES = ['Unseen', 'Cordoning', 'Cordoned', 'Ended'] as const;
-export type EntryStage = (typeof ENTRY_STAGES)[number];
+export const ENTRY_PHASES = ['Unseen', 'Cordoning', 'Cordoned', 'Ended'] as const;
+export type EntryPhase = (typeof ENTRY_PHASES)[number];
 
 /** One machine of an instruction. */
 export interface ReclaimEntry {
   readonly machine: string;
   /** Its Node; empty while nobody has seen one. */
   readonly node: string;
-  readonly stage: EntryStage;
+  readonly phase: EntryPhase;
   /** Its node is cordoned for this instruction, or gone: the ack counts it. */
   readonly counted: boolean;
 }
 
 /** The entries of an instruction that names these machines; none twice. */
 export const entriesOf = (machines: readonly string[]): readonly ReclaimEntry[] =>
-  [...new Set(machines)].map((machine) => ({ machine, node: '', stage: 'Unseen', counted: false }));
+  [...new Set(machines)].map((machine) => ({ machine, node: '', phase: 'Unseen', counted: false }));
 
-const rank = ({ stage }: ReclaimEntry): number => ENTRY_STAGES.indexOf(stage);
+const rank = ({ phase }: ReclaimEntry): number => ENTRY_PHASES.indexOf(phase);
 
 /** The entries with what is now known of one of them. */
 export const withEntry = (
@@ -40,10 +40,10 @@ export const withEntry = (
 export const nodesStarted = (entries: readonly ReclaimEntry[]): number =>
   new Set(entries.filter(({ counted }) => counted).map(({ node }) => node)).size;
 
-/** True when some entry is at this stage. */
-export const anyAt = (entries: readonly ReclaimEntry[], stage: EntryStage): boolean =>
-  entries.some((entry) => entry.stage === stage);
+/** True when some entry is in this phase. */
+export const anyAt = (entries: readonly ReclaimEntry[], phase: EntryPhase): boolean =>
+  entries.some((entry) => entry.phase === phase);
 
 /** Machines without a Node are given up: their time is over. */
 export const giveUpUnseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  entries.map((entry) => (entry.stage === 'Unseen' ? { ...entry, stage: 'Ended' } : entry));
+  entries.map((entry) => (entry.phase === 'Unseen' ? { ...entry, phase: 'Ended' } : entry));

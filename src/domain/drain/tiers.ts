@@ -12,7 +12,7 @@ export interface TierState {
   /** Every tier up to this one has started; `null` before the first. */
   readonly startedTo: TierKey | null;
   /** When a tier last started or a pod of a started one last moved. */
-  readonly quietSinceMs: number;
+  readonly lastMovedAtMs: number;
 }
 
 /** What decides besides the tiers themselves. */
@@ -23,12 +23,12 @@ export interface TierView {
 }
 
 /** A drain that begins now. */
-export const freshTiers = (nowMs: number): TierState => ({ startedTo: null, quietSinceMs: nowMs });
+export const freshTiers = (nowMs: number): TierState => ({ startedTo: null, lastMovedAtMs: nowMs });
 
 /** A pod of a started tier was evicted, or is gone. */
 export const tierMoved = (state: TierState, nowMs: number): TierState => ({
   ...state,
-  quietSinceMs: nowMs,
+  lastMovedAtMs: nowMs,
 });
 
 /** True when pods of this tier may be evicted. */
@@ -63,9 +63,9 @@ export const startTiers = (
   if (next === undefined) return state;
   const isOpen = isEmptyBefore(next, tiers) ||
     (view.nowMs >= view.lastQuarterMs && next !== OWN_TIER) ||
-    view.nowMs - state.quietSinceMs >= view.waitMs;
+    view.nowMs - state.lastMovedAtMs >= view.waitMs;
   if (!isOpen) return state;
-  return startTiers({ startedTo: next, quietSinceMs: view.nowMs }, tiers, view);
+  return startTiers({ startedTo: next, lastMovedAtMs: view.nowMs }, tiers, view);
 };
 
 /** When to look again although nothing was seen; `null` when every tier has started. */
@@ -76,6 +76,6 @@ export const nextStartMs = (
 ): number | null => {
   const next = nextTier(state, tiers);
   if (next === undefined) return null;
-  const quietMs = state.quietSinceMs + view.waitMs;
-  return next === OWN_TIER ? quietMs : Math.min(quietMs, view.lastQuarterMs);
+  const waitOverAtMs = state.lastMovedAtMs + view.waitMs;
+  return next === OWN_TIER ? waitOverAtMs : Math.min(waitOverAtMs, view.lastQuarterMs);
 };

@@ -71,7 +71,7 @@ export const asOwnedRequest = (
 ): OwnedRequest => ({ key, uid, revision, pod, marked, deleting, phase, text });
 
 /** Label and owner reference: how a request is found, and why it goes with its pod. */
-const marksOf = ({ name, uid }: RequestedPod): object => ({
+const labelsOf = ({ name, uid }: RequestedPod): object => ({
   labels: { [OWNED_BY_POD]: uid },
   ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
 });
@@ -80,7 +80,7 @@ const marksOf = ({ name, uid }: RequestedPod): object => ({
 export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText): object => ({
   apiVersion: GROUP_VERSION,
   kind: 'CapacityRequest',
-  metadata: { name, namespace: pod.namespace, ...marksOf(pod) },
+  metadata: { name, namespace: pod.namespace, ...labelsOf(pod) },
   spec: parseJson(text),
 });
 
@@ -96,7 +96,7 @@ export const podRequestPatch = (
     : mergePatchOf(parseJson(shown.text), parseJson(text));
   if (spec === undefined && isMarked) return undefined;
   return {
-    ...(isMarked ? {} : { metadata: marksOf(pod) }),
+    ...(isMarked ? {} : { metadata: labelsOf(pod) }),
     ...(spec === undefined ? {} : { spec }),
   };
 };

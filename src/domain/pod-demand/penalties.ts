@@ -9,7 +9,7 @@ import { API_GROUP } from '../api-group.ts';
 import { type Field, find } from '../demand/field.ts';
 import { asRecord, type JsonRecord, textAt } from '../json.ts';
 import { canonicalQuantity, parseQuantity } from '../quantity.ts';
-import type { Judged } from '../text-file.ts';
+import type { Parsed } from '../text-file.ts';
 import { quoted } from '../text.ts';
 
 /** The two penalties; an absent one was not given, which is not the same as $0. */
@@ -69,7 +69,7 @@ export const resolvedPenalties = (
   defaults: PenaltyDefaults,
 ): Penalties => ({ ...defaults.get(priorityClass), ...annotated });
 
-const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
+const classIn = (name: string, raw: JsonRecord): Parsed<Penalties> => {
   const given: [string, string][] = [];
   for (const [field, value] of Object.entries(raw)) {
     if (NAMES.every((known) => known !== field)) {
@@ -94,7 +94,7 @@ const classIn = (name: string, raw: JsonRecord): Judged<Penalties> => {
  * Reads the content of a defaults file, already parsed: PriorityClass → penalties (POD-05). All of
  * it is good or none of it: half a file would price half of the pods.
  */
-export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> => {
+export const parsePenaltyDefaults = (content: unknown): Parsed<PenaltyDefaults> => {
   const empty = content === null || content === undefined;
   const classes = empty ? {} : asRecord(content);
   if (classes === undefined) {
@@ -106,9 +106,9 @@ export const judgePenaltyDefaults = (content: unknown): Judged<PenaltyDefaults> 
     if (penalties === undefined) {
       return { _tag: 'Bad', problem: `${name} is no map of penalties` };
     }
-    const judged = classIn(name, penalties);
-    if (judged._tag === 'Bad') return judged;
-    defaults.set(name, judged.value);
+    const parsed = classIn(name, penalties);
+    if (parsed._tag === 'Bad') return parsed;
+    defaults.set(name, parsed.value);
   }
   return { _tag: 'Good', value: defaults };
 };

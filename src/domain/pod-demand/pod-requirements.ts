@@ -30,7 +30,8 @@ const ANY_NODE: NodeRequirement = {
 };
 
 const OPERATORS: readonly StandardOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
-const SAYABLE = 'Use In, NotIn, Exists or DoesNotExist, or ask for the label in a nodeSelector';
+const OPERATOR_REMEDY =
+  'Use In, NotIn, Exists or DoesNotExist, or ask for the label in a nodeSelector';
 
 const wantsValues = (operator: StandardOperator): boolean =>
   operator === 'In' || operator === 'NotIn';
@@ -43,12 +44,12 @@ export const expressionIn = (field: Field): readonly NodeRequirement[] => {
   const values = items(child(field, 'values')).map(anyText);
   if (operator === undefined) {
     const value = typeof word.value === 'string' ? quoted(word.value) : 'missing';
-    find(word, `is ${value}, which a CapacityRequest cannot say: it is left out`, SAYABLE);
+    find(word, `is ${value}, which a CapacityRequest cannot say: it is left out`, OPERATOR_REMEDY);
     return [];
   }
   if (key === '') return [];
   if (wantsValues(operator) === (values.length > 0)) return [{ key, operator, values }];
-  find(field, 'has values that do not go with its operator: it is left out', SAYABLE);
+  find(field, 'has values that do not go with its operator: it is left out', OPERATOR_REMEDY);
   return [];
 };
 

@@ -88,19 +88,19 @@ const innerOf = (rows: readonly Row[]): Pick<Box, 'width' | 'height'> => ({
   height: rows.reduce((sum, { style }) => sum + LINE_HEIGHTS[style], 0) + 2 * BOX_PADDING - 4,
 });
 
-const nodeOf = (chart: Chart, state: ChartState, manner: LayoutOptions): ElkNode => {
+const nodeOf = (chart: Chart, state: ChartState, options: LayoutOptions): ElkNode => {
   const { width, height } = innerOf(rowsOf(chart, state));
   const node = { id: idOf(state.path), width: Math.ceil(width), height: Math.ceil(height) };
   if (state.states.length === 0) return node;
   // The kernel turns a picture that runs down by a quarter, but not what is asked for inside of it.
-  const least = manner['elk.direction'] === 'DOWN'
+  const least = options['elk.direction'] === 'DOWN'
     ? `(${node.height}, ${node.width})`
     : `(${node.width}, ${node.height})`;
   return {
     ...node,
     layoutOptions: {
       ...OPTIONS,
-      ...manner,
+      ...options,
       'elk.padding': `[top=${node.height + INNER_GAP / 2},left=${INNER_GAP},` +
         `bottom=${INNER_GAP},right=${INNER_GAP}]`,
       'elk.nodeSize.constraints': 'MINIMUM_SIZE',
@@ -108,7 +108,7 @@ const nodeOf = (chart: Chart, state: ChartState, manner: LayoutOptions): ElkNode
     },
     children: [
       ...(state.initial === null ? [] : [{ id: dotOf(state.path), width: DOT, height: DOT }]),
-      ...state.states.map((inner) => nodeOf(chart, inner, manner)),
+      ...state.states.map((inner) => nodeOf(chart, inner, options)),
     ],
   };
 };
@@ -188,17 +188,17 @@ const placedArrows = (
   return [...firsts, ...moves];
 };
 
-const graphOf = (chart: Chart, manner: LayoutOptions): ElkNode => {
+const graphOf = (chart: Chart, options: LayoutOptions): ElkNode => {
   const order = new Map(statesOf(chart.root).map(({ path }, at) => [path, at]));
   const isForward = ({ from, to }: Arrow): boolean => (order.get(from) ?? 0) < (order.get(to) ?? 0);
   return {
     id: 'picture',
     layoutOptions: {
       ...OPTIONS,
-      ...manner,
+      ...options,
       'elk.padding': '[top=8,left=8,bottom=8,right=8]',
     },
-    children: [nodeOf(chart, chart.root, manner)],
+    children: [nodeOf(chart, chart.root, options)],
     edges: [
       ...arrowsOf(chart).map((arrow) => edgeOf(arrow, isForward(arrow))),
       ...firstEdges(chart.root),
@@ -233,7 +233,7 @@ const placedFrom = (chart: Chart, laidOut: ElkNode): PlacedChart => {
   };
 };
 
-/** The manners of laying out, each tried when what came before it does not fit a page. */
+/** Layout options, each tried when the ones before it do not fit a page. */
 const LAYOUTS: readonly LayoutOptions[] = [
   { 'elk.direction': 'DOWN' },
   { 'elk.direction': 'RIGHT' },
@@ -244,7 +244,7 @@ const LAYOUTS: readonly LayoutOptions[] = [
 /** Pages are scrolled down, not sideways. */
 const PAGE: Pick<Box, 'width' | 'height'> = { width: 1500, height: 2600 };
 
-const unfitness = ({ width, height }: PlacedChart): number =>
+const layoutCost = ({ width, height }: PlacedChart): number =>
   Math.max(width / PAGE.width, height / PAGE.height);
 
 /** Lays a chart out. */
@@ -256,10 +256,10 @@ export const placedChart = async (chart: Chart): Promise<PlacedChart> => {
   );
   const elk = new kernel.default();
   let best: PlacedChart | undefined;
-  for (const manner of LAYOUTS) {
-    const placed = placedFrom(chart, await elk.layout(graphOf(chart, manner)));
-    if (best === undefined || unfitness(placed) < unfitness(best)) best = placed;
-    if (unfitness(best) <= 1) break;
+  for (const options of LAYOUTS) {
+    const placed = placedFrom(chart, await elk.layout(graphOf(chart, options)));
+    if (best === undefined || layoutCost(placed) < layoutCost(best)) best = placed;
+    if (layoutCost(best) <= 1) break;
   }
   return best ?? placedFrom(chart, { id: 'picture' });
 };

@@ -14,7 +14,7 @@ import {
 } from '../steps.ts';
 import { forget, moment } from '../time-steps.ts';
 import type { Area } from '../suite.ts';
-import { bookmarked, ends, growing, sees, seesAnyOrder, told, watch } from '../watch-steps.ts';
+import { bookmarked, delivered, ends, growing, sees, seesAnyOrder, watch } from '../watch-steps.ts';
 
 const from: Step = get('configmaps');
 const SINCE: readonly Step[] = [from, keepResourceVersion()];
@@ -83,13 +83,18 @@ export const watches: Area = {
       keepResourceVersion(),
       watch('configmaps?resourceVersion={rv}'),
       del('configmaps/a'),
-      told([{ kind: 'ConfigMap', apiVersion: 'v1', data: { x: 'last' }, metadata: { name: 'a' } }]),
+      delivered([{
+        kind: 'ConfigMap',
+        apiVersion: 'v1',
+        data: { x: 'last' },
+        metadata: { name: 'a' },
+      }]),
     ],
     'the objects in a watch have kind and version': [
       ...SINCE,
       watch('configmaps?resourceVersion={rv}'),
       post('configmaps', configMap('a')),
-      told([{ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } }]),
+      delivered([{ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } }]),
     ],
     'each line shows the object as it was then': [
       ...SINCE,
@@ -97,7 +102,7 @@ export const watches: Area = {
       patch('configmaps/a', merge({ data: { n: '2' } })),
       patch('configmaps/a', merge({ data: { n: '3' } })),
       watch('configmaps?resourceVersion={rv}'),
-      told([{ data: { n: '1' } }, { data: { n: '2' } }, { data: { n: '3' } }]),
+      delivered([{ data: { n: '1' } }, { data: { n: '2' } }, { data: { n: '3' } }]),
     ],
     'what changes nothing is not told': [
       post('configmaps', configMap('a', { data: { x: 'y' } })),
@@ -184,7 +189,7 @@ export const watches: Area = {
       keepResourceVersion(),
       patch('configmaps/a', labels('job')),
       watch('configmaps?resourceVersion={rv}&labelSelector=app=web'),
-      told([{ metadata: { labels: { app: 'web' } } }]),
+      delivered([{ metadata: { labels: { app: 'web' } } }]),
     ],
     'pods come into and leave the watch of a node': [
       ...SINCE,
@@ -210,14 +215,14 @@ export const watches: Area = {
       keepResourceVersion(),
       watch('nodes?resourceVersion={rv}&fieldSelector=metadata.name={ns}'),
       patch('nodes/{ns}', merge({ spec: { unschedulable: true } })),
-      told([{ spec: { unschedulable: true } }]),
+      delivered([{ spec: { unschedulable: true } }]),
     ],
     'a change of a status is told': [
       post('pods', pod('a')),
       keepResourceVersion(),
       watch('pods?resourceVersion={rv}'),
       patch('pods/a/status', merge({ status: { phase: 'Running' } })),
-      told([{ status: { phase: 'Running' } }]),
+      delivered([{ status: { phase: 'Running' } }]),
     ],
     'an object with a finalizer is modified first and deleted last': [
       post('configmaps', configMap('a', { metadata: { finalizers: ['example.com/x'] } })),
@@ -244,7 +249,7 @@ export const watches: Area = {
       patch('boats/a/status', merge({ status: { afloat: true } })),
       del('boats/a'),
       sees(['ADDED a', 'MODIFIED a', 'DELETED a']),
-      told([{ kind: 'Boat' }, { status: { afloat: true } }, { status: { afloat: true } }]),
+      delivered([{ kind: 'Boat' }, { status: { afloat: true } }, { status: { afloat: true } }]),
     ],
     'two watches are told the same': [
       ...SINCE,

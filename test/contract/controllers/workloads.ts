@@ -40,7 +40,7 @@ const IMAGE = merge({
   spec: { template: { spec: { containers: [{ name: 'main', image: 'other' }] } } },
 });
 
-const says = (path: string, type: string, status: string): Step =>
+const hasCondition = (path: string, type: string, status: string): Step =>
   until(all(
     get(path),
     includes('status.conditions', [expect.objectContaining({ type, status })]),
@@ -97,12 +97,12 @@ export const controllerWorkloads: Area = {
           },
         }),
       )),
-      says('deployments/web', 'Available', 'True'),
-      says('deployments/web', 'Progressing', 'True'),
+      hasCondition('deployments/web', 'Available', 'True'),
+      hasCondition('deployments/web', 'Progressing', 'True'),
     ],
     'a Deployment that cannot run is not available': [
       post('deployments', homeWorkload('web', { replicas: 2 })),
-      says('deployments/web', 'Available', 'False'),
+      hasCondition('deployments/web', 'Available', 'False'),
     ],
     'a running pod says so': [
       ...running(1),

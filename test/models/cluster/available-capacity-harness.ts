@@ -1,6 +1,6 @@
 /** `availableCapacity` on a cluster: one AvailableCapacity, which others may change or delete. */
 import { Layer, ManagedRuntime } from 'effect';
-import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacity-actor.ts';
+import { provideAvailableCapacity } from '../../../src/actors/upcoming-nodes/available-capacities.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import {
   type AvailableCapacityFacts,

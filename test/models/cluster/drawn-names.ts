@@ -41,8 +41,8 @@ const differing = (live: unknown, drawn: unknown, path: string): string | undefi
       .map((field) => differing(live[field], drawn[field], `${path}.${field}`))
       .find((found) => found !== undefined);
   }
-  const [seen, said] = [JSON.stringify(live), JSON.stringify(drawn)];
-  return seen === said ? undefined : `${path} is ${seen}, drawn is ${said}`;
+  const [seen, expected] = [JSON.stringify(live), JSON.stringify(drawn)];
+  return seen === expected ? undefined : `${path} is ${seen}, drawn is ${expected}`;
 };
 
 /** An empty table. */
@@ -53,11 +53,11 @@ export const drawnNames = (): DrawnNames => {
   };
   const match = (live: unknown, drawn: unknown): void => {
     if (!isRecord(live) || !isRecord(drawn)) return;
-    for (const [field, said] of Object.entries(drawn)) {
+    for (const [field, expected] of Object.entries(drawn)) {
       const seen = live[field];
-      if (IDENTITIES.has(field) && typeof seen === 'string' && typeof said === 'string') {
-        note(seen, said);
-      } else match(seen, said);
+      if (IDENTITIES.has(field) && typeof seen === 'string' && typeof expected === 'string') {
+        note(seen, expected);
+      } else match(seen, expected);
     }
   };
   const translate = (live: unknown): unknown => {

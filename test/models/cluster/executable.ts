@@ -153,8 +153,8 @@ export const reasonsOf = <World>(
   const found = hindrancesOf(executable, missing.filter((transition) => !isDefect(transition)));
   return missing.map((transition) => {
     const reasons = [...found.get(transition) ?? [DEFECT]];
-    const telling = reasons.filter((reason) => reason !== NO_PATH);
-    const why = telling.length > 0 ? telling : [NO_PATH];
+    const specific = reasons.filter((reason) => reason !== NO_PATH);
+    const why = specific.length > 0 ? specific : [NO_PATH];
     return `${transitionName(transition)}: ${why.join('; ')}`;
   });
 };

@@ -97,8 +97,8 @@ export const executeAll = async <World>(
   const { harness, exploration: { project }, invariant } = executable;
   const directory = await mkdtemp(join(tmpdir(), 'tidegate-models-'));
   const hand = handAt(site);
-  const quiet = await startFaultLine(site, directory);
-  const session = await harness.open({ site, hand, source: quiet.source });
+  const faultLine = await startFaultLine(site, directory);
+  const session = await harness.open({ site, hand, source: faultLine.source });
   const results: PathResult[] = [];
   try {
     for (const path of paths) {
@@ -126,7 +126,7 @@ export const executeAll = async <World>(
     }
   } finally {
     await session.close();
-    await quiet.stop();
+    await faultLine.stop();
     await hand.close();
     await rm(directory, { recursive: true, force: true });
   }

@@ -47,8 +47,8 @@ export interface FaultLine {
   /** Forgets orders that nobody came for; says how many. */
   readonly forget: () => number;
   /** No connection can be made any more. */
-  readonly leave: () => Promise<void>;
-  readonly comeBack: () => Promise<void>;
+  readonly disconnect: () => Promise<void>;
+  readonly reconnect: () => Promise<void>;
   /** Breaks what is open. */
   readonly cut: () => void;
   /** Resolves when the next answer begins to be sent. */
@@ -63,7 +63,7 @@ export interface FaultLine {
 type PassOn = (
   target: string,
   options: { readonly method: string; readonly headers: IncomingHttpHeaders },
-  heard: (answer: IncomingMessage) => void,
+  onAnswer: (answer: IncomingMessage) => void,
 ) => ReturnType<typeof plainRequest>;
 
 /** Sends requests on to the server of a site; `close` ends its connections. */
@@ -72,10 +72,10 @@ const carrier = ({ server, authority }: SiteAddress) => {
   const agent = secure
     ? new SecureAgent({ keepAlive: true, ca: authority })
     : new PlainAgent({ keepAlive: true });
-  const passOn: PassOn = (target, options, heard) =>
+  const passOn: PassOn = (target, options, onAnswer) =>
     secure
-      ? secureRequest(`${server}${target}`, { ...options, agent }, heard)
-      : plainRequest(`${server}${target}`, { ...options, agent }, heard);
+      ? secureRequest(`${server}${target}`, { ...options, agent }, onAnswer)
+      : plainRequest(`${server}${target}`, { ...options, agent }, onAnswer);
   return { passOn, close: () => agent.destroy() };
 };
 
@@ -178,7 +178,7 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
-  const leave = (): Promise<void> =>
+  const disconnect = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
       cut();
@@ -193,8 +193,8 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
       orders = [];
       return left;
     },
-    leave,
-    comeBack: async () => {
+    disconnect,
+    reconnect: async () => {
       if (!server.listening) await listen(server, port);
     },
     cut,
@@ -205,7 +205,7 @@ export const startFaultLine = async (site: SiteAddress, directory: string): Prom
     answers: () => answers,
     stop: async () => {
       close();
-      if (server.listening) await leave();
+      if (server.listening) await disconnect();
     },
   };
 };

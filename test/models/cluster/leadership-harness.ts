@@ -1,6 +1,6 @@
 /** `leadership` on a cluster: one Lease, and others who want it. */
 import { Clock, Effect, Layer, ManagedRuntime } from 'effect';
-import { clockLayer, effectClock } from '../../../src/actors/clocks.ts';
+import { clockLayer, effectClock } from '../../../src/effects/effect-clock.ts';
 import { leadershipActs } from '../../../src/actors/leadership.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
 import {

@@ -3,7 +3,7 @@
  * the path says that a watch tells something.
  */
 import { ManagedRuntime } from 'effect';
-import { provideListWatch } from '../../../src/actors/informers/list-watches.ts';
+import { provideListWatch } from '../../../src/actors/informers/informer.ts';
 import { textAt } from '../../../src/domain/json.ts';
 import type { ListOutcome, WatchEnding } from '../../../src/domain/list-watch.ts';
 import { AVAILABLE_CAPACITIES_PATH } from '../../../src/effects/available-capacities.ts';
@@ -50,13 +50,13 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
   const { site, number, hand, line, gate, services } = environment;
   const label = `models-${number}`;
   const runtime = ManagedRuntime.make(services);
-  let hear: ((lines: readonly WatchLine[]) => void) | undefined;
+  let receive: ((lines: readonly WatchLine[]) => void) | undefined;
   const selection = { path: COLLECTION, query: { labelSelector: `path=${label}` } };
   const sink = {
     takePage: () => {},
     dropPages: () => {},
     adoptPages: () => {},
-    takeLines: (lines: readonly WatchLine[]) => hear?.(lines),
+    takeLines: (lines: readonly WatchLine[]) => receive?.(lines),
     watchEnded: () => {},
   };
   const machine = provideListWatch(runtime, () => ({ selection, sink }));
@@ -106,13 +106,13 @@ const runOf = (environment: RunEnvironment): PathRun<null> => {
       if (event.type !== 'watch.progressed') return { event, by: 'word' };
       if (!before.matches('watching')) return { event, by: 'hand' };
       if (!hasBegun(pathStep)) await begin();
-      const heard = new Promise<readonly WatchLine[]>((resolve) => {
-        hear = resolve;
+      const received = new Promise<readonly WatchLine[]>((resolve) => {
+        receive = resolve;
       });
       made += 1;
       const metadata = { name: `${label}-${made}`, labels: { path: label } };
       await hand.must('POST', COLLECTION, newObject(metadata));
-      const revision = textAt((await heard).at(-1)?.object, 'metadata', 'resourceVersion');
+      const revision = textAt((await received).at(-1)?.object, 'metadata', 'resourceVersion');
       return { event: { ...event, revision }, by: 'watch' };
     },
     stop: async () => {

@@ -37,7 +37,7 @@ const TYPE = { apiVersion: 'v1', kind: 'Node' };
 const PATH = '/api/v1/nodes';
 const PREFIX = 'cordon.tidegate.dev/';
 const PAUSE = 'tidegate.dev/pause';
-const ANSWER = /^xstate\.done\.actor\.(cordonNode|markEnded)$/;
+const ANSWER = /^xstate\.done\.actor\.(cordonNode|writeEnd)$/;
 
 const outcomeIn = ({ event }: Moment): NodeWriteOutcome | undefined =>
   ANSWER.test(event.type) ? event['output'] as NodeWriteOutcome : undefined;
@@ -46,7 +46,7 @@ const observing = ({ event }: Moment): DrainedNode | undefined =>
   event.type === 'node.observed' ? event['node'] as DrainedNode : undefined;
 
 /** All that a Node says of drains; null for a key takes it away. */
-const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
+const wantedOf = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   metadata: {
     annotations: {
       [`${PREFIX}reclaim`]: cordons['reclaim'] ?? null,
@@ -57,8 +57,8 @@ const saying = ({ cordons, paused, unschedulable }: DrainedNode): Wanted => ({
   spec: { unschedulable },
 });
 
-const saysTheSame = (left: DrainedNode, right: DrainedNode): boolean =>
-  JSON.stringify(saying(left)) === JSON.stringify(saying(right));
+const sameContent = (left: DrainedNode, right: DrainedNode): boolean =>
+  JSON.stringify(wantedOf(left)) === JSON.stringify(wantedOf(right));
 
 /** The Node after the patch under way; `undefined` when the server would not take it. */
 const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefined => {
@@ -66,7 +66,7 @@ const patched = ({ node, touched, asked, doomed }: World): DrainedNode | undefin
   if (textAt(asked, 'metadata', 'resourceVersion') !== node.revision) return undefined;
   const { name, uid, revision } = node;
   const raw = mergePatched(
-    mergePatched({ metadata: { name, uid } }, saying(node)),
+    mergePatched({ metadata: { name, uid } }, wantedOf(node)),
     { ...asked, metadata: { ...Object(valueAt(asked, 'metadata')), resourceVersion: revision } },
   );
   return projectDrainedNode(raw);
@@ -82,7 +82,7 @@ const hindranceOfAnswer = (
   if (outcome._tag !== 'Written') return undefined;
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
-  if (!saysTheSame(result, outcome.node)) return 'a server answers with what was written';
+  if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
   return world.node !== null && isOlder(outcome.node.revision, world.node.revision)
     ? 'what is written last has the newest revision'
     : undefined;
@@ -142,19 +142,19 @@ const raw = (revision: string, key: string, unschedulable: boolean): DrainedNode
   return node;
 };
 
-const mark = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+const annotation = (ids: readonly string[], ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ deadlineMs: 100_000, graceSeconds: 100, sinceMs: 0, ids, ended });
 const BOTH = ['i1', 'i2'];
 
 /** What a server answers where the drawing has one answer for several. */
 const TRUE_ANSWERS = {
   'xstate.done.actor.cordonNode': [
-    { output: { _tag: 'Written', node: raw('20', mark(['i1'], null), true) } },
+    { output: { _tag: 'Written', node: raw('20', annotation(['i1'], null), true) } },
   ],
-  'xstate.done.actor.markEnded': [
-    { output: { _tag: 'Written', node: raw('50', mark(BOTH, 'Drained'), true) } },
-    { output: { _tag: 'Written', node: raw('51', mark(BOTH, 'Cancelled'), false) } },
-    { output: { _tag: 'Written', node: raw('52', mark(BOTH, 'Failed'), true) } },
+  'xstate.done.actor.writeEnd': [
+    { output: { _tag: 'Written', node: raw('50', annotation(BOTH, 'Drained'), true) } },
+    { output: { _tag: 'Written', node: raw('51', annotation(BOTH, 'Cancelled'), false) } },
+    { output: { _tag: 'Written', node: raw('52', annotation(BOTH, 'Failed'), true) } },
   ],
 };
 
@@ -167,7 +167,7 @@ const runOf = async (
   const runtime = ManagedRuntime.make(
     cordonsLayer(silentTelemetry).pipe(Layer.provide(environment.services)),
   );
-  const node = await object.put(saying(drawn.node));
+  const node = await object.put(wantedOf(drawn.node));
   names.match(node, drawn.node);
   const asked = Promise.withResolvers<() => void>();
   const ignore = (): void => {};
@@ -206,7 +206,7 @@ const runOf = async (
     const seen = observing(pathStep);
     if (seen !== undefined) {
       const anew = pathStep.before.context.node?.revision !== seen.revision;
-      const known = await object.put(saying(seen), { anew });
+      const known = await object.put(wantedOf(seen), { anew });
       names.match(known, seen);
       return { event: { ...event, node: known }, by: 'watch' };
     }

@@ -63,11 +63,11 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
   const actor = createActor(run.machine, {
     input: run.input ?? path.input,
     clock: timers.clock,
-    inspect: (inspected) => {
-      if (inspected.type !== '@xstate.event' || inspected.actorRef !== actor) return;
-      const heard = listeners.get(inspected.event.type);
-      listeners.delete(inspected.event.type);
-      heard?.(inspected.event);
+    inspect: (inspection) => {
+      if (inspection.type !== '@xstate.event' || inspection.actorRef !== actor) return;
+      const listener = listeners.get(inspection.event.type);
+      listeners.delete(inspection.event.type);
+      listener?.(inspection.event);
     },
   });
   timers.watch(() => actor.system.getSnapshot()._scheduledEvents);
@@ -77,7 +77,7 @@ const liveActor = <World>({ path, run, gate }: PathExecution<World>) => {
     timers,
     defects,
     /** The next event of this type that reaches the actor; the next act finds the gate closed. */
-    hears: (type: string) =>
+    subscribeTo: (type: string) =>
       new Promise<PathStep['event']>((resolve) => {
         listeners.set(type, (event) => {
           gate.close();
@@ -92,13 +92,13 @@ export const executePath = async <World>(
   execution: PathExecution<World>,
 ): Promise<PathResult> => {
   const { path, worlds, project, invariant, run, gate, line, names } = execution;
-  const { actor, timers, defects, hears } = liveActor(execution);
+  const { actor, timers, defects, subscribeTo } = liveActor(execution);
   const { settle } = simulatedTime();
   const steps: string[] = [];
   const moves: PathResult['moves'][number][] = [];
 
   const answer = async (act: string, pathStep: PathStep<World>): Promise<StepSource> => {
-    const answered = hears(pathStep.event.type);
+    const answered = subscribeTo(pathStep.event.type);
     const by = await inTime(`"${act}" to be arranged`, run.arrange(pathStep));
     if (by !== 'word') {
       if (run.underWay?.(pathStep) !== true) {
@@ -108,7 +108,7 @@ export const executePath = async <World>(
       await inTime(`"${act}" to be under way`, run.deferredSends?.(pathStep) ?? Promise.resolve());
     }
     const { output } = await inTime(`the answer to "${act}"`, answered);
-    await line.comeBack();
+    await line.reconnect();
     if (line.forget() > 0) throw new Error(`"${act}" left orders for the wire that nobody took`);
     names.match(output, pathStep.event['output']);
     const difference = names.difference(output, pathStep.event['output']);
@@ -129,12 +129,12 @@ export const executePath = async <World>(
     actor.send(event);
     return by;
   };
-  const told = (value: unknown, status: string, context: unknown): string =>
+  const describe = (value: unknown, status: string, context: unknown): string =>
     JSON.stringify([status, value, context]);
   const compare = ({ after }: Step, now: AnyMachineSnapshot): void => {
-    const seen = told(now.value, now.status, project(names.translate(now.context) as never));
-    const said = told(after.value, after.status, project(after.context as never));
-    if (seen !== said) throw new Error(`drawn: ${said}\n  live:  ${seen}`);
+    const seen = describe(now.value, now.status, project(names.translate(now.context) as never));
+    const expected = describe(after.value, after.status, project(after.context as never));
+    if (seen !== expected) throw new Error(`drawn: ${expected}\n  live:  ${seen}`);
   };
 
   actor.start();

@@ -51,7 +51,7 @@ const observing = ({ event }: Moment): OwnedRequest | undefined =>
 
 const goneIn = ({ before }: Moment): PodDemandContext['gone'] => before.context.gone;
 
-const saying = ({ key, phase, text, marked }: OwnedRequest): string =>
+const contentOf = ({ key, phase, text, marked }: OwnedRequest): string =>
   JSON.stringify([key, phase, text, marked]);
 
 /** What is shown under the name that the write under way is about. */
@@ -86,7 +86,7 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
   if (goneIn(moment).includes(outcome.current.uid)) return COMES_BACK;
   const result = written(world, verb, outcome.current);
   if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
-  return saying(result) === saying(outcome.current)
+  return contentOf(result) === contentOf(outcome.current)
     ? undefined
     : 'a server answers with what was written';
 };

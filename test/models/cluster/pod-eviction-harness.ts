@@ -12,7 +12,7 @@ import { projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { type PodFacts, podFacts } from '../../../src/domain/drain/pod-facts.ts';
 import { projectPod } from '../../../src/domain/drain/pod.ts';
 import { objectKey } from '../../../src/domain/ids.ts';
-import { evictionsLayer } from '../../../src/effects/evictions.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import type { PodEvictionInput } from '../../../src/machines/pod-eviction.ts';
 import { liveEnvironment } from '../../support/api/live-environment.ts';
 import type { Order } from './fault-line.ts';
@@ -130,7 +130,7 @@ const ORDERS: Partial<Readonly<Record<Tag, Order>>> = {
 };
 
 /** What a site without users and policies would say. */
-const SAID_FOR: Partial<Readonly<Record<Tag, Order>>> = {
+const ORDER_FOR: Partial<Readonly<Record<Tag, Order>>> = {
   Unauthenticated: { kind: 'refuse', status: 401, message: 'Unauthorized' },
   Forbidden: {
     kind: 'refuse',
@@ -167,7 +167,7 @@ const runOf = (
   const { namespace, uid } = fixtures;
   for (const name of ['db', 'other']) names.note(`${namespace}/${name}`, `ns/${name}`);
   const runtime = ManagedRuntime.make(
-    evictionsLayer(silentTelemetry).pipe(Layer.provide(services)),
+    podEvictionApiLayer(silentTelemetry).pipe(Layer.provide(services)),
   );
   const ignore = (): void => {};
   const machine = providePodEviction(runtime, {
@@ -207,7 +207,7 @@ const runOf = (
       ending = true;
       await fixtures.endNamespace();
     }
-    if (site.strangerToken === '') return SAID_FOR[_tag] === undefined;
+    if (site.strangerToken === '') return ORDER_FOR[_tag] === undefined;
     if (_tag === 'PolicyRefused' || !ending) await fixtures.guard(_tag === 'PolicyRefused');
     if (_tag === 'Forbidden') {
       line.order({ kind: 'disguise', authorization: `Bearer ${site.strangerToken}` });
@@ -221,7 +221,7 @@ const runOf = (
     const outcome = outcomeIn(pathStep);
     if (outcome === undefined) throw new Error(`Nobody arranges "${pathStep.event.type}"`);
     if (outcome._tag === 'NotSent') {
-      await line.leave();
+      await line.disconnect();
       return 'line';
     }
     if (outcome._tag === 'Unknown' && mayBeDone(pathStep)) {
@@ -235,8 +235,8 @@ const runOf = (
       return 'line';
     }
     if (await byServer(outcome)) return 'server';
-    const said = SAID_FOR[outcome._tag];
-    if (said !== undefined) line.order(said);
+    const byLine = ORDER_FOR[outcome._tag];
+    if (byLine !== undefined) line.order(byLine);
     return 'line';
   };
 

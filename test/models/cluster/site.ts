@@ -54,9 +54,9 @@ export const handAt = ({ server, authority, operatorToken }: SiteAddress): Hand 
     return { status: answer.statusCode, body: asRecord(parseJson(text)) ?? { message: text } };
   };
   const must: Hand['must'] = async (method, path, body) => {
-    const { status, body: said } = await call(method, path, body);
-    if (status < REFUSED) return said;
-    throw new Error(`Cannot ${method} ${path}: ${status} ${textAt(said, 'message') ?? ''}`);
+    const { status, body: answer } = await call(method, path, body);
+    if (status < REFUSED) return answer;
+    throw new Error(`Cannot ${method} ${path}: ${status} ${textAt(answer, 'message') ?? ''}`);
   };
   return {
     call,

@@ -13,7 +13,7 @@ const AWAY_EVERY = 16;
 
 /** Loses the next request, in one of three manners; nothing is done. */
 export const loseRequest = async ({ line, number }: Way): Promise<StepSource> => {
-  if (number % AWAY_EVERY === 0) await line.leave();
+  if (number % AWAY_EVERY === 0) await line.disconnect();
   else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);
   return 'line';
 };

@@ -89,7 +89,7 @@ const rawOf = (current: Current): Required<Wanted> => ({
 const isDrawnTime = (text: string): string => text === '' ? '' : 'T';
 
 /** All that an object says, whenever it began. */
-const saying = (current: Current): string => {
+const contentOf = (current: Current): string => {
   const { machineId, phase, nodeName, nodeUid, providerId, lastError, startedAt, spec } = current;
   const began = isDrawnTime(startedAt);
   return JSON.stringify([
@@ -130,7 +130,9 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   if (outcome?._tag === 'Written') {
     const result = written(world, event.type);
     if (result === undefined) return 'what is gone cannot be written';
-    if (saying(result) !== saying(outcome.current)) return 'a server answers with what was written';
+    if (contentOf(result) !== contentOf(outcome.current)) {
+      return 'a server answers with what was written';
+    }
   }
   if (event.type.endsWith('deleteObject') && world.stale && world.current !== null) {
     return 'another object of that name is not deleted';

@@ -17,7 +17,7 @@ export interface CrashInvariant<Input, World> {
   readonly record: (world: World, step: Step) => World;
   /** How a new process begins when the cluster shows `world`. */
   readonly restart: (world: World) => Restart<Input>;
-  /** What is owed: writes, absolute deadlines, owners. Counters and backoff timers may differ. */
+  /** Pending writes, absolute deadlines, owners. Counters and backoff timers may differ. */
   readonly obligations: (snapshot: AnyMachineSnapshot) => unknown;
 }
 
@@ -34,14 +34,14 @@ export const stepsText = <World>({ path }: Configuration<World>): string =>
 /** One violation, for people; `undefined` when both owe the same. */
 export const violationOf = <World>(
   configuration: Configuration<World>,
-  owed: unknown,
-  remembered: unknown,
+  before: unknown,
+  afterRestart: unknown,
 ): string | undefined =>
-  isDeepStrictEqual(owed, remembered)
+  isDeepStrictEqual(before, afterRestart)
     ? undefined
-    : `After\n  ${stepsText(configuration)}\nthe actor owes ${
-      JSON.stringify(owed)
-    }, a restarted one ${JSON.stringify(remembered)}`;
+    : `After\n  ${stepsText(configuration)}\nbefore the crash: ${
+      JSON.stringify(before)
+    }; after the restart: ${JSON.stringify(afterRestart)}`;
 
 /** Configurations whose obligations a restart forgets or invents, each with its steps. */
 export const crashViolations = <Input, World>(
@@ -55,9 +55,9 @@ export const crashViolations = <Input, World>(
     const shown = JSON.stringify(world);
     if (restarted.has(shown)) return restarted.get(shown);
     const { input, events } = restart(world);
-    const remembered = obligations(snapshotAfter(machine, input, events));
-    restarted.set(shown, remembered);
-    return remembered;
+    const afterRestart = obligations(snapshotAfter(machine, input, events));
+    restarted.set(shown, afterRestart);
+    return afterRestart;
   };
   return [...configurations.values()].flatMap((configuration) =>
     violationOf(

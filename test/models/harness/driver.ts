@@ -129,13 +129,13 @@ export const drive = async (rig: Rig, path: Path): Promise<void> => {
   function compare(value: unknown, context: unknown, status: string): void {
     const now = actor.getSnapshot();
     const seen = JSON.stringify([now.status, now.value, rig.project(now.context as never)]);
-    const said = JSON.stringify([status, value, rig.project(context as never)]);
-    if (seen === said) return;
+    const expected = JSON.stringify([status, value, rig.project(context as never)]);
+    if (seen === expected) return;
     const because = defects.length === 0 ? '' : `\n  defect: ${String(defects[0])}`;
     throw new Error(
       `The live actor left the drawn path after:\n  ${
         transcript.join('\n  ')
-      }\n  drawn: ${said}\n  live:  ${seen}${because}`,
+      }\n  drawn: ${expected}\n  live:  ${seen}${because}`,
     );
   }
 };

@@ -9,7 +9,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { type Column, tableText } from '../../../src/view/table.ts';
 import type { ExecutionResult } from '../cluster/executions.ts';
 import type { ModelCoverage } from '../model.ts';
-import type { MutationResult, Tally } from './mutation-run.ts';
+import type { MutantCounts, MutationResult } from './mutation-run.ts';
 
 /** The share of mutants that the generated tests must catch. */
 const CAUGHT_MIN = 0.95;
@@ -32,14 +32,15 @@ const COVERAGE: readonly Column<ModelCoverage>[] = [
   { heading: 'FURTHER PATHS', cell: ({ paths }) => `${paths}` },
 ];
 
-const caughtOf = ({ made, caught }: Tally): string => `${caught}/${made}`;
+const caughtOf = ({ made, caught }: MutantCounts): string => `${caught}/${made}`;
 
-const sum = (tallies: readonly Tally[]): Tally => ({
-  made: tallies.reduce((total, { made }) => total + made, 0),
-  caught: tallies.reduce((total, { caught }) => total + caught, 0),
+const sum = (counts: readonly MutantCounts[]): MutantCounts => ({
+  made: counts.reduce((total, { made }) => total + made, 0),
+  caught: counts.reduce((total, { caught }) => total + caught, 0),
 });
 
-const totalOf = ({ kinds }: Pick<MutationResult, 'kinds'>): Tally => sum(Object.values(kinds));
+const totalOf = ({ kinds }: Pick<MutationResult, 'kinds'>): MutantCounts =>
+  sum(Object.values(kinds));
 
 const MUTATION: readonly Column<MutationResult>[] = [
   { heading: 'MACHINE', cell: ({ machine }) => machine },

@@ -8,19 +8,19 @@ import { type PathSet, transcriptOf } from './transcript.ts';
 export interface MutationResult {
   readonly machine: string;
   /** Mutants by kind: how many there were, and how many were caught. */
-  readonly kinds: Readonly<Record<Mutant['kind'], Tally>>;
+  readonly kinds: Readonly<Record<Mutant['kind'], MutantCounts>>;
   /** Caught by a recorded transcript; the others by a further path. */
   readonly byTranscripts: number;
   readonly survivors: readonly string[];
 }
 
 /** A count of mutants. */
-export interface Tally {
+export interface MutantCounts {
   readonly made: number;
   readonly caught: number;
 }
 
-const NONE: Tally = { made: 0, caught: 0 };
+const NONE: MutantCounts = { made: 0, caught: 0 };
 
 /** Runs the mutation of one machine. */
 export const mutationResult = (machine: AnyStateMachine, paths: PathSet): MutationResult => {

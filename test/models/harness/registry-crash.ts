@@ -108,8 +108,8 @@ const problemAt = <Input, World>(
   const after = (problem: string): string => `After\n  ${stepsText(configuration)}\n${problem}`;
   const crashing = (actor: Actor<AnyStateMachine>): string | undefined => {
     const live = actor.getSnapshot();
-    const owed = obligations(live);
-    if (!isDeepStrictEqual([live.value, owed], [snapshot.value, obligations(snapshot)])) {
+    const before = obligations(live);
+    if (!isDeepStrictEqual([live.value, before], [snapshot.value, obligations(snapshot)])) {
       return after(`the live actor is in ${JSON.stringify(live.value)}`);
     }
     const operations: readonly (AnyActorRef | undefined)[] = Object.values(live.children);
@@ -122,7 +122,7 @@ const problemAt = <Input, World>(
     restart();
     const again = registry.get(key);
     if (again === undefined) return after('the registry did not restart the actor');
-    return violationOf(configuration, owed, obligations(again.getSnapshot()));
+    return violationOf(configuration, before, obligations(again.getSnapshot()));
   };
   const actor = registry.activate(entry);
   const problem = actor === undefined ? after('no actor was started') : crashing(actor);

@@ -29,8 +29,8 @@ import { machineBought, machinesCome } from './machines-come.ts';
 import {
   operatorKilled,
   twoOperatorsKilled,
-  twoOperatorsPassive,
   twoOperatorsStopped,
+  twoOperatorsSuspended,
 } from './operator-killed.ts';
 import type { Scenario } from './scenario.ts';
 import { stopInBurst, stopWhileAway } from './stop.ts';
@@ -65,7 +65,7 @@ export const SCENARIOS: readonly Scenario[] = [
   operatorKilled,
   twoOperatorsStopped,
   twoOperatorsKilled,
-  twoOperatorsPassive,
+  twoOperatorsSuspended,
   apiServerAway,
   apiServerAwayShortly,
   slowFirstList,

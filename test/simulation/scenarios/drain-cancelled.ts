@@ -54,17 +54,17 @@ export const drainCancelled: Scenario = {
     });
     const { machines } = scene;
     const [machine = ''] = machines;
-    const mark = () => reclaimAnnotation(nodeAt(harness, machine));
+    const annotation = () => reclaimAnnotation(nodeAt(harness, machine));
     const current = harness.following('upcomingnodes.bigfleet.lucy.sh');
 
     reclaimEach(harness, machines, GRACE_SECONDS);
     await untilPhase(harness, machine, 'Draining');
-    await harness.until('the key stands', () => mark()?.ended === '');
+    await harness.until('the key stands', () => annotation()?.ended === '');
     uncordon(harness, machine);
     harness.is('cancelled', await untilEnded(harness, machines), { [machine]: 'Cancelled' });
     harness.remove(`${DRAIN_COLLECTIONS.budgets}/web`);
     await giveBack(harness, machine);
-    harness.is('its key has gone', mark(), undefined);
+    harness.is('its key has gone', annotation(), undefined);
     await untilPhase(harness, machine, 'Ready');
     harness.is('nobody was asked to leave', evictionsOf(harness, scene), []);
     const schedulable = booleanAt(nodeAt(harness, machine), 'spec', 'unschedulable') !== true;
@@ -75,13 +75,13 @@ export const drainCancelled: Scenario = {
     harness.is('three are asked', codesOf(evictionsOf(harness, scene)), { 201: PODS });
     await giveBack(harness, machine);
     const phase = phaseOf(harness.get(`${COLLECTIONS.upcomingNodes}/un-${machine}`));
-    harness.is('it stays Drained while it is cordoned', [phase, mark()?.ended], [
+    harness.is('it stays Drained while it is cordoned', [phase, annotation()?.ended], [
       'Drained',
       'Drained',
     ]);
 
     uncordon(harness, machine);
-    await harness.until('its key goes', () => mark() === undefined);
+    await harness.until('its key goes', () => annotation() === undefined);
     await untilPhase(harness, machine, 'Ready');
     harness.is('its phases', phasesIn(current.of(`un-${machine}`)), [
       'Draining',

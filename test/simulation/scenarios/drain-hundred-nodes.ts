@@ -124,9 +124,9 @@ export const drainHundredInstructions: Scenario = {
       nodesStarted: 1,
     }));
     harness.is('an ack of each', acks, wanted);
-    const marks = scene.machines.flatMap((node) =>
+    const annotations = scene.machines.flatMap((node) =>
       reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
     );
-    harness.is('each stands on its Node', marks.toSorted(), instructions.toSorted());
+    harness.is('each stands on its Node', annotations.toSorted(), instructions.toSorted());
   },
 };

@@ -38,7 +38,7 @@ export const drainSiteOptions = (
   seed,
   providerDrainMs: NEVER_MS,
   machines: 0,
-  pace: { ...DEFAULT_TIMING, startMs: readyMs, stopMs },
+  timing: { ...DEFAULT_TIMING, startMs: readyMs, stopMs },
   fleetTiming: { cycleMs: NEVER_MS },
 });
 

@@ -174,12 +174,12 @@ const killed = (name: string, seed: number, comesMs: number | undefined): Scenar
     const broken = brokenBudgets(steps, [{ app: 'web', healthy: ALL_PODS - UNAVAILABLE }]);
     harness.is('the budget is kept at every change', broken, []);
     const acked = new Set(acksOf(harness).map(({ instructionId }) => instructionId));
-    const marks = scene.machines.flatMap((node) =>
+    const annotations = scene.machines.flatMap((node) =>
       reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
     );
     // What was lost with the first of them, nobody can ack: it is found by its machine (DR-14).
     const [first = ''] = scene.machines;
-    const lost = marks.filter((id) => !acked.has(id));
+    const lost = annotations.filter((id) => !acked.has(id));
     harness.is('what stands on a Node is acked', lost, [`${UNACKED}${first}`]);
   },
 });

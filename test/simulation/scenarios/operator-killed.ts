@@ -175,8 +175,8 @@ export const twoOperatorsKilled = twoOperators({
 
 const TOO_LONG_MS = 20_000;
 
-export const twoOperatorsPassive = twoOperators({
-  name: 'two-operators-asleep',
+export const twoOperatorsSuspended = twoOperators({
+  name: 'two-operators-suspended',
   shows: 'DR-15: a leader that wakes up too late writes nothing more, and stands by',
   seed: 39,
   lease: SHORT,

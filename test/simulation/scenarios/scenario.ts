@@ -42,7 +42,7 @@ const rest = async ({ state, interceptor }: Harness): Promise<void> => {
   interceptor.open();
   Object.assign(state.weather, FAIR);
   await state.rest();
-  state.judge();
+  state.check();
 };
 
 /** Plays a scenario to its rest. */

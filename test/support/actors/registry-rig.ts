@@ -7,7 +7,7 @@ import { assign, setup } from 'xstate';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { fromEffect } from '../../../src/actors/actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../../../src/actors/actor-registry.ts';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { required } from '../../../src/machines/required.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../time/simulated-time.ts';

@@ -62,12 +62,13 @@ const watchOf = (response: ClusterResponse): OpenWatch => {
 };
 
 /** An embedded cluster with a garbage collector alone, or with everybody who plays in one. */
-export const contractEmbedded = (players: 'collector' | 'everybody'): ContractCluster => {
+export const contractEmbedded = (controllers: 'collector' | 'all'): ContractCluster => {
   const time = simulatedTime();
   const cluster = makeCluster({ time, seed: SEED });
-  const stage = { cluster, time, random: chance(SEED) };
-  if (players === 'collector') startGarbageCollector(storeEnvironment({ ...stage, timing: SOON }));
-  else startControllers(storeEnvironment({ ...stage, timing: DEFAULT_TIMING }));
+  const base = { cluster, time, random: chance(SEED) };
+  if (controllers === 'collector') {
+    startGarbageCollector(storeEnvironment({ ...base, timing: SOON }));
+  } else startControllers(storeEnvironment({ ...base, timing: DEFAULT_TIMING }));
   const handle = async (request: ClusterRequest): Promise<ClusterResponse> => {
     const waiting = cluster.handle(request);
     await time.settle();

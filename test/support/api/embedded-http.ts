@@ -14,7 +14,7 @@ import { clusterBehind } from './contract-bed.ts';
 const SOON: Span = [1, 5];
 /** Not before a client had time to look: no collector of garbage is that quick. */
 const DELAYED: Span = [300, 400];
-const PACE = {
+const TIMING = {
   controllerMs: DELAYED,
   schedulerMs: SOON,
   startMs: SOON,
@@ -34,7 +34,7 @@ export const embeddedHttp = async (): Promise<EmbeddedHttp> => {
   const time = scaledClock(realTime);
   const cluster = makeCluster({ time, seed: 3 });
   const garbage = startGarbageCollector(
-    storeEnvironment({ cluster, time, random: () => 0, timing: PACE }),
+    storeEnvironment({ cluster, time, random: () => 0, timing: TIMING }),
   );
   const at = { host: '127.0.0.1', port: 0 };
   const http = await serveCluster(withSimulation({ cluster, time }), at);

@@ -5,7 +5,7 @@ import type { JsonRecord } from '../../../src/domain/json.ts';
 import { addQuantities, compareQuantities, type Quantity } from '../../../src/domain/quantity.ts';
 
 /** What varies between requests of one test. */
-export interface RequestParts {
+export interface RequestTraits {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;
@@ -15,7 +15,7 @@ export interface RequestParts {
 }
 
 /** A CapacityRequest as the API server returns it; asks for one CPU unless told otherwise. */
-export const rawRequest = (parts: RequestParts = {}): JsonRecord => ({
+export const rawRequest = (parts: RequestTraits = {}): JsonRecord => ({
   apiVersion: 'bigfleet.lucy.sh/v1alpha1',
   kind: 'CapacityRequest',
   metadata: {

@@ -11,7 +11,8 @@ const OVERHEAD = RULE +
   '"pod overhead (RuntimeClass) is part of the scheduler\'s effective request"';
 const POD_LEVEL = "Tidegate: kube-scheduler's own arithmetic, with pod-level resources";
 const RESIZED = 'Tidegate: a request follows its pod when the pod is resized in place';
-const STAGES = 'Kubernetes KEP-753: "InitContainerUse(i) = sum of restartable init containers ' +
+const INIT_FORMULA =
+  'Kubernetes KEP-753: "InitContainerUse(i) = sum of restartable init containers ' +
   'with index < i + i-th init container"';
 
 type Amounts = Readonly<Record<string, string>>;
@@ -118,7 +119,7 @@ const SUMS: readonly Sum[] = [
   },
   {
     title: 'adds the sidecars that are up to each init stage',
-    sentence: STAGES,
+    sentence: INIT_FORMULA,
     spec: {
       containers: [container({ cpu: '1' })],
       initContainers: [sidecar({ cpu: '1' }), container({ cpu: '4' })],
@@ -127,7 +128,7 @@ const SUMS: readonly Sum[] = [
   },
   {
     title: 'adds no sidecar to an init stage before it',
-    sentence: STAGES,
+    sentence: INIT_FORMULA,
     spec: {
       containers: [container({ cpu: '1' })],
       initContainers: [container({ cpu: '4' }), sidecar({ cpu: '1' })],
@@ -136,7 +137,7 @@ const SUMS: readonly Sum[] = [
   },
   {
     title: 'finds the peak between sidecars that come one after another',
-    sentence: STAGES,
+    sentence: INIT_FORMULA,
     spec: {
       containers: [container({ memory: '1Gi' })],
       initContainers: [

@@ -5,7 +5,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject } from 'rxjs';
 import { afterEach } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startPodDemands } from '../../../src/actors/capacity-requests/pod-demands.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
@@ -90,21 +90,21 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   if (synced) {
     namespaces.list();
     pods.list();
     requests.list();
   }
   const start = () => {
-    const registry = startPodDemands(world, {
+    const registry = startPodDemands(environment, {
       pods: pods.reflector,
       requests: requests.reflector,
       namespaces: selectsNamespace === undefined ? undefined : namespaces.reflector,
       defaults,
       record: (note) => notes.push(note),
     });
-    registry.lead(leading);
+    registry.setLeading(leading);
     return registry;
   };
   let registry = start();

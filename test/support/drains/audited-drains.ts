@@ -69,20 +69,20 @@ export const cordonTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string,
 };
 
 /** What a request writes about a reclaim on this Node; `undefined` when it does not. */
-const markWritten = (
+const annotationWritten = (
   { resource, name, code, requestObject }: AuditEntry,
   node: string,
 ): unknown => {
-  const mark = resource === 'nodes' && name === node && code < 300
+  const annotation = resource === 'nodes' && name === node && code < 300
     ? textAt(requestObject, 'metadata', 'annotations', 'cordon.tidegate.dev/reclaim')
     : undefined;
-  return mark === undefined ? undefined : parseJson(mark);
+  return annotation === undefined ? undefined : parseJson(annotation);
 };
 
 /** When the end of each Node's drain stood on it, by its name. */
 export const endTimes = (entries: readonly AuditEntry[]): ReadonlyMap<string, number> =>
   new Map(
-    entries.filter((entry) => textAt(markWritten(entry, entry.name), 'ended') !== undefined)
+    entries.filter((entry) => textAt(annotationWritten(entry, entry.name), 'ended') !== undefined)
       .map(({ name, answeredMs }) => [name, answeredMs]),
   );
 
@@ -92,7 +92,7 @@ export const deadlinesWritten = (
   node: string,
 ): readonly string[] =>
   entries.flatMap((entry) => {
-    const deadline = textAt(markWritten(entry, node), 'deadline');
+    const deadline = textAt(annotationWritten(entry, node), 'deadline');
     return deadline === undefined ? [] : [deadline];
   });
 

@@ -5,7 +5,7 @@
 import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { concat, defer, of, Subject } from 'rxjs';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
 import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
@@ -17,7 +17,7 @@ import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { projectNode } from '../../../src/domain/cluster-node.ts';
-import { markOf } from '../../../src/domain/drain/cordon.ts';
+import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import type { Fact } from '../../../src/domain/facts.ts';
 import type { MachineState, SessionNews } from '../../../src/domain/frames.ts';
@@ -48,7 +48,7 @@ type Intercept = (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSe
 
 /** Pods in memory. An evicted one terminates at once and is gone after its own time. */
 const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
-  const told = new Subject<Fact<DrainPod>>();
+  const facts = new Subject<Fact<DrainPod>>();
   const changes = new Subject<string>();
   const pods = new Map<ObjectKey, DrainPod>();
   const blocked = new Map<string, Partial<PodEvictionStatus>>();
@@ -60,14 +60,14 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
 
   const put = (pod: DrainPod): void => {
     pods.set(pod.key, pod);
-    told.next({ _tag: 'Present', object: pod });
+    facts.next({ _tag: 'Present', object: pod });
   };
   const remove = (key: string): void => {
     const pod = pods.get(objectKey(key.split('/')[1] ?? '', key.split('/')[0]));
     if (pod === undefined) return;
     pods.delete(pod.key);
     wanted.delete(pod.uid);
-    told.next({ _tag: 'Absent', key: pod.key, last: pod });
+    facts.next({ _tag: 'Absent', key: pod.key, last: pod });
   };
   const terminate = (pod: DrainPod): void => {
     accepted.add(pod.uid);
@@ -119,7 +119,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     evictions,
     reflector: {
       facts: defer(() =>
-        concat(of<Fact<DrainPod>>({ _tag: 'Listed', objects: [...pods.values()] }), told)
+        concat(of<Fact<DrainPod>>({ _tag: 'Listed', objects: [...pods.values()] }), facts)
       ),
     },
     add: (traits: PodTraits & { readonly goesAfterMs?: number }) => {
@@ -152,7 +152,8 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   const news = new Subject<SessionNews>();
   const notes: EventNote[] = [];
   const replies: { readonly id: string; readonly nodesStarted: number }[] = [];
-  const told: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] = [];
+  const reported: { readonly machine: string; readonly fact: DrainFact; readonly atMs: number }[] =
+    [];
   const shown = new Map<string, Partial<UpcomingNodeProjection>>();
   const session = { open: true, room: true };
   const crash: { onReason: EventNote['reason'] | undefined } = { onReason: undefined };
@@ -171,7 +172,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
   nodes.intercept((call) =>
     Effect.map(decide(call), (answer) => {
       const verdict = answer ?? conflict(call);
-      const made = JSON.stringify(call.body).includes('"unschedulable":true') ? 'cordon' : 'mark';
+      const made = JSON.stringify(call.body).includes('"unschedulable":true')
+        ? 'cordon'
+        : 'annotation';
       log.push(`${made} ${call.path.slice(NODES.length + 1)} ${verdict?.status ?? 200}`);
       return verdict;
     })
@@ -193,13 +196,18 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       return node === undefined ? undefined : { node, rule: 'NodeName' as const };
     },
     drain: (machine: string, fact: DrainFact) => {
-      told.push({ machine, fact, atMs: time.monotonic() });
+      reported.push({ machine, fact, atMs: time.monotonic() });
       log.push(`show ${machine} ${fact._tag}`);
       return showing();
     },
   };
   const start = (leads: boolean) => {
-    const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+    const environment = makeActorEnvironment({
+      time,
+      runtime,
+      telemetry: silentTelemetry,
+      firstSeed: 1,
+    });
     const record = (note: EventNote): void => {
       if (note.reason === crash.onReason) {
         crash.onReason = undefined;
@@ -209,7 +217,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     };
     const events = drainEvents(silentTelemetry, record);
     const machineOf = ({ name }: { readonly name: string }) => name;
-    const drains = new DrainRegistry(world, {
+    const drains = new DrainRegistry(environment, {
       nodes: reflector,
       pods: pods.reflector,
       evictions: pods.evictions,
@@ -221,7 +229,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       volumesOn: () => options.volumes ?? [],
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
-    const reclaims = startReclaims(world, {
+    const reclaims = startReclaims(environment, {
       news,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;
@@ -243,14 +251,14 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       record,
       events,
     });
-    const lead = (isLeading: boolean): void => {
+    const setLeading = (isLeading: boolean): void => {
       for (const part of [reclaims, drains]) {
         if (isLeading) part.onLeading();
         else part.onLeadershipLost();
       }
     };
-    if (leads) lead(true);
-    return { drains, reclaims, lead };
+    if (leads) setLeading(true);
+    return { drains, reclaims, setLeading };
   };
   let process = start(options.leads ?? true);
   const stopProcess = async (): Promise<void> => {
@@ -270,15 +278,15 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       crash.onReason = reason;
     },
     replies,
-    told,
+    reported,
     shown,
     session,
     drains: () => process.drains,
     reclaims: () => process.reclaims,
-    lead: (isLeading: boolean) => process.lead(isLeading),
+    setLeading: (isLeading: boolean) => process.setLeading(isLeading),
     /** A new process on the same cluster; the one before is killed. */
     restart: () => {
-      process.lead(false);
+      process.setLeading(false);
       process = start(true);
       return time.settle();
     },
@@ -292,9 +300,9 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         ...more,
       }),
     /** What the `reclaim` key says. */
-    mark: (name: string) => {
+    annotation: (name: string) => {
       const node = nodes.known(name);
-      return node === undefined ? undefined : markOf(node, 'reclaim');
+      return node === undefined ? undefined : annotationOf(node, 'reclaim');
     },
     state: (name: string) => {
       const value = process.drains.get(name)?.getSnapshot().value;
@@ -333,7 +341,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       showing = next;
     },
     phases: (machine: string) =>
-      told.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
+      reported.filter((entry) => entry.machine === machine).map(({ fact }) => fact._tag),
   };
 };
 

@@ -1,5 +1,5 @@
 /** A node and its drain, as the commands about drains read them from a cluster. */
-import { type CordonMark, printCordon } from '../../../src/domain/drain/cordon.ts';
+import { type CordonAnnotation, printCordon } from '../../../src/domain/drain/cordon.ts';
 import { type DrainedNode, projectDrainedNode } from '../../../src/domain/drain/drained-node.ts';
 import { projectUpcomingNode } from '../../../src/domain/upcoming-node.ts';
 import {
@@ -15,7 +15,7 @@ export const SCENE_NOW_MS = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE_MS = 60_000;
 
 /** A drain of ten minutes that began two minutes ago. */
-export const sceneMark = (traits: Partial<CordonMark> = {}): CordonMark => ({
+export const sceneAnnotation = (traits: Partial<CordonAnnotation> = {}): CordonAnnotation => ({
   ids: ['i-7'],
   deadlineMs: SCENE_NOW_MS + 8 * MINUTE_MS,
   graceSeconds: 600,
@@ -30,17 +30,17 @@ export interface SceneNode {
   readonly unschedulable?: boolean;
   readonly ready?: string;
   readonly paused?: boolean;
-  /** Owner → mark, or raw text. */
-  readonly cordons?: Readonly<Record<string, CordonMark | string>>;
+  /** Owner → annotation, or raw text. */
+  readonly cordons?: Readonly<Record<string, CordonAnnotation | string>>;
 }
 
 /** A Node object. */
 export const rawSceneNode = (traits: SceneNode = {}): object => {
   const { name = 'n1', unschedulable = true, ready = 'True', paused = false } = traits;
-  const { cordons = { reclaim: sceneMark() } } = traits;
-  const keys = Object.entries(cordons).map(([owner, mark]) => [
+  const { cordons = { reclaim: sceneAnnotation() } } = traits;
+  const keys = Object.entries(cordons).map(([owner, annotation]) => [
     `cordon.tidegate.dev/${owner}`,
-    typeof mark === 'string' ? mark : printCordon(mark),
+    typeof annotation === 'string' ? annotation : printCordon(annotation),
   ]);
   return {
     metadata: {

@@ -1,17 +1,17 @@
 /** Evictions over a cluster in memory, on simulated time, and drains that only want pods to go. */
 import { Layer, ManagedRuntime } from 'effect';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startPodEvictions } from '../../../src/actors/pod-evictions/pod-evictions.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { DrainPod } from '../../../src/domain/drain/pod.ts';
 import { simulatedTime } from '../time/simulated-time.ts';
-import { evictionsLayer } from '../../../src/effects/evictions.ts';
-import { fakeEvictions, type Pace } from './fake-evictions.ts';
+import { podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
+import { type EvictionTiming, fakeEvictions } from './fake-evictions.ts';
 
 /** What differs between rigs. */
 export interface RigOptions {
-  readonly pace?: Partial<Pace>;
+  readonly timing?: Partial<EvictionTiming>;
   readonly callsPerBudget?: number;
   readonly graceMs?: number;
   readonly seed?: number;
@@ -19,10 +19,10 @@ export interface RigOptions {
 
 /** A cluster, the registry, and a hand that drains nodes. */
 export const evictionRig = (
-  { pace = {}, callsPerBudget = 1, graceMs = 600_000, seed = 1 }: RigOptions = {},
+  { timing = {}, callsPerBudget = 1, graceMs = 600_000, seed = 1 }: RigOptions = {},
 ) => {
   const time = simulatedTime();
-  const cluster = fakeEvictions(time, pace);
+  const cluster = fakeEvictions(time, timing);
   const defects: unknown[] = [];
   const telemetry: Telemetry = {
     ...silentTelemetry,
@@ -31,13 +31,13 @@ export const evictionRig = (
     },
   };
   const runtime = ManagedRuntime.make(
-    evictionsLayer(telemetry).pipe(
+    podEvictionApiLayer(telemetry).pipe(
       Layer.provideMerge(cluster.layer),
       Layer.provideMerge(clockLayer(time)),
     ),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
-  const registry = startPodEvictions(world, { ...cluster.caches, callsPerBudget });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: seed });
+  const registry = startPodEvictions(environment, { ...cluster.caches, callsPerBudget });
   const emptiedAt = new Map<string, number>();
   cluster.emptied.subscribe((node) => emptiedAt.set(node, time.monotonic()));
   const startedMs = new Map<string, number>();

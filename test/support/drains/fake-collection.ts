@@ -6,12 +6,12 @@ import type { Time } from '../../../src/domain/time.ts';
 
 /** One collection, told after `lagMs`. */
 export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) => {
-  const told = new Subject<Fact<T>>();
+  const changes = new Subject<Fact<T>>();
   const progress = new Subject<Revision>();
   const shown = new Map<ObjectKey, T>();
   let held: (() => void)[] | undefined;
   let deaf = false;
-  const later = (run: () => void): void => {
+  const delayed = (run: () => void): void => {
     time.schedule(lagMs, () => {
       if (deaf) return;
       if (held === undefined) run();
@@ -21,19 +21,19 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
   const put = (object: T | undefined): void => {
     if (object === undefined) return;
     shown.set(object.key, object);
-    told.next({ _tag: 'Present', object });
+    changes.next({ _tag: 'Present', object });
     progress.next(object.revision);
   };
   return {
-    put: (object: T | undefined) => later(() => put(object)),
+    put: (object: T | undefined) => delayed(() => put(object)),
     remove: (last: T | undefined) =>
-      later(() => {
+      delayed(() => {
         if (last === undefined) return;
         shown.delete(last.key);
-        told.next({ _tag: 'Absent', key: last.key, last });
+        changes.next({ _tag: 'Absent', key: last.key, last });
         progress.next(last.revision);
       }),
-    bookmark: (at: number) => later(() => progress.next(revision(`${at}`))),
+    bookmark: (at: number) => delayed(() => progress.next(revision(`${at}`))),
     /** Nothing arrives any more, and nothing is caught up. */
     silence: () => {
       deaf = true;
@@ -51,7 +51,7 @@ export const fakeCollection = <T extends Identity>(time: Time, lagMs: number) =>
       progress,
       get: (key: ObjectKey) => shown.get(key),
       facts: defer(() =>
-        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), told)
+        concat(of<Fact<T>>({ _tag: 'Listed', objects: [...shown.values()] }), changes)
       ),
     },
   };

@@ -28,7 +28,7 @@ import {
 } from './fake-pod-objects.ts';
 
 /** How long things take, in milliseconds. */
-export interface Pace {
+export interface EvictionTiming {
   readonly watchMs: number;
   readonly chargeMs: number;
   readonly deleteMs: number;
@@ -42,7 +42,7 @@ export interface Pace {
   readonly qps: number;
 }
 
-const PACE: Pace = {
+const TIMING: EvictionTiming = {
   watchMs: 2,
   chargeMs: 2,
   deleteMs: 3,
@@ -65,8 +65,8 @@ export interface SeenCall {
 const REMEMBERED_MS = 120_000;
 
 /** A cluster in which pods can be evicted. */
-export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
-  const speed = { ...PACE, ...pace };
+export const fakeEvictions = (time: Time, timing: Partial<EvictionTiming> = {}) => {
+  const speed = { ...TIMING, ...timing };
   const pods = new Map<string, PodState>();
   const budgets = new Map<string, BudgetState>();
   const replicas = new Map<string, number>();
@@ -150,7 +150,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     ]);
     if (before !== after) showBudget(budget);
   };
-  const wakeController = (app: string): void => {
+  const scheduleController = (app: string): void => {
     for (const budget of budgetsOf(app)) time.schedule(speed.controllerMs, () => workOut(budget));
   };
   const checkHealth = (app: string): void => {
@@ -174,7 +174,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     };
     file(pod);
     showPod(pod);
-    wakeController(seed.app);
+    scheduleController(seed.app);
     return pod;
   };
   const replace = ({ seed }: PodState): void => {
@@ -190,20 +190,20 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       heir.phase = 'Running';
       heir.ready = true;
       showPod(heir);
-      wakeController(seed.app);
+      scheduleController(seed.app);
     });
   };
   const drop = (pod: PodState): void => {
     if (pods.get(pod.seed.name) !== pod) return;
     unfile(pod);
     podCache.remove(projectPod(rawPod(pod, next())));
-    wakeController(pod.seed.app);
+    scheduleController(pod.seed.app);
   };
   const terminate = (pod: PodState): void => {
     const wasReady = pod.ready;
     pod.deletedAt = rfc3339(time.now() + pod.grace * 1000);
     showPod(pod);
-    wakeController(pod.seed.app);
+    scheduleController(pod.seed.app);
     if (wasReady) checkHealth(pod.seed.app);
     replace(pod);
     time.schedule(speed.terminationMs, () => {
@@ -229,7 +229,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     budget.allowed -= 1;
     budget.disrupted = { ...budget.disrupted, [pod.seed.name]: rfc3339(time.now()) };
     showBudget(budget);
-    wakeController(pod.seed.app);
+    scheduleController(pod.seed.app);
     return undefined;
   };
   const evict = (name: string, uid: string): Effect.Effect<KubeAnswer> =>
@@ -316,7 +316,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
     /** The pods of an app are to be as many as there are now. */
     settle: (app: string) => {
       replicas.set(app, covered(app).filter(({ deletedAt }) => deletedAt === undefined).length);
-      wakeController(app);
+      scheduleController(app);
     },
     addBudget: (seed: BudgetSeed): void => {
       made += 1;
@@ -334,7 +334,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       };
       budgets.set(seed.name, budget);
       showBudget(budget);
-      wakeController(seed.app);
+      scheduleController(seed.app);
     },
     changeBudget: (name: string, change: Partial<BudgetSeed>): void => {
       const budget = budgets.get(name);
@@ -342,7 +342,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       budget.seed = { ...budget.seed, ...change };
       budget.generation += 1;
       showBudget(budget);
-      wakeController(budget.seed.app);
+      scheduleController(budget.seed.app);
     },
     removeBudget: (name: string): void => {
       const budget = budgets.get(name);
@@ -360,7 +360,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       if (pod === undefined) return;
       Object.assign(pod, change);
       showPod(pod);
-      wakeController(pod.seed.app);
+      scheduleController(pod.seed.app);
     },
     clearFinalizers: (name: string): void => {
       const pod = pods.get(name);
@@ -379,7 +379,7 @@ export const fakeEvictions = (time: Time, pace: Partial<Pace> = {}) => {
       budget.allowed -= 1;
       budget.disrupted = { ...budget.disrupted, [pod]: rfc3339(time.now()) };
       showBudget(budget);
-      wakeController(budget.seed.app);
+      scheduleController(budget.seed.app);
       time.schedule(REMEMBERED_MS + 1, () => workOut(budget));
     },
     bookmark: () => budgetCache.bookmark(now),

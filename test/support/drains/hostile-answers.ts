@@ -7,7 +7,7 @@ export const failure = (status: number, more: object = {}): KubeAnswer => ({
   body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: status, ...more },
 });
 
-const later = (answer: KubeAnswer): KubeAnswer => ({ ...answer, retryAfterSeconds: 1 });
+const withRetryAfter = (answer: KubeAnswer): KubeAnswer => ({ ...answer, retryAfterSeconds: 1 });
 
 /** Pods that somebody answers for, for ever, and the reason that each must be shown with. */
 export const REFUSED: Readonly<
@@ -39,8 +39,8 @@ export const TROUBLED: Readonly<Record<string, KubeAnswer>> = {
   conflict: failure(409, { message: 'the object has been modified' }),
   internal: failure(500, { message: 'something went wrong' }),
   unknown: failure(504, { message: 'Timeout: request did not complete' }),
-  throttled: later(failure(429, { message: 'too many' })),
-  unsettled: later(
+  throttled: withRetryAfter(failure(429, { message: 'too many' })),
+  unsettled: withRetryAfter(
     failure(429, {
       message: 'Cannot evict pod',
       details: { causes: [{ reason: 'DisruptionBudget' }] },

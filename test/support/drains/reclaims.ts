@@ -149,21 +149,21 @@ export const acksAt = async (fleet: FleetProcess): Promise<readonly AckSeen[]> =
   }));
 
 /** What stands on a Node about its reclaim. */
-export interface MarkSeen {
+export interface AnnotationSeen {
   readonly ids: readonly string[];
   readonly deadline: string;
   readonly ended: string;
 }
 
 /** Reads it; `undefined` when there is none. */
-export const markSeen = (node: object): MarkSeen | undefined => {
+export const annotationSeen = (node: object): AnnotationSeen | undefined => {
   const text = textAt(node, 'metadata', 'annotations', 'cordon.tidegate.dev/reclaim');
   if (text === undefined) return undefined;
-  const mark = parseJson(text);
+  const annotation = parseJson(text);
   return {
-    ids: listOrEmptyAt(mark, 'ids').map(String),
-    deadline: textAt(mark, 'deadline') ?? '',
-    ended: textAt(mark, 'ended') ?? '',
+    ids: listOrEmptyAt(annotation, 'ids').map(String),
+    deadline: textAt(annotation, 'deadline') ?? '',
+    ended: textAt(annotation, 'ended') ?? '',
   };
 };
 
@@ -171,7 +171,7 @@ export const markSeen = (node: object): MarkSeen | undefined => {
 export const endsOf = async (cluster: ClusterClient): Promise<ReadonlyMap<string, string>> =>
   new Map(
     (await cluster.list(COLLECTIONS.nodes)).flatMap((node) => {
-      const ended = markSeen(node)?.ended ?? '';
+      const ended = annotationSeen(node)?.ended ?? '';
       return ended === '' ? [] : [[nameOf(node), ended] as const];
     }),
   );

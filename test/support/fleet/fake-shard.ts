@@ -16,7 +16,7 @@ type Payload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload'
 export interface FakeStream {
   readonly pair: KeyPair | undefined;
   /** What the operator sent, in order. */
-  readonly heard: readonly OperatorMessage['payload'][];
+  readonly received: readonly OperatorMessage['payload'][];
   readonly kinds: () => readonly string[];
   readonly send: (payload: Payload) => void;
   readonly ack: (echo: 'hello' | 'rollup') => void;
@@ -38,7 +38,7 @@ export interface FakeShard {
 }
 
 const fakeStream = (pair: KeyPair | undefined, receive: (frame: Uint8Array) => void) => {
-  const heard: OperatorMessage['payload'][] = [];
+  const received: OperatorMessage['payload'][] = [];
   const ended = Deferred.makeUnsafe<SessionEnding>();
   const stalled: (() => void)[] = [];
   let reads = true;
@@ -47,8 +47,8 @@ const fakeStream = (pair: KeyPair | undefined, receive: (frame: Uint8Array) => v
     receive(toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload })));
   const handle: FakeStream = {
     pair,
-    heard,
-    kinds: () => heard.map((payload) => payload.case ?? ''),
+    received,
+    kinds: () => received.map((payload) => payload.case ?? ''),
     send,
     ack: (echo) => send({ case: 'ack', value: { echo } }),
     sendBytes: receive,
@@ -69,7 +69,7 @@ const fakeStream = (pair: KeyPair | undefined, receive: (frame: Uint8Array) => v
     stream: {
       write: (bytes: Uint8Array) =>
         Effect.callback<void>((resume) => {
-          heard.push(fromBinary(OperatorMessageSchema, bytes).payload);
+          received.push(fromBinary(OperatorMessageSchema, bytes).payload);
           if (reads) resume(Effect.void);
           else stalled.push(() => resume(Effect.void));
         }),

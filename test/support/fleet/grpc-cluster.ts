@@ -49,7 +49,7 @@ export interface GrpcDial {
 
 /** One stream over one connection. */
 export class GrpcCluster {
-  readonly heard: ShardMessage[] = [];
+  readonly received: ShardMessage[] = [];
   status: StatusObject | undefined;
   readonly #client: Client;
   readonly #stream: ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -62,7 +62,7 @@ export class GrpcCluster {
       sameBytes,
     );
     this.#stream.on('data', (bytes: Uint8Array) => {
-      this.heard.push(fromBinary(ShardMessageSchema, bytes));
+      this.received.push(fromBinary(ShardMessageSchema, bytes));
     });
     this.#stream.on('status', (status: StatusObject) => {
       this.status = status;
@@ -85,12 +85,12 @@ export class GrpcCluster {
 
   /** Waits until so many frames of a kind were heard and gives them. */
   async frames(kind: ShardMessage['payload']['case'], count: number): Promise<ShardMessage[]> {
-    const heard = () => this.heard.filter(({ payload }) => payload.case === kind);
-    await eventually(() => Promise.resolve(heard().length >= count), {
+    const received = () => this.received.filter(({ payload }) => payload.case === kind);
+    await eventually(() => Promise.resolve(received().length >= count), {
       what: `${count} frames of ${kind}`,
       hopeless: () => this.status && `the stream ended: ${this.status.details}`,
     });
-    return heard();
+    return received();
   }
 
   /** Waits for the end of the stream. */

@@ -5,7 +5,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
@@ -52,11 +52,11 @@ export const machineRig = ({ synced = true } = {}) => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   nodes.list();
   if (synced) cluster.list();
   const start = () =>
-    startUpcomingNodes(world, {
+    startUpcomingNodes(environment, {
       news,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,

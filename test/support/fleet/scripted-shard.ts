@@ -15,7 +15,7 @@ const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 const streams = new Map<number, Stream>();
 let opened = 0;
 
-const tell = (event: ShardEvent): void => {
+const sendEvent = (event: ShardEvent): void => {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 };
 
@@ -24,14 +24,14 @@ const session = (stream: Stream): void => {
   const id = opened;
   streams.set(id, stream);
   const certificate = stream.getAuthContext()?.sslPeerCertificate?.subjectaltname ?? '';
-  tell({ event: 'opened', stream: id, certificate });
+  sendEvent({ event: 'opened', stream: id, certificate });
   stream.on('data', (bytes: Buffer) => {
-    tell({ event: 'received', stream: id, bytes: bytes.toString('base64') });
+    sendEvent({ event: 'received', stream: id, bytes: bytes.toString('base64') });
   });
-  stream.on('end', () => tell({ event: 'halfClosed', stream: id }));
+  stream.on('end', () => sendEvent({ event: 'halfClosed', stream: id }));
   stream.on('cancelled', () => {
     streams.delete(id);
-    tell({ event: 'cancelled', stream: id });
+    sendEvent({ event: 'cancelled', stream: id });
   });
   stream.on('error', () => {});
 };
@@ -75,7 +75,7 @@ const listen = ({ tls, port }: ShardSetup): void => {
     );
   server.bindAsync(`127.0.0.1:${port}`, credentials, (problem, bound) => {
     if (problem !== null) throw problem;
-    tell({ event: 'listening', port: bound });
+    sendEvent({ event: 'listening', port: bound });
   });
 };
 

@@ -1,7 +1,7 @@
 /** The session of an operator before a shard in this process, on simulated time. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { onTestFinished } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import {
   type FleetSession,
   startFleetSession,
@@ -52,12 +52,13 @@ export const startSession = (options: {
     shard.layer,
     clockLayer(time),
     Layer.succeed(Credentials, {
-      read: () => Effect.sync(() => options.readings?.() ?? { _tag: 'Unfit', problem: 'no files' }),
+      read: () =>
+        Effect.sync(() => options.readings?.() ?? { _tag: 'Unusable', problem: 'no files' }),
     }),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
   const recorded: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: CLUSTER,
     address: 'shard:7780',
     rollupIntervalMs: INTERVAL_MS,
@@ -89,7 +90,7 @@ export const startSession = (options: {
 /** Up to an acked Hello. */
 export const streamingSession = async (options: Parameters<typeof startSession>[0] = {}) => {
   const rig = startSession(options);
-  rig.session.lead(true);
+  rig.session.setLeading(true);
   rig.session.demandListed();
   await rig.time.advance(0);
   rig.shard.stream().ack('hello');
@@ -106,6 +107,6 @@ export const tags = (news: readonly SessionNews[]): readonly string[] =>
   news.map(({ _tag }) => _tag);
 /** The numbers of the roll-ups that the shard heard. */
 export const numbers = (shard: ReturnType<typeof fakeShard>): readonly number[] =>
-  shard.stream().heard.flatMap((payload) =>
+  shard.stream().received.flatMap((payload) =>
     payload.case === 'rollup' ? [Number(payload.value.timestampUnixNanos / 1_000_000n)] : []
   );

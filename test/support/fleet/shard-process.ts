@@ -40,7 +40,7 @@ export type ShardEvent =
 export type ShardPayload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
 
 /** A message of the operator, with the stream that it came on. */
-export interface Heard {
+export interface ReceivedFrame {
   readonly stream: number;
   readonly payload: OperatorMessage['payload'];
 }
@@ -52,7 +52,7 @@ export interface ShardProcess {
   /** Everything that happened, in order. */
   readonly events: readonly ShardEvent[];
   /** The operator's messages, in order. */
-  readonly heard: () => readonly Heard[];
+  readonly received: () => readonly ReceivedFrame[];
   /** Resolves with the first event, present or to come, that `is` accepts. */
   readonly event: (is: (event: ShardEvent) => boolean) => Promise<ShardEvent>;
   /** Resolves with the first message from `stream` of the kind, counting from `skip`. */
@@ -102,7 +102,7 @@ export const startShard = async (setup: Partial<ShardSetup> = {}): Promise<Shard
   const write = (line: unknown): void => {
     child.stdin.write(`${JSON.stringify(line)}\n`);
   };
-  const heard = (): readonly Heard[] =>
+  const received = (): readonly ReceivedFrame[] =>
     events.flatMap((one) => {
       if (one.event !== 'received') return [];
       const bytes = new Uint8Array(Buffer.from(one.bytes, 'base64'));
@@ -119,11 +119,12 @@ export const startShard = async (setup: Partial<ShardSetup> = {}): Promise<Shard
     port,
     address: `127.0.0.1:${port}`,
     events,
-    heard,
+    received,
     event,
     message: (stream, kind, skip = 0) =>
       eventually(() =>
-        heard().filter((one) => one.stream === stream && one.payload.case === kind)[skip]?.payload
+        received().filter((one) => one.stream === stream && one.payload.case === kind)[skip]
+          ?.payload
       ),
     send: (stream, payload, times) =>
       send(stream, toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload })), times),

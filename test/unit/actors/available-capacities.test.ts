@@ -2,7 +2,7 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startAvailableCapacities } from '../../../src/actors/upcoming-nodes/available-capacities.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
@@ -48,7 +48,7 @@ const rig = ({ synced = true } = {}) => {
     await registry.stop();
     await runtime.dispose();
   });
-  const say = (availableCount: number, more: Partial<CapacityObservation> = {}) => {
+  const report = (availableCount: number, more: Partial<CapacityObservation> = {}) => {
     news.next({
       _tag: 'CapacityObserved',
       capacity: {
@@ -65,12 +65,12 @@ const rig = ({ synced = true } = {}) => {
     });
     return time.settle();
   };
-  return { time, cluster, notes, registry, say };
+  return { time, cluster, notes, registry, report };
 };
 
 test('availableCapacities: an object is named by the hash of its key and carries the exact cost', async () => {
-  const { cluster, say } = rig();
-  await say(3);
+  const { cluster, report } = rig();
+  await report(3);
   expect(cluster.get(NAME)).toMatchObject({
     spec: {
       requirements: [
@@ -85,30 +85,30 @@ test('availableCapacities: an object is named by the hash of its key and carries
 });
 
 test('availableCapacities: only what changed is patched, and nothing when nothing did', async () => {
-  const { cluster, say } = rig();
-  await say(3);
-  await say(3);
+  const { cluster, report } = rig();
+  await report(3);
+  await report(3);
   expect(cluster.writes()).toEqual(['POST']);
-  await say(4);
+  await report(4);
   expect(cluster.writes()).toEqual(['POST', `PATCH ${NAME}`]);
   expect(cluster.calls.at(-1)?.body).toEqual({ spec: { availableCount: 4 } });
 });
 
 test('availableCapacities: an object goes at count 0 with confidence NONE, and only then', async () => {
-  const { cluster, say, registry } = rig();
-  await say(3);
-  await say(0, { confidence: 'Low' });
+  const { cluster, report, registry } = rig();
+  await report(3);
+  await report(0, { confidence: 'Low' });
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 0, availability: 'Low' } });
-  await say(0);
+  await report(0);
   expect(cluster.names()).toEqual([]);
   expect(registry.get(KEY)).toBeUndefined();
-  await say(0);
+  await report(0);
   expect(cluster.writes().length).toBe(3);
 });
 
 test('availableCapacities: nothing is written before the list is complete, and then the latest', async () => {
-  const { cluster, say, time } = rig({ synced: false });
-  for (const count of [1, 2, 3]) await say(count);
+  const { cluster, report, time } = rig({ synced: false });
+  for (const count of [1, 2, 3]) await report(count);
   expect(cluster.writes()).toEqual([]);
   cluster.list();
   await time.settle();
@@ -117,18 +117,18 @@ test('availableCapacities: nothing is written before the list is complete, and t
 });
 
 test('availableCapacities: an object of an earlier process is patched, not made again', async () => {
-  const { cluster, say, time } = rig({ synced: false });
+  const { cluster, report, time } = rig({ synced: false });
   cluster.put(NAME, { metadata: { name: NAME, uid: 'u' }, spec: { resources: {}, cost: 1 } });
   cluster.list();
-  await say(3);
+  await report(3);
   await time.settle();
   expect(cluster.writes()).toEqual([`PATCH ${NAME}`]);
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3, cost: '0.3' } });
 });
 
 test('availableCapacities: a foreign value is written over', async () => {
-  const { cluster, say, time } = rig();
-  await say(3);
+  const { cluster, report, time } = rig();
+  await report(3);
   cluster.put(NAME, { spec: { availableCount: 99 } });
   await time.settle();
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
@@ -138,20 +138,20 @@ test('availableCapacities: a foreign value is written over', async () => {
 });
 
 test('availableCapacities: a write that fails is tried again with the latest', async () => {
-  const { cluster, say, time } = rig();
+  const { cluster, report, time } = rig();
   cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
-  await say(3);
+  await report(3);
   await time.advance(10_000);
-  await say(5);
+  await report(5);
   cluster.intercept(() => Effect.succeed(undefined));
   await time.advance(31_000);
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 5 } });
 });
 
 test('availableCapacities: a refused object is told to people', async () => {
-  const { cluster, say, time, notes } = rig();
+  const { cluster, report, time, notes } = rig();
   cluster.intercept(() => Effect.succeed({ status: 422, body: { message: 'bad cost' } }));
-  await say(3);
+  await report(3);
   await time.settle();
   expect(notes.map(({ reason, regarding }) => [reason, regarding.name])).toEqual([
     ['WriteRefused', NAME],
@@ -159,12 +159,12 @@ test('availableCapacities: a refused object is told to people', async () => {
 });
 
 test('availableCapacities: what was said in an earlier term of leadership is not written in the next', async () => {
-  const { cluster, registry, say, time } = rig();
+  const { cluster, registry, report, time } = rig();
   cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
   for (let profile = 0; profile < 20; profile += 1) {
-    await say(3, { supersedesKey: `available:${profile}` });
+    await report(3, { supersedesKey: `available:${profile}` });
   }
-  registry.renounce();
+  registry.onLeadershipLost();
   await time.advance(60_000);
   expect(cluster.names()).toEqual([]);
   expect([...registry.actors()]).toEqual([]);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { bootstrapTemplate } from '../../../src/actors/fleet-session/bootstrap-template.ts';
+import { bootstrapTemplate } from '../../../src/actors/fleet-session/fleet-session-role.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -23,21 +23,21 @@ describe('bootstrap file', () => {
   const start = async (text?: string) => {
     if (text !== undefined) await writeFile(path, text);
     const time = simulatedTime();
-    const said: string[] = [];
-    const world = makeActorEnvironment({
+    const logged: string[] = [];
+    const environment = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
-      telemetry: { ...silentTelemetry, log: (_, message) => said.push(message) },
+      telemetry: { ...silentTelemetry, log: (_, message) => logged.push(message) },
       firstSeed: 1,
     });
-    const template = bootstrapTemplate(world, path);
-    return { time, said, template, started: await template.start() };
+    const template = bootstrapTemplate(environment, path);
+    return { time, logged, template, started: await template.start() };
   };
 
   /** Files are read by the event loop: looks until it has happened, on simulated polls. */
-  const untilSaid = async (time: ReturnType<typeof simulatedTime>, said: readonly string[]) => {
-    for (let polls = 0; polls < 1000 && said.length === 0; polls += 1) await time.advance(5_000);
-    return said.at(-1);
+  const untilLogged = async (time: ReturnType<typeof simulatedTime>, logged: readonly string[]) => {
+    for (let polls = 0; polls < 1000 && logged.length === 0; polls += 1) await time.advance(5_000);
+    return logged.at(-1);
   };
 
   test('bootstrap file: a bad template at start is refused with its line and column', async () => {
@@ -54,21 +54,21 @@ describe('bootstrap file', () => {
   });
 
   test('bootstrap file: a changed template is used without a restart', async () => {
-    const { time, said, template } = await start('one {{ .ClusterID }}');
+    const { time, logged, template } = await start('one {{ .ClusterID }}');
     expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
     await writeFile(path, 'two {{ .ClusterID }}');
-    expect(await untilSaid(time, said)).toBe('Bootstrap template in use');
+    expect(await untilLogged(time, logged)).toBe('Bootstrap template in use');
     expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'two c1' });
     template.stop();
     expect(time.pending()).toBe(0);
   });
 
   test('bootstrap file: a bad change keeps the last good template and is told once', async () => {
-    const { time, said, template } = await start('one {{ .ClusterID }}');
+    const { time, logged, template } = await start('one {{ .ClusterID }}');
     await writeFile(path, 'two {{ .ClusterID');
-    expect(await untilSaid(time, said)).toContain('the last good one stays');
+    expect(await untilLogged(time, logged)).toContain('the last good one stays');
     await time.advance(60_000);
-    expect(said).toHaveLength(1);
+    expect(logged).toHaveLength(1);
     expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });
     template.stop();
   });

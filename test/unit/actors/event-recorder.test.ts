@@ -1,7 +1,7 @@
 /** Events: one per thing that happened, however often it is noted, and never in anybody's way. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startEventRecorder, WAITING_EVENTS_MAX } from '../../../src/actors/event-recorder.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { EventNote } from '../../../src/api/event-note.ts';
@@ -41,8 +41,8 @@ const rig = () => {
   const runtime = ManagedRuntime.make(
     eventsLayer.pipe(Layer.provide(writes), Layer.provideMerge(clockLayer(time))),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
-  const recorder = startEventRecorder(world, { instance: 'tidegate-0' });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 1 });
+  const recorder = startEventRecorder(environment, { instance: 'tidegate-0' });
   stops.push(recorder.stop);
   return {
     time,

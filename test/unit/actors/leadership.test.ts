@@ -1,7 +1,7 @@
 /** Candidates for one lease, on simulated time, with cuts. */
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startLeadership } from '../../../src/actors/leadership.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -41,22 +41,22 @@ const bed = () => {
       clockLayer(own),
     ));
     cleanups.push(() => runtime.dispose());
-    const world = makeActorEnvironment({
+    const environment = makeActorEnvironment({
       time: own,
       runtime,
       telemetry: silentTelemetry,
       firstSeed: made,
     });
     const options = { identity, namespace: 'ns', name: 'l', ...LEASE_TIMES };
-    const leadership = startLeadership(world, options);
-    const said: boolean[] = [];
-    leadership.leading.subscribe((leads) => said.push(leads));
+    const leadership = startLeadership(environment, options);
+    const published: boolean[] = [];
+    leadership.leading.subscribe((leads) => published.push(leads));
     cleanups.push(() => {
       leadership.actor?.stop();
       return Promise.resolve();
     });
     const state = () => String(JSON.stringify(leadership.actor?.getSnapshot().value));
-    return { identity, client, gate, leadership, said, state };
+    return { identity, client, gate, leadership, published, state };
   };
   return { time, api, candidate };
 };
@@ -68,7 +68,7 @@ describe('a candidate', () => {
     await time.settle();
     expect(one.leadership.leads()).toBe(true);
     await time.advance(60_000);
-    expect(one.said).toEqual([false, true]);
+    expect(one.published).toEqual([false, true]);
     expect(api.spec()).toMatchObject({
       holderIdentity: 'candidate-1',
       leaseDurationSeconds: 15,
@@ -84,7 +84,7 @@ describe('a candidate', () => {
     await time.settle();
     const two = candidate();
     await time.advance(120_000);
-    expect(two.said).toEqual([false]);
+    expect(two.published).toEqual([false]);
     expect(two.state()).toBe('"standingBy"');
     expect(two.client.requests.length).toBeLessThan(5);
   });
@@ -101,7 +101,7 @@ describe('a candidate', () => {
     expect(two.leadership.leads()).toBe(true);
     expect(time.monotonic()).toBe(before);
     expect(api.spec()).toMatchObject({ holderIdentity: 'candidate-2', leaseTransitions: 1 });
-    expect(one.said).toEqual([false, true, false]);
+    expect(one.published).toEqual([false, true, false]);
     expect(one.gate.permit()._tag).toBe('Closed');
   });
 
@@ -148,7 +148,7 @@ describe('a candidate', () => {
     // Only its own looks, one for each expiry, tell it about renewals.
     two.client.meets('deaf');
     await time.advance(120_000);
-    expect(two.said).toEqual([false]);
+    expect(two.published).toEqual([false]);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a leader', () => {
     expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
     await time.advance(1);
     expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([false, 'Closed']);
-    expect(one.said).toEqual([false, true, false]);
+    expect(one.published).toEqual([false, true, false]);
     one.client.meets('fair');
     await time.advance(3000);
     expect(one.leadership.leads()).toBe(true);
@@ -209,7 +209,7 @@ describe('a leader', () => {
     await time.advance(2000);
     one.client.meets('fair', false);
     await time.advance(20_000);
-    expect(one.said).toEqual([false, true]);
+    expect(one.published).toEqual([false, true]);
   });
 
   it('steps down when somebody else has taken the lease', async () => {
@@ -231,7 +231,7 @@ describe('a leader', () => {
     api.remove();
     await time.advance(2000);
     expect([one.leadership.leads(), api.holder()]).toEqual([true, 'candidate-1']);
-    expect(one.said).toEqual([false, true]);
+    expect(one.published).toEqual([false, true]);
   });
 });
 
@@ -255,7 +255,7 @@ describe('a candidacy that crashes', () => {
     planted.broken = false;
     await time.advance(5000);
     expect([one.leadership.leads(), one.gate.permit()._tag]).toEqual([true, 'Open']);
-    expect(one.said).toEqual([false, true, false, true]);
+    expect(one.published).toEqual([false, true, false, true]);
   });
 
   it('is restarted ever more slowly while it goes on crashing', async () => {

@@ -2,7 +2,7 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startOperator } from '../../../src/actors/operator.ts';
 import {
   type Role,
@@ -50,29 +50,34 @@ const startProcess = (names: Readonly<Record<string, Differences>>) => {
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(Layer.succeed(KubeApi, kube), writeGate(time), events, clockLayer(time)),
   );
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const log: string[] = [];
   const roleOf = (name: string, given: Differences, { informers }: RoleContext): Role => {
-    const say = (word: string) => () => void log.push(`${name} ${word}`);
-    const later = (word: string) => () => Promise.resolve(say(word)());
+    const logs = (word: string) => () => void log.push(`${name} ${word}`);
+    const logsAsync = (word: string) => () => Promise.resolve(logs(word)());
     const read = (given.reads ?? []).map((id) =>
       informers.collection({ id, path: `/${id}`, project: identityOf })
     );
     return {
       ...roleDefaults(name, read),
       start: () => {
-        say('starts')();
+        logs('starts')();
         return Promise.resolve(given.start ?? STARTED);
       },
-      onLeading: say('leads'),
-      onLeadershipLost: say('leads no more'),
-      close: later('closes'),
-      stop: later('stops'),
-      dispose: later('is disposed of'),
+      onLeading: logs('leads'),
+      onLeadershipLost: logs('leads no more'),
+      close: logsAsync('closes'),
+      stop: logsAsync('stops'),
+      dispose: logsAsync('is disposed of'),
       ...(given.ready === undefined ? {} : { ready: () => given.ready }),
     };
   };
-  const operator = startOperator(world, {
+  const operator = startOperator(environment, {
     lease: { identity: 'process-1', namespace: 'ns', name: 'l', ...LEASE_TIMES },
     roles: (context) => Object.entries(names).map(([name, given]) => roleOf(name, given, context)),
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Layer, ManagedRuntime } from 'effect';
 import { firstValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { penaltyDefaults } from '../../../src/actors/capacity-requests/penalty-defaults.ts';
+import { penaltyDefaults } from '../../../src/actors/capacity-requests/capacity-requests-role.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { PenaltyDefaults } from '../../../src/domain/pod-demand/penalties.ts';
@@ -22,29 +22,32 @@ describe('penalty defaults', () => {
 
   const start = async (file: string | undefined) => {
     const time = simulatedTime();
-    const said: string[] = [];
+    const logged: string[] = [];
     const refused: string[] = [];
     const counted: string[] = [];
-    const world = makeActorEnvironment({
+    const environment = makeActorEnvironment({
       time,
       runtime: ManagedRuntime.make(Layer.empty),
       telemetry: {
         ...silentTelemetry,
-        log: (_, message) => void said.push(message),
+        log: (_, message) => void logged.push(message),
         count: (name, _by, ..._labels) => void counted.push(name),
       },
       firstSeed: 1,
     });
-    const inUse = penaltyDefaults(world, { file, onRefused: (problem) => refused.push(problem) });
-    return { time, said, refused, counted, inUse, started: await inUse.start() };
+    const inUse = penaltyDefaults(environment, {
+      file,
+      onRefused: (problem) => refused.push(problem),
+    });
+    return { time, logged, refused, counted, inUse, started: await inUse.start() };
   };
   const running = async (text: string) => {
     await writeFile(path, text);
     const { started, ...rest } = await start(path);
     if (started._tag === 'Refused') throw new Error(started.problem);
-    const told: PenaltyDefaults[] = [];
-    rest.inUse.values.subscribe((defaults) => told.push(defaults));
-    return { ...rest, told };
+    const published: PenaltyDefaults[] = [];
+    rest.inUse.values.subscribe((defaults) => published.push(defaults));
+    return { ...rest, published };
   };
   /** Files are read by the event loop: looks until it has happened, on simulated polls. */
   const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
@@ -72,18 +75,20 @@ describe('penalty defaults', () => {
   });
 
   test('a changed file is used without a restart', async () => {
-    const { time, told, said } = await running('high: {interruptionPenalty: 16}');
+    const { time, published, logged } = await running('high: {interruptionPenalty: 16}');
     await writeFile(path, 'high: {interruptionPenalty: 32}');
-    await until(time, () => told.length === 2);
-    expect(told).toEqual([
+    await until(time, () => published.length === 2);
+    expect(published).toEqual([
       new Map([['high', { interruptionPenalty: '16' }]]),
       new Map([['high', { interruptionPenalty: '32' }]]),
     ]);
-    expect(said).toEqual(['Penalty defaults in use']);
+    expect(logged).toEqual(['Penalty defaults in use']);
   });
 
   test('a bad change keeps the last good file, and is told once', async () => {
-    const { time, told, refused, counted, inUse } = await running('high: {reclamationPenalty: 1}');
+    const { time, published, refused, counted, inUse } = await running(
+      'high: {reclamationPenalty: 1}',
+    );
     await writeFile(path, 'high: 1');
     await until(time, () => refused.length === 1);
     await time.advance(60_000);
@@ -91,7 +96,7 @@ describe('penalty defaults', () => {
       `Cannot use the penalty defaults "${path}": high is no map of penalties`,
     ]);
     expect(counted).toEqual(['tidegate_penalty_defaults_refused_total']);
-    expect(told).toHaveLength(1);
+    expect(published).toHaveLength(1);
     inUse.stop();
   });
 });

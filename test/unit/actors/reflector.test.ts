@@ -3,7 +3,7 @@ import { Layer, ManagedRuntime } from 'effect';
 import { config } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startInformer } from '../../../src/actors/informers/informer.ts';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import type { Fact, Identity } from '../../../src/domain/facts.ts';
@@ -48,9 +48,13 @@ const bed = (telemetry: Telemetry = silentTelemetry) => {
     Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
+  const environment = makeActorEnvironment({ time, runtime, telemetry, firstSeed: 7 });
   const start = (projection = project) => {
-    const reflector = startInformer(world, { id: 'things', path: '/things', project: projection });
+    const reflector = startInformer(environment, {
+      id: 'things',
+      path: '/things',
+      project: projection,
+    });
     cleanups.push(reflector.stop);
     const facts: string[] = [];
     reflector.facts.subscribe((fact) => facts.push(shown(fact)));

@@ -2,7 +2,7 @@
 import { Layer, ManagedRuntime } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { missingLists, sharedInformers } from '../../../src/actors/informers/shared-informers.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import type { Identity } from '../../../src/domain/facts.ts';
@@ -36,8 +36,13 @@ const rig = () => {
   const api = scriptedApi();
   const layer = Layer.merge(Layer.succeed(KubeApi, api.service), clockLayer(time));
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
-  const informers = sharedInformers(world);
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
+  const informers = sharedInformers(environment);
   onTestFinished(async () => {
     informers.stop();
     await runtime.dispose();

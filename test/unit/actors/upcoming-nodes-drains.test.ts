@@ -2,7 +2,7 @@
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-const mark = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
+const annotation = (ended: 'Drained' | 'Failed' | 'Cancelled' | null) =>
   printCordon({ ids: ['i1'], deadlineMs: 600_000, graceSeconds: 600, sinceMs: 0, ended });
 
 const observed = (id: string, state: MachineState, lastError = ''): SessionNews => ({
@@ -57,9 +57,14 @@ const rig = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const start = () =>
-    startUpcomingNodes(world, {
+    startUpcomingNodes(environment, {
       news,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
@@ -127,7 +132,7 @@ describe('drains and frames', () => {
     await node(null, false);
     await frame('Configured');
     const before = statusWrites();
-    await node(mark(null));
+    await node(annotation(null));
     expect(await drain({ _tag: 'Draining' })).toBe(true);
     expect(phase()).toBe('Draining');
     await frame('Draining');
@@ -149,14 +154,14 @@ describe('drains and frames', () => {
 
   test('DR-40: a drain speaks before the session does, after a restart', async () => {
     const { frame, node, drain, phase, restart, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
     await restart();
     await time.settle();
     expect(await drain({ _tag: 'Drained' })).toBe(true);
     expect(phase()).toBe('Drained');
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await restart();
     await frame('Draining');
     await frame('Configured');
@@ -165,17 +170,17 @@ describe('drains and frames', () => {
 
   test('DR-41: a failed drain says why, also after a restart, and a joining order moves it on', async () => {
     const { frame, node, drain, phase, lastError, restart } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Failed', lastError: '1 pod remains: ns/a (two budgets)' });
     expect(phase()).toBe('Failed');
-    await node(mark('Failed'));
+    await node(annotation('Failed'));
     await restart();
     await frame('Draining');
     expect(phase()).toBe('Failed');
     expect(lastError()).toBe('1 pod remains: ns/a (two budgets)');
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     expect(phase()).toBe('Draining');
     expect(lastError()).toBeUndefined();
@@ -183,13 +188,13 @@ describe('drains and frames', () => {
 
   test('DR-05: a cancelled drain holds the phase no longer', async () => {
     const { frame, node, drain, phase, restart } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
-    await node(mark(null), false);
+    await node(annotation(null), false);
     expect(await drain({ _tag: 'Cancelled' })).toBe(true);
     expect(phase()).toBe('Ready');
-    await node(mark('Cancelled'), false);
+    await node(annotation('Cancelled'), false);
     await restart();
     await frame('Draining');
     expect(phase()).toBe('Draining');
@@ -199,7 +204,7 @@ describe('drains and frames', () => {
 
   test('DR-06: the Node deleted in the middle leaves Drained, and frames leave it there', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     await drain({ _tag: 'Draining' });
     nodes.remove('n1');
@@ -218,7 +223,7 @@ describe('drains and frames', () => {
 
   test('DR-40: an object that comes late shows the drain that is under way', async () => {
     const { drain, frame, phase, node } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     await frame('Configured');
     expect(phase()).toBe('Draining');
@@ -226,7 +231,7 @@ describe('drains and frames', () => {
 
   test('DR-40: a write that fails is waited for until it lands', async () => {
     const { frame, node, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
     let isShown = false;
@@ -243,7 +248,7 @@ describe('drains and frames', () => {
 
   test('DR-36: what a drain shows does not wait behind a crowd of frames', async () => {
     const { frame, frames, node, drain, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
@@ -261,7 +266,7 @@ describe('drains and frames', () => {
 
   test('DR-36: a machine that waits its turn for a frame is drained before the others', async () => {
     const { frame, frames, node, cluster, registry, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     frames(1000);
     await frame('Configured');
@@ -280,7 +285,7 @@ describe('drains and frames', () => {
 
   test('wire phases: IDLE ends a machine whose drain goes on', async () => {
     const { frame, node, drain, cluster } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await frame('Idle');
@@ -291,7 +296,7 @@ describe('drains and frames', () => {
 
   test('DR-40: the end of a drain is not told of the next life of its machine', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await frame('Idle');
@@ -304,12 +309,12 @@ describe('drains and frames', () => {
 
   test('DR-15: nothing of a drain is shown any more once the lease is lost', async () => {
     const { frame, node, registry, cluster, time, phase } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
     cluster.intercept(() => Effect.succeed({ status: 500, body: { message: 'planted' } }));
     void registry().drain('m1', { _tag: 'Drained' });
     await time.advance(1000);
-    registry().renounce();
+    registry().onLeadershipLost();
     cluster.intercept(() => Effect.succeed(undefined));
     await time.advance(120_000);
     expect(phase()).toBe('Ready');
@@ -319,24 +324,24 @@ describe('drains and frames', () => {
 describe('the key of a reclaim that is over', () => {
   test('DR-04: goes when a frame says CONFIGURED and the node is schedulable', async () => {
     const { frame, node, phase, key, drain } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Draining');
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Drained' });
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await frame('Configured');
     expect(key(), 'cordoned').toBeDefined();
     expect(phase()).toBe('Drained');
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'), false);
     expect(key()).toBeUndefined();
     expect(phase()).toBe('Ready');
   });
 
   test('DR-04: stays while the last CONFIGURED is older than the end of the drain', async () => {
     const { frame, node, key } = rig();
-    await node(mark(null));
+    await node(annotation(null));
     await frame('Configured');
-    await node(mark('Cancelled'), false);
+    await node(annotation('Cancelled'), false);
     expect(key()).toBeDefined();
     await frame('Configured');
     expect(key()).toBeUndefined();
@@ -344,13 +349,13 @@ describe('the key of a reclaim that is over', () => {
 
   test('DR-04: stays when the CONFIGURED was said before another drain', async () => {
     const { frame, node, key, drain } = rig();
-    await node(mark('Drained'));
+    await node(annotation('Drained'));
     await frame('Configured');
-    await node(mark(null));
+    await node(annotation(null));
     await drain({ _tag: 'Draining' });
     await drain({ _tag: 'Drained' });
-    await node(mark('Drained'));
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'));
+    await node(annotation('Drained'), false);
     expect(key()).toBeDefined();
     await frame('Configured');
     expect(key()).toBeUndefined();
@@ -358,7 +363,7 @@ describe('the key of a reclaim that is over', () => {
 
   test('DR-04: a conflict is decided again on what the Node shows', async () => {
     const { frame, node, key, nodes, time } = rig();
-    await node(mark('Drained'), false);
+    await node(annotation('Drained'), false);
     let refused = 0;
     nodes.intercept(({ method }) =>
       Effect.sync(() => {

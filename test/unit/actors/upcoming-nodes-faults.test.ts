@@ -222,7 +222,7 @@ describe('the registry', () => {
     await frames('m1', 'Configured');
     cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
     await frames('m2', 'Configured');
-    registry().renounce();
+    registry().onLeadershipLost();
     cluster.intercept(() => Effect.succeed(undefined));
     cluster.put('un-m1', { status: { phase: 'Draining' } });
     await time.advance(600_000);
@@ -241,7 +241,7 @@ describe('the registry', () => {
     for (let id = 0; id < 1000; id += 1) frame(`m${id}`, 'Configured');
     await settle();
     const begun = cluster.writes().length;
-    registry().renounce();
+    registry().onLeadershipLost();
     await time.advance(600_000);
     expect(begun).toBe(32);
     expect(cluster.writes().length).toBe(begun);

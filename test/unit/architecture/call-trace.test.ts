@@ -147,14 +147,14 @@ describe('the cause of a call', () => {
   });
 
   test('is the beginning of the turn for what waited since an earlier one', async () => {
-    const { wait, wake } = await loaded(
-      'let resolve; const b = () => 1; export const wake = () => resolve();' +
+    const { wait, resume } = await loaded(
+      'let resolve; const b = () => 1; export const resume = () => resolve();' +
         'export const wait = async () => { await new Promise((done) => { resolve = done; }); b(); };',
     );
     const waiting = wait?.();
-    wake?.();
+    resume?.();
     await waiting;
-    expect(chainOf('b', trace.drain())).toEqual(['b', 'wait', 'wake']);
+    expect(chainOf('b', trace.drain())).toEqual(['b', 'wait', 'resume']);
   });
 
   test('is the sender of an event that an actor takes in later', () => {

@@ -15,5 +15,5 @@ describe('embedded API server', () => {
 });
 
 describe('embedded cluster with all its players', () => {
-  contractSuite(CONTROLLER_AREAS, { open: () => Promise.resolve(contractEmbedded('everybody')) });
+  contractSuite(CONTROLLER_AREAS, { open: () => Promise.resolve(contractEmbedded('all')) });
 });

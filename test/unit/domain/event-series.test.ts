@@ -1,32 +1,39 @@
 /** Series of equal notes, and the bounds of what is remembered. */
 import { expect, test } from 'vitest';
-import { NOTES_PER_OBJECT_MAX, SERIES_MAX, seriesBook } from '../../../src/domain/event-series.ts';
+import {
+  eventSeriesIndex,
+  NOTES_PER_OBJECT_MAX,
+  SERIES_MAX,
+} from '../../../src/domain/event-series.ts';
 
 const MINUTE = 60_000;
 
 test('event series: repeats are counted and told once a minute', () => {
-  const book = seriesBook();
-  expect(book.note('k', 'o', 0)).toMatchObject({ _tag: 'Begun', series: { count: 1 } });
-  expect(book.note('k', 'o', 1000)).toEqual({ _tag: 'Counted' });
-  expect(book.note('k', 'o', MINUTE)).toMatchObject({ _tag: 'Repeated', series: { count: 3 } });
-  expect(book.note('k', 'o', MINUTE + 1)).toEqual({ _tag: 'Counted' });
+  const seriesIndex = eventSeriesIndex();
+  expect(seriesIndex.note('k', 'o', 0)).toMatchObject({ _tag: 'Begun', series: { count: 1 } });
+  expect(seriesIndex.note('k', 'o', 1000)).toEqual({ _tag: 'Counted' });
+  expect(seriesIndex.note('k', 'o', MINUTE)).toMatchObject({
+    _tag: 'Repeated',
+    series: { count: 3 },
+  });
+  expect(seriesIndex.note('k', 'o', MINUTE + 1)).toEqual({ _tag: 'Counted' });
 });
 
 test('event series: half an hour of silence ends one', () => {
-  const book = seriesBook();
-  book.note('k', 'o', 0);
-  expect(book.note('k', 'o', 30 * MINUTE)).toMatchObject({
+  const seriesIndex = eventSeriesIndex();
+  seriesIndex.note('k', 'o', 0);
+  expect(seriesIndex.note('k', 'o', 30 * MINUTE)).toMatchObject({
     _tag: 'Begun',
     series: { number: 2, count: 1 },
   });
 });
 
 test('event series: one object begins a bounded number in five minutes', () => {
-  const book = seriesBook();
+  const seriesIndex = eventSeriesIndex();
   const verdicts = (nowMs: number) =>
     Array.from(
       { length: NOTES_PER_OBJECT_MAX + 1 },
-      (_, n) => book.note(`${nowMs} ${n}`, 'o', nowMs)._tag,
+      (_, n) => seriesIndex.note(`${nowMs} ${n}`, 'o', nowMs)._tag,
     );
   expect(verdicts(0).lastIndexOf('Begun')).toBe(NOTES_PER_OBJECT_MAX - 1);
   expect(verdicts(0).at(-1)).toBe('TooMany');
@@ -34,8 +41,8 @@ test('event series: one object begins a bounded number in five minutes', () => {
 });
 
 test('event series: the oldest is forgotten for a new one', () => {
-  const book = seriesBook();
-  for (let n = 0; n <= SERIES_MAX; n += 1) book.note(`k${n}`, `o${n}`, n);
-  expect(book.size()).toBe(SERIES_MAX);
-  expect(book.note('k0', 'o0', SERIES_MAX + 1)._tag).toBe('Begun');
+  const seriesIndex = eventSeriesIndex();
+  for (let n = 0; n <= SERIES_MAX; n += 1) seriesIndex.note(`k${n}`, `o${n}`, n);
+  expect(seriesIndex.size()).toBe(SERIES_MAX);
+  expect(seriesIndex.note('k0', 'o0', SERIES_MAX + 1)._tag).toBe('Begun');
 });

@@ -109,25 +109,25 @@ describe('node matching', () => {
     const steps = fc.array(fc.oneof(nodes, fc.constantFrom('m1', 'n1', 'n2')), { maxLength: 6 });
     fc.assert(fc.property(steps, word, (changes, providerId) => {
       const matching = nodeMatching();
-      const world = new Map<string, NodeProjection>();
+      const present = new Map<string, NodeProjection>();
       for (const change of changes) {
         if (typeof change === 'string') {
           matching.removeNode(change);
-          world.delete(change);
+          present.delete(change);
         } else {for (const { name, ...traits } of change) {
             matching.putNode(node(name, traits));
-            world.set(name, node(name, traits));
+            present.set(name, node(name, traits));
           }}
       }
       const traits = machine('m1', { providerId });
-      const all = [...world.values()];
+      const all = [...present.values()];
       const exact = providerId === '' ? [] : all.filter((each) => each.providerId === providerId);
       const ending = providerId === ''
         ? []
         : all.filter((each) => each.providerId.endsWith(`/${providerId}`));
       const provider = exact.length > 0 ? exact : ending;
       const labelled = all.filter((each) => each.machineLabel === 'm1');
-      const wanted = (provider.length === 1 ? provider[0] : undefined) ?? world.get('m1') ??
+      const wanted = (provider.length === 1 ? provider[0] : undefined) ?? present.get('m1') ??
         (labelled.length === 1 ? labelled[0] : undefined);
       expect(matching.resolve(traits)?.node.name).toBe(wanted?.name);
     }));

@@ -5,7 +5,10 @@ import { statePaths, stateText } from '../../../src/domain/state-value.ts';
 test.each([
   ['queued', ['queued']],
   [{ acting: 'creating' }, ['acting.creating']],
-  [{ clock: 'ample', work: { underway: 'holding' } }, ['clock.ample', 'work.underway.holding']],
+  [{ clock: 'beforeLastQuarter', work: { underway: 'holding' } }, [
+    'clock.beforeLastQuarter',
+    'work.underway.holding',
+  ]],
   [{ idle: {} }, ['idle']],
   [undefined, []],
 ])('%j has the states %j', (value, paths) => {

@@ -107,12 +107,12 @@ describe('upcoming node', () => {
   });
 
   test('upcomingNodes: keeps the start time that stands there, until the machine begins a new life', () => {
-    const later = reportOf(reported('Configuring'), frame('Configured'), T0 + 60_000);
-    expect(later.since).toBe('2026-01-01T00:00:00Z');
-    expect(statusPatch(facts(later, object({ ...READY, phase: 'Registered' }))))
+    const nextReport = reportOf(reported('Configuring'), frame('Configured'), T0 + 60_000);
+    expect(nextReport.since).toBe('2026-01-01T00:00:00Z');
+    expect(statusPatch(facts(nextReport, object({ ...READY, phase: 'Registered' }))))
       .toEqual({ status: { phase: 'Ready' } });
-    const reborn = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
-    expect(reborn.since).toBe('2026-01-01T00:01:00Z');
+    const reused = reportOf(reported('Draining', 'Idle'), frame('Configuring'), T0 + 60_000);
+    expect(reused.since).toBe('2026-01-01T00:01:00Z');
   });
 
   test('upcomingNodes: shows the last error of a failed machine and takes it away deferredSends', () => {
@@ -187,10 +187,11 @@ describe('upcoming node', () => {
   test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
     const idle = reported('Idle');
     expect(idle.standing).toBeNull();
-    const owed = (phase: string) => pendingWrite('m-1', facts(idle, object({ ...READY, phase })));
-    expect(owed('Provisioning')).toBe('status_update');
-    expect(owed('Draining')).toBe('status_update');
-    expect(owed('Ready')).toBe('delete');
+    const pendingFor = (phase: string) =>
+      pendingWrite('m-1', facts(idle, object({ ...READY, phase })));
+    expect(pendingFor('Provisioning')).toBe('status_update');
+    expect(pendingFor('Draining')).toBe('status_update');
+    expect(pendingFor('Ready')).toBe('delete');
     expect(pendingWrite('m-1', facts(idle, object(undefined)))).toBe('delete');
     expect(pendingWrite('m-1', facts(idle))).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 /** Drains of several owners on one node: overlap, deadlines, one that leaves, both in a crash. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { markOf } from '../../../src/domain/drain/cordon.ts';
+import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainOwner } from '../../../src/domain/drain/cordon.ts';
 import { drainRig } from '../../support/drains/drain-rig.ts';
 import { evictionRig } from '../../support/drains/eviction-rig.ts';
@@ -18,7 +18,7 @@ const rig = () => {
   stops.push(made.stop);
   const annotation = (owner: DrainOwner) => {
     const node = made.nodes.known('n1');
-    return node === undefined ? undefined : markOf(node, owner);
+    return node === undefined ? undefined : annotationOf(node, owner);
   };
   return {
     ...made,

@@ -17,32 +17,32 @@ const rig = (options?: DrainRigOptions) => {
 const KEY = 'cordon.tidegate.dev/reclaim';
 describe('a drain', () => {
   test('DR-50: a drain of N pods writes the Node twice, shows two phases and reads nothing', async () => {
-    const { order, node, pods, time, nodes, phases, log, mark } = rig();
+    const { order, node, pods, time, nodes, phases, log, annotation } = rig();
     node('n1');
     for (let index = 0; index < 100; index += 1) pods.add({ node: 'n1' });
     order('i1', ['n1']);
     await time.advance(10_000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
     expect(nodes.calls.map(({ method }) => method)).toEqual(['PATCH', 'PATCH']);
     expect(phases('n1')).toEqual(['Draining', 'Drained']);
     expect(log.filter((line) => line.startsWith('evict'))).toHaveLength(100);
   });
 
   test('DR-04: the end is on the UpcomingNode before it is on the Node, and the cordon stays', async () => {
-    const { order, node, pods, nodes, time, mark, showingTakes } = rig();
+    const { order, node, pods, nodes, time, annotation, showingTakes } = rig();
     node('n1');
     pods.add({ node: 'n1' });
     showingTakes(() => new Promise((resolve) => void time.schedule(5000, resolve)));
     order('i1', ['n1']);
     await time.advance(4000);
-    expect(mark('n1')?.ended).toBeNull();
+    expect(annotation('n1')?.ended).toBeNull();
     await time.advance(5000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
     expect(nodes.known('n1')?.unschedulable).toBe(true);
   });
 
   test('DR-20: pods that stay hold nothing up, and pods that come after the cordon leave as well', async () => {
-    const { order, node, pods, time, mark, log } = rig();
+    const { order, node, pods, time, annotation, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'daemon', controller: { kind: 'DaemonSet', name: 'd' } });
     pods.add({ node: 'n1', name: 'done', phase: 'Succeeded' });
@@ -51,13 +51,13 @@ describe('a drain', () => {
     await time.advance(2000);
     pods.add({ node: 'n1', name: 'late' });
     await time.advance(10_000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
     expect(pods.names()).toEqual(['daemon', 'done']);
     expect(log).toContain('evict late');
   });
 
   test('DR-20: a pod that comes back past the cordon stays', async () => {
-    const { order, node, pods, time, mark, log } = rig();
+    const { order, node, pods, time, annotation, log } = rig();
     const tolerations = [{ operator: 'Exists' }];
     node('n1');
     pods.add({ node: 'n1', name: 'a', tolerations });
@@ -67,7 +67,7 @@ describe('a drain', () => {
     pods.add({ node: 'n1', name: 'again', tolerations });
     await time.advance(10_000);
     expect(log).not.toContain('evict again');
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
   });
 
   test('DR-20: the operator leaves last', async () => {
@@ -139,14 +139,14 @@ describe('a drain', () => {
   });
 
   test('DR-24: terminating pods are waited for, and volumes that stay attached are named', async () => {
-    const { order, node, pods, time, mark, notes } = rig({ volumes: ['pv-1'] });
+    const { order, node, pods, time, annotation, notes } = rig({ volumes: ['pv-1'] });
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 60_000 });
     order('i1', ['n1']);
     await time.advance(59_000);
-    expect(mark('n1')?.ended).toBeNull();
+    expect(annotation('n1')?.ended).toBeNull();
     await time.advance(2000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
     expect(notes.at(-1)).toMatchObject({
       reason: 'DrainFinished',
       note: 'No pod that must leave is left after 60 s; still attached: pv-1',
@@ -154,7 +154,7 @@ describe('a drain', () => {
   });
 
   test('DR-41: Failed says how many pods remain, the first five by name, and why each', async () => {
-    const { order, node, pods, time, told, mark } = rig();
+    const { order, node, pods, time, reported, annotation } = rig();
     node('n1');
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
       pods.add({ node: 'n1', name });
@@ -163,8 +163,8 @@ describe('a drain', () => {
     pods.add({ node: 'n1', name: 'high', priority: 10 });
     order('i1', ['n1'], 30);
     await time.advance(31_000);
-    expect(mark('n1')?.ended).toBe('Failed');
-    expect(told.at(-1)?.fact).toEqual({
+    expect(annotation('n1')?.ended).toBe('Failed');
+    expect(reported.at(-1)?.fact).toEqual({
       _tag: 'Failed',
       lastError: '6 pods remain: ns/a (budget ns/db), ns/b (budget ns/db), ns/c (budget ns/db), ' +
         'ns/d (budget ns/db), ns/e (budget ns/db), and 1 more',
@@ -172,13 +172,13 @@ describe('a drain', () => {
   });
 
   test('DR-41: a node that could not be cordoned until the deadline fails with the reason', async () => {
-    const { order, node, time, told, intercept, notes, pods, log } = rig();
+    const { order, node, time, reported, intercept, notes, pods, log } = rig();
     node('n1');
     pods.add({ node: 'n1' });
     intercept(() => Effect.succeed({ status: 403, body: { message: 'no patch for you' } }));
     order('i1', ['n1'], 30);
     await time.advance(31_000);
-    expect(told.map(({ fact }) => fact)).toEqual([{
+    expect(reported.map(({ fact }) => fact)).toEqual([{
       _tag: 'Failed',
       lastError: 'the node could not be cordoned: 403 no patch for you',
     }]);
@@ -206,7 +206,7 @@ describe('a drain', () => {
   });
 
   test('DR-45: a paused node evicts nothing new, says so, and its deadline comes all the same', async () => {
-    const { order, node, pods, time, log, notes, mark } = rig();
+    const { order, node, pods, time, log, notes, annotation } = rig();
     const paused = (value: string) => ({
       metadata: { name: 'n1', uid: 'u1', annotations: { 'tidegate.dev/pause': value } },
     });
@@ -217,17 +217,17 @@ describe('a drain', () => {
     expect(log).not.toContain('evict a');
     expect(notes.map(({ reason }) => reason)).toContain('DrainPaused');
     await time.advance(31_000);
-    expect(mark('n1')?.ended).toBe('Failed');
+    expect(annotation('n1')?.ended).toBe('Failed');
   });
 
   test('DR-45: --pause-drains holds every drain', async () => {
-    const { order, node, pods, time, log, told } = rig({ paused: true });
+    const { order, node, pods, time, log, reported } = rig({ paused: true });
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     order('i1', ['n1'], 60);
     await time.advance(61_000);
     expect(log.filter((line) => line.startsWith('evict'))).toEqual([]);
-    expect(told.at(-1)?.fact).toMatchObject({
+    expect(reported.at(-1)?.fact).toMatchObject({
       lastError: '1 pod remains: ns/a (the drain is paused)',
     });
   });
@@ -245,7 +245,7 @@ describe('a drain', () => {
   });
 
   test('drains end as Failed with the missing right when evictions are forbidden', async () => {
-    const { order, node, pods, time, mark, told, notes } = rig();
+    const { order, node, pods, time, annotation, reported, notes } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.block('a', { reason: 'EvictionForbidden', text: 'cannot create pods/eviction' });
@@ -253,15 +253,17 @@ describe('a drain', () => {
     await time.settle();
     pods.changed('n1');
     await time.advance(1000);
-    expect(mark('n1')?.ended).toBe('Failed');
-    expect(told.at(-1)?.fact).toMatchObject({ lastError: /^cannot create pods\/eviction; 1 pod/ });
+    expect(annotation('n1')?.ended).toBe('Failed');
+    expect(reported.at(-1)?.fact).toMatchObject({
+      lastError: /^cannot create pods\/eviction; 1 pod/,
+    });
     expect(notes.at(-1)?.reason).toBe('EvictionForbidden');
   });
 });
 
 describe('cancelling', () => {
   test('DR-05: a node that is made schedulable again is cancelled, and nothing is evicted after that', async () => {
-    const { order, node, nodes, pods, time, mark, phases, log, notes } = rig();
+    const { order, node, nodes, pods, time, annotation, phases, log, notes } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.add({ node: 'n1', name: 'b', priority: 10 });
@@ -270,25 +272,25 @@ describe('cancelling', () => {
     nodes.put('n1', { spec: { unschedulable: false } });
     await time.advance(60_000);
     expect(log).not.toContain('evict b');
-    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(annotation('n1')?.ended).toBe('Cancelled');
     expect(phases('n1').at(-1)).toBe('Cancelled');
     expect(nodes.known('n1')?.unschedulable).toBe(false);
     expect(notes.map(({ reason }) => reason)).toContain('DrainCancelled');
   });
 
   test('DR-05: a key that a person took away is written back with its end', async () => {
-    const { order, node, nodes, pods, time, mark } = rig();
+    const { order, node, nodes, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1']);
     await time.advance(500);
     nodes.put('n1', { metadata: { name: 'n1', uid: nodes.known('n1')?.uid, annotations: {} } });
     await time.advance(1000);
-    expect(mark('n1')).toMatchObject({ ids: ['i1'], ended: 'Cancelled' });
+    expect(annotation('n1')).toMatchObject({ ids: ['i1'], ended: 'Cancelled' });
   });
 
   test('DR-05: a cancelled instruction that is said again starts nothing; another one does', async () => {
-    const { order, node, nodes, pods, time, mark, replies } = rig();
+    const { order, node, nodes, pods, time, annotation, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1']);
@@ -297,15 +299,15 @@ describe('cancelling', () => {
     await time.advance(1000);
     order('i1', ['n1']);
     await time.advance(1000);
-    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(annotation('n1')?.ended).toBe('Cancelled');
     expect(replies.at(-1)).toEqual({ id: 'i1', nodesStarted: 0 });
     order('i2', ['n1']);
     await time.advance(1000);
-    expect(mark('n1')).toMatchObject({ ids: ['i2'], ended: null });
+    expect(annotation('n1')).toMatchObject({ ids: ['i2'], ended: null });
   });
 
   test('DR-05: an event that is older than our own patch cancels nothing', async () => {
-    const { order, node, nodes, pods, time, mark } = rig();
+    const { order, node, nodes, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 5000 });
     nodes.lag();
@@ -313,7 +315,7 @@ describe('cancelling', () => {
     await time.settle();
     nodes.catchUp();
     await time.advance(10_000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
   });
 
   test('DR-01: a key of another version is left alone and said', async () => {

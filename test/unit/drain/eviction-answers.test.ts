@@ -96,7 +96,7 @@ describe('answers', () => {
   ])(
     'evictions: %s makes everyone wait, and one call tries first',
     async (_name, answer, seconds) => {
-      const made = evictionsOfTest({ pace: { answerMs: 100 } });
+      const made = evictionsOfTest({ timing: { answerMs: 100 } });
       for (let at = 0; at < 10; at += 1) {
         made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });
       }

@@ -109,7 +109,7 @@ describe('slots', () => {
   });
 
   test('DR-32: a pod that became ready while its call waited does not go without a slot', async () => {
-    const made = evictionsOfTest({ pace: { qps: 1 } });
+    const made = evictionsOfTest({ timing: { qps: 1 } });
     for (const name of ['p0', 'p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
     made.cluster.settle('a');
     made.cluster.change('p1', { ready: false });
@@ -202,7 +202,7 @@ describe('slots', () => {
   });
 
   test('DR-33: one call is in flight under one budget, and different budgets run in parallel', async () => {
-    const made = evictionsOfTest({ pace: { answerMs: 1000 } });
+    const made = evictionsOfTest({ timing: { answerMs: 1000 } });
     await budgetedApp(made, { size: 3, unavailable: 3 });
     for (const name of ['q0', 'q1']) made.cluster.addPod({ name, node: 'n1', app: 'b' });
     made.cluster.settle('b');
@@ -217,7 +217,7 @@ describe('slots', () => {
   });
 
   test('DR-33: as many calls are in flight as the flag allows', async () => {
-    const made = evictionsOfTest({ callsPerBudget: 3, pace: { answerMs: 1000 } });
+    const made = evictionsOfTest({ callsPerBudget: 3, timing: { answerMs: 1000 } });
     await budgetedApp(made, { size: 5, unavailable: 5 });
     made.drain('n1');
     await made.time.advance(500);

@@ -125,8 +125,8 @@ describe('drains under budgets', () => {
   ])(
     'DR-34: of a hundred nodes taken back %s half are empty by half of the time (seed %d)',
     async (_, seed, apartMs) => {
-      const pace = { replacementMs: 500, replacementGapMs: 33, qps: 200 };
-      const rig = evictionRig({ pace, graceMs: 3_600_000 });
+      const timing = { replacementMs: 500, replacementGapMs: 33, qps: 200 };
+      const rig = evictionRig({ timing, graceMs: 3_600_000 });
       const nodes = await scatter(rig, seed);
       const startMs = rig.time.monotonic();
       for (const node of nodes) {
@@ -146,7 +146,7 @@ describe('drains under budgets', () => {
   );
 
   test('DR-34: nodes empty one after another when writes are scarce and budgets are not', async () => {
-    const rig = evictionRig({ pace: { qps: 50 } });
+    const rig = evictionRig({ timing: { qps: 50 } });
     for (const at of range(400)) {
       rig.cluster.addPod({ name: `p${at}`, node: `n${at % 20}`, app: 'a' });
     }
@@ -162,7 +162,7 @@ describe('drains under budgets', () => {
   });
 
   test('DR-51: no call is refused while budgets change only by our doing', async () => {
-    const rig = evictionRig({ pace: { watchMs: 20, controllerMs: 5 } });
+    const rig = evictionRig({ timing: { watchMs: 20, controllerMs: 5 } });
     const nodes = await spread(rig, { nodes: 10, pods: 20, apps: 12, unavailable: 4 });
     nodes.forEach(rig.drain);
     await rig.untilEmpty(nodes, 3_600_000);
@@ -173,7 +173,7 @@ describe('drains under budgets', () => {
   });
 
   test('DR-32: whatever the pace, no more leave than a budget has slots, and all leave', async () => {
-    const paces = fc.record({
+    const timings = fc.record({
       watchMs: fc.integer({ min: 0, max: 120 }),
       chargeMs: fc.integer({ min: 0, max: 40 }),
       deleteMs: fc.integer({ min: 0, max: 40 }),
@@ -189,8 +189,8 @@ describe('drains under budgets', () => {
       unavailable: fc.integer({ min: 1, max: 3 }),
     });
     await fc.assert(
-      fc.asyncProperty(paces, shapes, async (pace, shape) => {
-        const rig = evictionRig({ pace });
+      fc.asyncProperty(timings, shapes, async (timing, shape) => {
+        const rig = evictionRig({ timing });
         const nodes = await spread(rig, shape);
         await rig.time.advance(1000);
         nodes.forEach(rig.drain);

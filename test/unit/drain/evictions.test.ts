@@ -111,7 +111,7 @@ describe('which pods are asked', () => {
 
 describe('when nothing more is wanted', () => {
   test('DR-05: a release sends nothing more, and what was sent ends as it ends', async () => {
-    const made = evictionsOfTest({ pace: { deleteMs: 500 } });
+    const made = evictionsOfTest({ timing: { deleteMs: 500 } });
     await budgetedApp(made, { size: 6, unavailable: 2 });
     made.drain('n1');
     await made.time.advance(100);
@@ -137,7 +137,7 @@ describe('when nothing more is wanted', () => {
   });
 
   test('DR-33: a stop waits for the answers of calls that were sent', async () => {
-    const made = evictionsOfTest({ pace: { answerMs: 8000 } });
+    const made = evictionsOfTest({ timing: { answerMs: 8000 } });
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
     made.drain('n1');
@@ -195,13 +195,13 @@ describe('pods that cannot go', () => {
       made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });
     }
     await made.ready();
-    const said: string[] = [];
-    const listening = made.registry.changes.subscribe((node) => said.push(node));
+    const changed: string[] = [];
+    const listening = made.registry.changes.subscribe((node) => changed.push(node));
     made.drain('n1');
     await made.time.advance(5000);
     listening.unsubscribe();
-    expect(new Set(said)).toEqual(new Set(['n1']));
-    expect(said.length).toBeLessThan(250);
+    expect(new Set(changed)).toEqual(new Set(['n1']));
+    expect(changed.length).toBeLessThan(250);
     expect(made.cluster.left('n1')).toBe(0);
     expect(made.defects).toEqual([]);
   });

@@ -63,7 +63,7 @@ describe('an instruction', () => {
   });
 
   test('DR-11: a cordon that fails for two seconds holds up neither ack nor the other drains', async () => {
-    const { node, pods, order, time, replies, intercept, mark } = rig();
+    const { node, pods, order, time, replies, intercept, annotation } = rig();
     for (const name of ['n1', 'n2']) {
       node(name);
       pods.add({ node: name });
@@ -78,11 +78,11 @@ describe('an instruction', () => {
     await time.advance(200);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
     await time.advance(5000);
-    expect(mark('n1')?.ended).toBe('Drained');
+    expect(annotation('n1')?.ended).toBe('Drained');
     expect(pods.names()).toHaveLength(1);
     failing = false;
     await time.advance(60_000);
-    expect(mark('n2')?.ended).toBe('Drained');
+    expect(annotation('n2')?.ended).toBe('Drained');
     expect(pods.names()).toEqual([]);
   });
 
@@ -113,7 +113,7 @@ describe('an instruction', () => {
   });
 
   test('DR-02: a conflict is decided again at once when the cache has moved on, else on the next event', async () => {
-    const { node, nodes, order, log, time, mark } = rig();
+    const { node, nodes, order, log, time, annotation } = rig();
     node('n1');
     nodes.lag();
     node('n1', { spec: { taints: [] } });
@@ -123,25 +123,25 @@ describe('an instruction', () => {
     nodes.catchUp();
     await time.settle();
     expect(log.slice(0, 2)).toEqual(['cordon n1 409', 'cordon n1 200']);
-    expect(mark('n1')?.ids).toEqual(['i1']);
+    expect(annotation('n1')?.ids).toEqual(['i1']);
   });
 
   test('DR-03: a second instruction joins, and the earlier deadline wins', async () => {
-    const { node, pods, order, time, mark, replies } = rig();
+    const { node, pods, order, time, annotation, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1'], 600);
     await time.advance(1000);
     order('i2', ['n1'], 60);
     await time.advance(1000);
-    expect(mark('n1')).toMatchObject({
+    expect(annotation('n1')).toMatchObject({
       ids: ['i1', 'i2'],
       graceSeconds: 60,
       deadlineMs: Date.UTC(2026, 0, 1, 0, 1, 1),
     });
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }, { id: 'i2', nodesStarted: 1 }]);
     await time.advance(60_000);
-    expect(mark('n1')?.ended).toBe('Failed');
+    expect(annotation('n1')?.ended).toBe('Failed');
   });
 
   test('DR-03: a repeated instruction is acked again and starts nothing', async () => {
@@ -160,23 +160,26 @@ describe('an instruction', () => {
   });
 
   test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
-    const { order, shown, time, replies, told } = rig();
+    const { order, shown, time, replies, reported } = rig();
     shown.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
     order('i1', ['m1']);
     await time.settle();
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
-    expect(told.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
+    expect(reported.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
   });
 
   test('DR-10: a Node that nobody saw is loud, not counted, and cordoned when it joins', async () => {
-    const { order, node, time, replies, notes, mark } = rig();
+    const { order, node, time, replies, notes, annotation } = rig();
     order('i1', ['n1'], 600);
     await time.advance(60_000);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 0 }]);
     expect(notes.map(({ reason }) => reason)).toEqual(['MachineWithoutNode']);
     node('n1');
     await time.advance(1000);
-    expect(mark('n1')).toMatchObject({ ids: ['i1'], deadlineMs: Date.UTC(2026, 0, 1, 0, 10) });
+    expect(annotation('n1')).toMatchObject({
+      ids: ['i1'],
+      deadlineMs: Date.UTC(2026, 0, 1, 0, 10),
+    });
   });
 
   test('DR-10: a Node that never joins is given up at the deadline', async () => {
@@ -201,7 +204,7 @@ describe('an instruction', () => {
   });
 
   test('DR-16: no grace is 30 s, and one above seven days is cut with a Warning', async () => {
-    const { order, node, pods, time, notes, mark } = rig();
+    const { order, node, pods, time, notes, annotation } = rig();
     for (const name of ['n1', 'n2']) {
       node(name);
       pods.add({ node: name, goesAfterMs: Number.POSITIVE_INFINITY });
@@ -209,22 +212,22 @@ describe('an instruction', () => {
     order('i1', ['n1'], 0);
     order('i2', ['n2'], 30 * 24 * 3600);
     await time.advance(100);
-    expect(mark('n1')?.graceSeconds).toBe(30);
-    expect(mark('n2')?.graceSeconds).toBe(7 * 24 * 3600);
+    expect(annotation('n1')?.graceSeconds).toBe(30);
+    expect(annotation('n2')?.graceSeconds).toBe(7 * 24 * 3600);
     expect(notes.map(({ reason }) => reason)).toContain('GraceClamped');
   });
 
   test('DR-16: the live deadline follows no jump of the wall clock, and no timer is too long', async () => {
-    const { order, node, pods, time, mark } = rig();
+    const { order, node, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1'], 5 * 24 * 3600);
     await time.advance(1000);
     time.jumpWallClock(10 * 24 * 3600_000);
     await time.advance(5 * 24 * 3600_000 - 2000);
-    expect(mark('n1')?.ended).toBeNull();
+    expect(annotation('n1')?.ended).toBeNull();
     await time.advance(2000);
-    expect(mark('n1')?.ended).toBe('Failed');
+    expect(annotation('n1')?.ended).toBe('Failed');
   });
 });
 
@@ -233,7 +236,7 @@ describe('a new process', () => {
     key({ deadline, graceSeconds: 600, since: '2026-01-01T00:00:00Z' });
 
   test('DR-13: what a Node shows goes on with its deadline, and is acked once more', async () => {
-    const { node, pods, time, mark, replies, restart, log } = rig();
+    const { node, pods, time, annotation, replies, restart, log } = rig();
     node('n1', { ...unfinished('2026-01-01T00:05:00Z'), spec: { unschedulable: true } });
     pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
     await restart();
@@ -241,24 +244,24 @@ describe('a new process', () => {
     expect(log).toContain('evict a');
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
     await time.advance(298_000);
-    expect(mark('n1')?.ended).toBeNull();
+    expect(annotation('n1')?.ended).toBeNull();
     await time.advance(3000);
-    expect(mark('n1')?.ended).toBe('Failed');
+    expect(annotation('n1')?.ended).toBe('Failed');
   });
 
   test('DR-13: a deadline that passed while nobody led ends the drain at once', async () => {
-    const { node, pods, time, mark, log, restart } = rig({ leads: false });
+    const { node, pods, time, annotation, log, restart } = rig({ leads: false });
     node('n1', { ...unfinished('2025-12-31T23:00:00Z'), spec: { unschedulable: true } });
     pods.add({ node: 'n1', name: 'a' });
     await restart();
     await time.advance(1000);
-    expect(mark('n1')?.ended).toBe('Failed');
+    expect(annotation('n1')?.ended).toBe('Failed');
     expect(log).not.toContain('evict a');
   });
 
   test('DR-13: a drain that is killed anywhere ends as it would have', async () => {
     for (let at = 0; at < 8000; at += 250) {
-      const { node, pods, order, time, mark, restart, replies, stop } = drainRig();
+      const { node, pods, order, time, annotation, restart, replies, stop } = drainRig();
       for (const name of ['n1', 'n2']) {
         node(name);
         pods.add({ node: name, goesAfterMs: 2000 });
@@ -266,45 +269,45 @@ describe('a new process', () => {
       }
       order('i1', ['n1', 'n2'], 60);
       await time.advance(at);
-      const deadline = mark('n1')?.deadlineMs;
+      const deadline = annotation('n1')?.deadlineMs;
       await restart();
       await time.advance(120_000);
-      expect([mark('n1')?.ended, mark('n2')?.ended, pods.names()]).toEqual([
+      expect([annotation('n1')?.ended, annotation('n2')?.ended, pods.names()]).toEqual([
         'Drained',
         'Drained',
         [],
       ]);
-      if (deadline !== undefined) expect(mark('n1')?.deadlineMs).toBe(deadline);
+      if (deadline !== undefined) expect(annotation('n1')?.deadlineMs).toBe(deadline);
       expect(replies.every(({ nodesStarted }) => nodesStarted === 2)).toBe(true);
       await stop();
     }
   });
 
   test('DR-05: a key without end on a schedulable node was cancelled while nobody looked', async () => {
-    const { node, pods, time, mark, log, restart } = rig({ leads: false });
+    const { node, pods, time, annotation, log, restart } = rig({ leads: false });
     node('n1', unfinished('2026-01-01T00:05:00Z'));
     pods.add({ node: 'n1', name: 'a' });
     await restart();
     await time.advance(1000);
-    expect(mark('n1')?.ended).toBe('Cancelled');
+    expect(annotation('n1')?.ended).toBe('Cancelled');
     expect(log).not.toContain('evict a');
   });
 
   test('DR-12: an instruction is acked again once per process, not per term of leadership', async () => {
-    const { node, pods, order, time, lead, replies } = rig();
+    const { node, pods, order, time, setLeading, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
     order('i1', ['n1']);
     await time.advance(1000);
-    lead(false);
+    setLeading(false);
     await time.advance(1000);
-    lead(true);
+    setLeading(true);
     await time.advance(1000);
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
 
   test('DR-14: a machine that drains in a replay and whose Node knows nothing of it is recovered', async () => {
-    const { node, pods, news, frame, time, mark, replies } = rig();
+    const { node, pods, news, frame, time, annotation, replies } = rig();
     for (const name of ['n1', 'n2', 'n3']) node(name);
     pods.add({ node: 'n1' });
     node('n2', {
@@ -319,31 +322,31 @@ describe('a new process', () => {
     frame('n3', 'Configured');
     news.next({ _tag: 'Resynced', stream: 1 });
     await time.advance(4900);
-    expect(mark('n1')).toBeUndefined();
+    expect(annotation('n1')).toBeUndefined();
     await time.advance(200);
-    expect(mark('n1')).toMatchObject({ ids: ['recovered-n1'], graceSeconds: 600 });
-    expect([mark('n2')?.ids, mark('n3')]).toEqual([['i9'], undefined]);
+    expect(annotation('n1')).toMatchObject({ ids: ['recovered-n1'], graceSeconds: 600 });
+    expect([annotation('n2')?.ids, annotation('n3')]).toEqual([['i9'], undefined]);
     expect(replies).toEqual([]);
   });
 
   test('DR-14: a machine that begins to drain after the replay waits for its instruction', async () => {
-    const { node, news, frame, time, mark } = rig();
+    const { node, news, frame, time, annotation } = rig();
     node('n1');
     news.next({ _tag: 'StreamOpened', stream: 1 });
     news.next({ _tag: 'Resynced', stream: 1 });
     frame('n1', 'Draining');
     await time.advance(60_000);
-    expect(mark('n1')).toBeUndefined();
+    expect(annotation('n1')).toBeUndefined();
   });
 
   test('DR-15: who loses the lease begins nothing new and patches nothing', async () => {
-    const { node, pods, order, time, nodes, lead, log, drains } = rig();
+    const { node, pods, order, time, nodes, setLeading, log, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
     pods.add({ node: 'n1', name: 'b', priority: 10 });
     order('i1', ['n1']);
     await time.advance(500);
-    lead(false);
+    setLeading(false);
     const writes = nodes.calls.length;
     await time.advance(60_000);
     expect(log).not.toContain('evict b');
@@ -358,13 +361,13 @@ describe('a new process', () => {
     made.order('i1', ['n1']);
     await made.time.settle();
     await made.stop();
-    expect(made.mark('n1')?.ids).toEqual(['i1']);
+    expect(made.annotation('n1')?.ids).toEqual(['i1']);
   });
 });
 
 describe('orders that meet', () => {
   test('DR-03: an order that finds a drain at its end begins another one after it', async () => {
-    const { node, nodes, pods, order, time, mark, replies, showingTakes, log } = rig();
+    const { node, nodes, pods, order, time, annotation, replies, showingTakes, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
     showingTakes(() => new Promise((resolve) => void time.schedule(4000, resolve)));
@@ -374,17 +377,17 @@ describe('orders that meet', () => {
     await time.settle();
     order('i2', ['n1']);
     await time.advance(3000);
-    expect(mark('n1')).toMatchObject({ ids: ['i1'], ended: null });
+    expect(annotation('n1')).toMatchObject({ ids: ['i1'], ended: null });
     expect(replies.at(-1)).toEqual({ id: 'i2', nodesStarted: 0 });
     pods.remove('a');
     pods.add({ node: 'n1', name: 'b' });
     await time.advance(20_000);
-    expect(mark('n1')).toMatchObject({ ids: ['i2'], ended: 'Drained' });
+    expect(annotation('n1')).toMatchObject({ ids: ['i2'], ended: 'Drained' });
     expect(log).toContain('evict b');
   });
 
   test('DR-03: two instructions for a hundred nodes are each acked with every node once', async () => {
-    const { node, order, pods, time, replies, mark } = rig();
+    const { node, order, pods, time, replies, annotation } = rig();
     const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
     for (const name of names) {
       node(name);
@@ -397,6 +400,6 @@ describe('orders that meet', () => {
       { id: 'i1', nodesStarted: 100 },
       { id: 'i2', nodesStarted: 100 },
     ]);
-    for (const name of names) expect(mark(name)).toMatchObject({ ids: ['i1', 'i2'] });
+    for (const name of names) expect(annotation(name)).toMatchObject({ ids: ['i1', 'i2'] });
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { Effect, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { type KubeAnswer, KubeApi, type KubeFault } from '../../../src/effects/kube-api.ts';
@@ -47,7 +47,7 @@ interface Bed {
   /** Leaves a new certificate beside the old key. */
   readonly rotateHalf: () => Promise<void>;
   readonly loseFiles: () => Promise<void>;
-  readonly later: () => Promise<void>;
+  readonly refreshCredentials: () => Promise<void>;
 }
 
 const bed = async (trusted: Authority, serving: Authority): Promise<Bed> => {
@@ -97,7 +97,7 @@ const bed = async (trusted: Authority, serving: Authority): Promise<Bed> => {
       await writeFile(join(folder, 'client.crt'), certificate);
     },
     loseFiles,
-    later: () => time.advance(31_000),
+    refreshCredentials: () => time.advance(31_000),
   };
 };
 
@@ -110,32 +110,32 @@ describe('TLS to the API server', () => {
 
   it('uses a new key pair for new connections once the files have changed', async () => {
     const authority = newAuthority();
-    const { call, useClient, later } = await bed(authority, authority);
+    const { call, useClient, refreshCredentials } = await bed(authority, authority);
     await call();
     await useClient('second');
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'first' });
-    await later();
+    await refreshCredentials();
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'second' });
   });
 
   it('keeps its key pair when the files cannot be read', async () => {
     const authority = newAuthority();
-    const { call, loseFiles, later } = await bed(authority, authority);
+    const { call, loseFiles, refreshCredentials } = await bed(authority, authority);
     await call();
     await loseFiles();
-    await later();
+    await refreshCredentials();
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'first' });
   });
 
   it('keeps its key pair during half a rotation', async () => {
     const authority = newAuthority();
-    const { call, rotateHalf, useClient, later } = await bed(authority, authority);
+    const { call, rotateHalf, useClient, refreshCredentials } = await bed(authority, authority);
     await call();
     await rotateHalf();
-    await later();
+    await refreshCredentials();
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'first' });
     await useClient('second');
-    await later();
+    await refreshCredentials();
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'second' });
   });
 

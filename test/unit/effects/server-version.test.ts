@@ -1,6 +1,6 @@
 /** The check of the cluster's version at start. */
 import { describe, expect, it } from 'vitest';
-import { judgeVersion } from '../../../src/effects/server-version.ts';
+import { versionOf } from '../../../src/effects/server-version.ts';
 
 const version = (major: string, minor: string) => ({
   major,
@@ -10,13 +10,13 @@ const version = (major: string, minor: string) => ({
 
 describe("the server's version", () => {
   it('is supported from Kubernetes 1.31 on', () => {
-    expect(judgeVersion(200, version('1', '31'))._tag).toBe('Supported');
-    expect(judgeVersion(200, version('1', '36+'))._tag).toBe('Supported');
-    expect(judgeVersion(200, version('2', '0'))._tag).toBe('Supported');
+    expect(versionOf(200, version('1', '31'))._tag).toBe('Supported');
+    expect(versionOf(200, version('1', '36+'))._tag).toBe('Supported');
+    expect(versionOf(200, version('2', '0'))._tag).toBe('Supported');
   });
 
   it('is refused with one sentence when it is older', () => {
-    expect(judgeVersion(200, version('1', '30'))).toEqual({
+    expect(versionOf(200, version('1', '30'))).toEqual({
       _tag: 'TooOld',
       version: 'v1.30.2',
       why: 'Cannot work with Kubernetes v1.30.2: 1.31 or newer is needed',
@@ -24,7 +24,7 @@ describe("the server's version", () => {
   });
 
   it('is unknown when the answer is no version', () => {
-    expect(judgeVersion(200, '<html>')._tag).toBe('Unknown');
-    expect(judgeVersion(503, undefined)._tag).toBe('Unknown');
+    expect(versionOf(200, '<html>')._tag).toBe('Unknown');
+    expect(versionOf(503, undefined)._tag).toBe('Unknown');
   });
 });

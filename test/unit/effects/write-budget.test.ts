@@ -1,7 +1,7 @@
 /** The budget of writes and its gate, on simulated time. */
 import { Effect, Exit, Layer, ManagedRuntime, Result } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { silentTelemetry, type Telemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 import { KubeApi, type KubeCall, NotSent } from '../../../src/effects/kube-api.ts';

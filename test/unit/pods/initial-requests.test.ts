@@ -37,7 +37,7 @@ describe('the demand of pods is complete', () => {
     rig.foreign('cr-pod-old', 'web');
     await rig.time.advance(2 * INITIAL_REQUESTS_MS_MAX);
     expect(isMade()).toBe(false);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(isMade()).toBe(true);
   });
@@ -48,7 +48,7 @@ describe('the demand of pods is complete', () => {
     rig.pod('b');
     const serve = held(rig);
     const isMade = watched(rig);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.time.advance(1000);
     expect(isMade()).toBe(false);
     serve();
@@ -63,7 +63,7 @@ describe('the demand of pods is complete', () => {
     rig.pod('done');
     const serve = held(rig);
     const isMade = watched(rig);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     rig.pods.remove('gone');
     await rig.settle();
@@ -81,7 +81,7 @@ describe('the demand of pods is complete', () => {
       Effect.succeed({ status: 403, body: { message: 'exceeded quota' } })
     );
     const isMade = watched(rig);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(isMade()).toBe(true);
   });
@@ -91,7 +91,7 @@ describe('the demand of pods is complete', () => {
     rig.pod('web');
     const serve = held(rig);
     const isMade = watched(rig);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.time.advance(INITIAL_REQUESTS_MS_MAX - 1);
     expect(isMade()).toBe(false);
     await rig.time.advance(1);

@@ -33,10 +33,10 @@ describe('terms of leadership', () => {
     rig.requests.intercept(() => Effect.promise(() => answer.promise));
     rig.pod('web');
     await rig.settle();
-    rig.registry().lead(false);
+    rig.registry().setLeading(false);
     answer.resolve(undefined);
     await rig.settle();
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     rig.requests.catchUp();
     await rig.settle();
@@ -50,10 +50,10 @@ describe('terms of leadership', () => {
     rig.requests.intercept(() => Effect.promise(() => answer.promise));
     for (const name of names) rig.pod(name);
     await rig.settle();
-    rig.registry().lead(false);
+    rig.registry().setLeading(false);
     answer.resolve(undefined);
     await rig.time.advance(60_000);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.registry().idle();
     await rig.settle();
     expect(rig.requests.names()).toHaveLength(100);
@@ -85,7 +85,7 @@ describe('lag and faults', () => {
     rig.requests.lag();
     rig.pod('job', { phase: 'Succeeded' });
     await rig.settle();
-    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { updated: 'yes' } } });
     await rig.settle();
     expect(rig.requests.writes()).toHaveLength(3);
     rig.requests.catchUp();

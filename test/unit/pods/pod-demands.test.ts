@@ -43,11 +43,11 @@ describe('pods become demand', () => {
     rig.pod('done', { phase: 'Succeeded' });
     await rig.time.advance(60_000);
     expect(rig.requests.writes()).toEqual([]);
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
-    rig.registry().lead(false);
-    rig.pod('later');
+    rig.registry().setLeading(false);
+    rig.pod('added');
     await rig.time.advance(60_000);
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });
@@ -104,7 +104,7 @@ describe('pods that are no demand', () => {
     await rig.settle();
     expect(rig.requests.names()).toEqual([]);
     expect(rig.requests.writes()).toHaveLength(3);
-    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { later: 'yes' } } });
+    rig.pod('job', { phase: 'Succeeded', metadata: { annotations: { updated: 'yes' } } });
     await rig.settle();
     expect(rig.requests.writes()).toHaveLength(3);
     expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);
@@ -223,7 +223,7 @@ describe('requests of others', () => {
     rig.foreign('cr-pod-web-a', 'web');
     rig.foreign(rig.nameOf('web'), 'web');
     rig.foreign('cr-pod-web-b', 'web');
-    rig.registry().lead(true);
+    rig.registry().setLeading(true);
     await rig.settle();
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });

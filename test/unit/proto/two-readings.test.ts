@@ -65,7 +65,7 @@ const wanted = (requests: readonly CapacityRequestProjection[]): ReadonlyMap<str
     ),
   );
 
-const heard = (needs: readonly AcceptedNeed[]): ReadonlyMap<string, bigint> =>
+const accepted = (needs: readonly AcceptedNeed[]): ReadonlyMap<string, bigint> =>
   total(needs.flatMap(({ aggregate }) => [...aggregate]));
 
 describe('the two readings of the contract', () => {
@@ -85,7 +85,7 @@ describe('the two readings of the contract', () => {
       fc.property(fc.array(goodSpecs, { maxLength: 12 }), (specs) => {
         const requests = project(specs);
         const { understood } = throughTheWire(requests);
-        expect(heard(understood)).toEqual(wanted(requests));
+        expect(accepted(understood)).toEqual(wanted(requests));
       }),
       { numRuns: SEQUENCES },
     );

@@ -72,23 +72,23 @@ describe('readCredentials', () => {
 
   test('names the file that is not there, and reads a pair that is', async () => {
     const missing = await read();
-    expect(missing._tag === 'Unfit' && missing.problem).toContain(files.certificate);
+    expect(missing._tag === 'Unusable' && missing.problem).toContain(files.certificate);
     const pair = issued('URI:bigfleet://cluster/prod-1');
     writeFileSync(files.certificate, pair.certificate);
     writeFileSync(files.key, pair.key);
     writeFileSync(files.authority, ca.certificate);
     const whole = await read();
-    expect(whole._tag === 'Fit' && whole.pair.key).toBe(pair.key);
+    expect(whole._tag === 'Usable' && whole.pair.key).toBe(pair.key);
   });
 });
 
 describe('credentialChanges', () => {
-  const fit = (fingerprint: string): CredentialsReading => ({
-    _tag: 'Fit',
+  const usable = (fingerprint: string): CredentialsReading => ({
+    _tag: 'Usable',
     pair: { certificate: '', key: '', authority: '', fingerprint },
   });
-  const unfit = (problem: string): CredentialsReading => ({ _tag: 'Unfit', problem });
-  const told = async (...readings: readonly CredentialsReading[]) => {
+  const unusable = (problem: string): CredentialsReading => ({ _tag: 'Unusable', problem });
+  const changesOf = async (...readings: readonly CredentialsReading[]) => {
     const changes = await lastValueFrom(from(readings).pipe(credentialChanges(), toArray()));
     return changes.map((change) =>
       change._tag === 'Accepted'
@@ -98,14 +98,32 @@ describe('credentialChanges', () => {
   };
 
   test('wire 8: a half-written rotation keeps the previous pair, and the whole one replaces it', async () => {
-    expect(await told(fit('a'), fit('a'), unfit('torn'), unfit('torn'), fit('b'), fit('b')))
+    expect(
+      await changesOf(
+        usable('a'),
+        usable('a'),
+        unusable('torn'),
+        unusable('torn'),
+        usable('b'),
+        usable('b'),
+      ),
+    )
       .toEqual(['Accepted a', 'Kept torn', 'Accepted b']);
   });
 
   test('tells each problem once, and again after it was mended', async () => {
-    expect(await told(unfit('x'), unfit('x'), unfit('y'), fit('a'), unfit('y'), fit('a')))
+    expect(
+      await changesOf(
+        unusable('x'),
+        unusable('x'),
+        unusable('y'),
+        usable('a'),
+        unusable('y'),
+        usable('a'),
+      ),
+    )
       .toEqual(['Refused x', 'Refused y', 'Accepted a', 'Kept y']);
-    expect(await told(fit('a'), unfit('x'), fit('a'), unfit('x')))
+    expect(await changesOf(usable('a'), unusable('x'), usable('a'), unusable('x')))
       .toEqual(['Accepted a', 'Kept x', 'Kept x']);
   });
 });

@@ -140,7 +140,7 @@ describe('readShardFrame', () => {
     const pull = new BinaryWriter().uint32(1 << 3 | 2).string('r-1')
       .uint32(2 << 3 | 2).bytes(requirement.finish());
     expect(readShardFrame(wrapped(2, pull))).toEqual({
-      _tag: 'BootstrapMisread',
+      _tag: 'BootstrapMalformed',
       requestId: 'r-1',
       problem: 'requirement "zone" has the unknown operator 9',
     });

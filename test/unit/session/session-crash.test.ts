@@ -60,7 +60,7 @@ describe('a session that crashes', () => {
 
   test('dials no more when the lease was lost meanwhile', async () => {
     const { time, shard, session } = await crashed();
-    session.lead(false);
+    session.setLeading(false);
     await time.advance(60_000);
     expect([stateOf(session), shard.streams.length]).toEqual(['standby', 1]);
   });
@@ -89,7 +89,7 @@ describe('a replay gap', () => {
 
   test('before the ack of the Hello counts as well', async () => {
     const { time, shard, session, news, logged } = startSession();
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.settle();
     shard.stream().sendBytes(malformed);

@@ -4,7 +4,7 @@
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startRollups } from '../../../src/actors/demand/rollups.ts';
 import { startFleetSession } from '../../../src/actors/fleet-session/fleet-session.ts';
 import { shownState } from '../../../src/actors/fleet-session/session-events.ts';
@@ -49,9 +49,14 @@ const start = () => {
       }),
     ),
   ));
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const events: string[] = [];
-  const session = startFleetSession(world, {
+  const session = startFleetSession(environment, {
     clusterId: clusterId(CLUSTER),
     address: 'in-process',
     rollupIntervalMs: INTERVAL_MS,
@@ -60,14 +65,14 @@ const start = () => {
   });
   const news: SessionNews[] = [];
   session.news.subscribe((one) => news.push(one));
-  const rollups = startRollups(world, {
+  const rollups = startRollups(environment, {
     session,
     requests: cluster,
     intervalMs: INTERVAL_MS,
     ackConcurrency: 16,
     record: ({ reason }) => events.push(reason),
   });
-  session.lead(true);
+  session.setLeading(true);
   started.push(async () => {
     rollups.stop();
     session.actor?.stop();
@@ -75,7 +80,7 @@ const start = () => {
     await runtime.dispose();
   });
   /** The states that each machine was told to be in, in order. */
-  const told = () => {
+  const statesSent = () => {
     const states = new Map<string, string[]>();
     for (const one of news) {
       if (one._tag !== 'MachineObserved') continue;
@@ -86,17 +91,17 @@ const start = () => {
   };
   const state = (): string =>
     session.actor === undefined ? 'ended' : shownState(session.actor.getSnapshot());
-  return { time, fleet, cluster, session, news, patched, events, told, state };
+  return { time, fleet, cluster, session, news, patched, events, statesSent, state };
 };
 
 describe('session with the stand-in fleet', () => {
   test('wire 1: after Hello demand becomes machines, and requests are acknowledged', async () => {
-    const { time, fleet, cluster, news, patched, told } = start();
+    const { time, fleet, cluster, news, patched, statesSent } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(5000);
     expect(news.map(({ _tag }) => _tag).slice(0, 2)).toEqual(['StreamOpened', 'Resynced']);
     expect(patched).toEqual(['a', 'b']);
-    expect(told()).toEqual([['Configuring', 'Configured']]);
+    expect(statesSent()).toEqual([['Configuring', 'Configured']]);
     expect(fleet.shard.clusters.get(CLUSTER)?.needs).toHaveLength(1);
   });
 
@@ -153,13 +158,13 @@ describe('session with the stand-in fleet', () => {
   });
 
   test('demand that is gone is told, and the machine is reclaimed', async () => {
-    const { time, cluster, news, told } = start();
+    const { time, cluster, news, statesSent } = start();
     cluster.list(request('a'));
     await time.advance(5000);
     cluster.hide(request('a'));
     await time.advance(60_000);
     expect(news.some(({ _tag }) => _tag === 'ReclaimOrdered')).toBe(true);
-    expect(told().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
+    expect(statesSent().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
   });
 
   test('wire 7: a shard that takes no sessions is asked again and found', async () => {

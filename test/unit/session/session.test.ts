@@ -17,7 +17,7 @@ describe('fleet session', () => {
   test('wire 1: Hello is the first frame of every stream and names cluster and protocol', async () => {
     const { shard, session } = await streamingSession();
     session.offerRollup(rollup(1));
-    expect(shard.stream().heard[0]).toMatchObject({
+    expect(shard.stream().received[0]).toMatchObject({
       case: 'hello',
       value: { clusterId: 'prod-1', protocolVersion: 'v1alpha1' },
     });
@@ -25,7 +25,7 @@ describe('fleet session', () => {
 
   test('wire 1: machines that come before the hello ack are heard', async () => {
     const { time, shard, session, news } = startSession();
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.settle();
     shard.stream().send({ case: 'nodeStateUpdate', value: { machineId: 'm-1', state: 5 } });
@@ -36,7 +36,7 @@ describe('fleet session', () => {
   test('wire 5: no dial before this process leads and the list is complete', async () => {
     const { time, shard, session } = startSession();
     await time.advance(60_000);
-    session.lead(true);
+    session.setLeading(true);
     await time.advance(60_000);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'waitingForDemand']);
     session.demandListed();
@@ -46,11 +46,11 @@ describe('fleet session', () => {
 
   test('wire 5: losing the lease leaves the stream, winning it again dials anew', async () => {
     const { time, shard, session, news } = await streamingSession();
-    session.lead(false);
+    session.setLeading(false);
     await time.settle();
     expect([shard.stream().state(), stateOf(session)]).toEqual(['left', 'standby']);
     expect(tags(news)).toEqual(['StreamOpened', 'StreamEnded']);
-    session.lead(true);
+    session.setLeading(true);
     await time.settle();
     expect(shard.streams).toHaveLength(2);
   });
@@ -105,7 +105,7 @@ describe('fleet session', () => {
   test('wire 7: the backoff grows from 500 ms to 30 s and is reset by a first rollup ack', async () => {
     const { time, shard, session } = startSession();
     shard.refuse({ why: 'Unreachable', detail: 'UNAVAILABLE: nobody' });
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -131,7 +131,7 @@ describe('fleet session', () => {
   test('a dial or a Hello that nobody answers is given up', async () => {
     const { time, shard, session } = startSession();
     shard.refuse('never');
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.advance(20_000);
     expect(stateOf(session)).toBe('backingOff');
@@ -147,7 +147,7 @@ describe('fleet session', () => {
     const { time, shard, session, recorded } = startSession();
     const refusal = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' } as const;
     shard.refuse(refusal);
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.advance(95_000);
     expect(stateOf(session)).toBe('refused');
@@ -214,7 +214,7 @@ describe('fleet session', () => {
     pull('throw');
     pull('lost', 'prod-2');
     await time.settle();
-    const answers = stream.heard.flatMap((payload) =>
+    const answers = stream.received.flatMap((payload) =>
       payload.case === 'bootstrapResponse' ? [payload.value] : []
     );
     expect(answers.map(({ requestId, ttlSeconds }) => [requestId, ttlSeconds])).toEqual([
@@ -253,7 +253,7 @@ describe('fleet session', () => {
     stream.send({ case: 'nodeStateUpdate', value: { machineId: 'm', state: 5 } });
     expect(tags(news)).toEqual([
       'StreamOpened',
-      'MachineMisread',
+      'MachineMalformed',
       'MachineObserved',
       'Resynced',
       'MachineObserved',
@@ -285,7 +285,7 @@ describe('fleet session', () => {
   test('a stop in the middle of a dial is final at once', async () => {
     const { time, shard, session } = startSession();
     shard.refuse('never');
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.settle();
     await session.stop();
@@ -325,7 +325,7 @@ describe('fleet session', () => {
     await rude.time.advance(400);
     await cut;
     expect(rude.shard.stream().state()).toBe('left');
-    rude.session.lead(true);
+    rude.session.setLeading(true);
     await rude.time.advance(60_000);
     expect(rude.shard.streams).toHaveLength(1);
   });
@@ -334,7 +334,7 @@ describe('fleet session', () => {
 describe('fleet session with a key pair', () => {
   const ca = newAuthority();
   const reading = (fingerprint: string, uri: string): CredentialsReading => ({
-    _tag: 'Fit',
+    _tag: 'Usable',
     pair: {
       ...ca.issue({ commonName: 'o', alternativeNames: [uri] }),
       authority: ca.certificate,
@@ -344,9 +344,9 @@ describe('fleet session with a key pair', () => {
   const ours = 'URI:bigfleet://cluster/prod-1';
 
   test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
-    let now: CredentialsReading = { _tag: 'Unfit', problem: 'the certificate is for another' };
+    let now: CredentialsReading = { _tag: 'Unusable', problem: 'the certificate is for another' };
     const { time, shard, session, recorded, logged } = startSession({ readings: () => now });
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.advance(120_000);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);
@@ -360,7 +360,7 @@ describe('fleet session with a key pair', () => {
   test('wire 8: a rotation leaves the running stream alone and serves the next dial', async () => {
     let now = reading('a', ours);
     const { time, shard, session } = await streamingSession({ readings: () => now });
-    now = { _tag: 'Unfit', problem: 'half-written' };
+    now = { _tag: 'Unusable', problem: 'half-written' };
     await time.advance(10_000);
     now = reading('b', ours);
     await time.advance(10_000);
@@ -374,7 +374,7 @@ describe('fleet session with a key pair', () => {
     const { time, shard, session } = startSession({
       readings: () => reading('a', 'URI:bigfleet://cluster/other'),
     });
-    session.lead(true);
+    session.setLeading(true);
     session.demandListed();
     await time.advance(0);
     expect([shard.streams.length, stateOf(session)]).toEqual([0, 'refused']);

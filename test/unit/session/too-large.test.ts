@@ -36,11 +36,16 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
   const shard = fakeShard();
   const runtime = ManagedRuntime.make(shard.layer);
   onTestFinished(() => runtime.dispose());
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   const [rollups, requests] = [new Subject<Rollup>(), new Subject<void>()];
   const sent: number[] = [];
   const recorded: string[] = [];
-  const { hold } = shardStream(world, {
+  const { hold } = shardStream(environment, {
     address: 'shard:7780',
     clusterId: clusterId('prod-1'),
     pair: () => undefined,
@@ -52,7 +57,7 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
     onFrame: () => {},
     onRollup: ({ number }) => sent.push(number),
     onTooLarge: (large) =>
-      recordTooLarge(world, (reason, note) => recorded.push(`${reason}: ${note}`), large),
+      recordTooLarge(environment, (reason, note) => recorded.push(`${reason}: ${note}`), large),
   });
   const holding = new AbortController();
   onTestFinished(() => holding.abort());

@@ -88,15 +88,15 @@ describe('latestPerKey', () => {
     expect([running.size, worked.length]).toEqual([0, 1]);
   });
 
-  test('latestPerKey: works through a hundred thousand turns that end at once without deep recursion', () => {
-    let turns = 0;
+  test('latestPerKey: works through a hundred thousand tasks that end at once without deep recursion', () => {
+    let tasks = 0;
     new Observable<number>((subscriber) => {
       for (let n = 0; n < 100_000; n += 1) subscriber.next(n);
       subscriber.complete();
     }).pipe(latestPerKey({ key: String, concurrency: 32, work: () => EMPTY })).subscribe({
-      complete: () => (turns = 100_000),
+      complete: () => (tasks = 100_000),
     });
-    expect(turns).toBe(100_000);
+    expect(tasks).toBe(100_000);
   });
 
   test('latestPerKey: passes the results on', () => {

@@ -23,9 +23,9 @@ import { tableText } from '../../../src/view/table.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
 import {
   SCENE_NOW_MS,
+  sceneAnnotation,
   sceneEvent,
   sceneMachine,
-  sceneMark,
   sceneNode,
   sceneOfNode,
 } from '../../support/drains/drain-scene.ts';
@@ -38,12 +38,12 @@ describe('the state of a node', () => {
   test.each([
     ['Draining', {}],
     ['Paused', { paused: true }],
-    ['Overdue', { cordons: { reclaim: sceneMark({ deadlineMs: SCENE_NOW_MS - 1 }) } }],
+    ['Overdue', { cordons: { reclaim: sceneAnnotation({ deadlineMs: SCENE_NOW_MS - 1 }) } }],
     ['Cancelling', { unschedulable: false }],
-    ['Drained', { cordons: { reclaim: sceneMark({ ended: 'Drained' as const }) } }],
-    ['Failed', { cordons: { reclaim: sceneMark({ ended: 'Failed' as const }) } }],
-    ['Cancelled', { cordons: { reclaim: sceneMark({ ended: 'Cancelled' as const }) } }],
-    ['Cordoned', { cordons: { person: sceneMark() } }],
+    ['Drained', { cordons: { reclaim: sceneAnnotation({ ended: 'Drained' as const }) } }],
+    ['Failed', { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' as const }) } }],
+    ['Cancelled', { cordons: { reclaim: sceneAnnotation({ ended: 'Cancelled' as const }) } }],
+    ['Cordoned', { cordons: { person: sceneAnnotation() } }],
     ['Cordoned', { cordons: {} }],
     ['Schedulable', { cordons: {}, unschedulable: false }],
   ])('is %s: %j', (state, node) => {
@@ -53,9 +53,9 @@ describe('the state of a node', () => {
   test('an owner that still drains comes before one that is done', () => {
     const node = sceneNode({
       cordons: {
-        person: sceneMark(),
-        reclaim: sceneMark({ ended: 'Drained' }),
-        'maintenance-0123456789ab': sceneMark({ ids: ['m-1'] }),
+        person: sceneAnnotation(),
+        reclaim: sceneAnnotation({ ended: 'Drained' }),
+        'maintenance-0123456789ab': sceneAnnotation({ ids: ['m-1'] }),
       },
     });
     expect(drainAnnotation(node)?.ids).toEqual(['m-1']);
@@ -70,7 +70,7 @@ describe('the state of a node', () => {
   });
 
   test('a cordon of a person alone is no drain', () => {
-    expect(hasDrain(sceneNode({ cordons: { person: sceneMark() } }))).toBe(false);
+    expect(hasDrain(sceneNode({ cordons: { person: sceneAnnotation() } }))).toBe(false);
   });
 });
 
@@ -238,11 +238,13 @@ describe('the table of drains', () => {
       budgets: [CLOSED],
     })),
     drainStatus(sceneOfNode({
-      node: { name: 'n2', cordons: { reclaim: sceneMark({ ids: ['i-8', 'i-9'] }) } },
+      node: { name: 'n2', cordons: { reclaim: sceneAnnotation({ ids: ['i-8', 'i-9'] }) } },
       pods: [podOf({ name: 'd', node: 'n2', ...terminating })],
     })),
     drainStatus(sceneOfNode({
-      node: { cordons: { reclaim: sceneMark({ ended: 'Failed' }), person: sceneMark() } },
+      node: {
+        cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }), person: sceneAnnotation() },
+      },
       machines: [sceneMachine('1 pod remains: ns/x (two\nbudgets)')],
     })),
   ];
@@ -263,7 +265,7 @@ describe('the table of drains', () => {
   });
 
   test('time that is over has a minus', () => {
-    const node = { cordons: { reclaim: sceneMark({ deadlineMs: SCENE_NOW_MS - 75_000 }) } };
+    const node = { cordons: { reclaim: sceneAnnotation({ deadlineMs: SCENE_NOW_MS - 75_000 }) } };
     const text = tableText(statusColumns(SCENE_NOW_MS, false), [
       drainStatus(sceneOfNode({ node })),
     ]);

@@ -13,9 +13,9 @@ import { actionOn } from '../../../src/view/who-can-act.ts';
 import { budgetOf, podOf } from '../../support/drains/drain-facts.ts';
 import {
   SCENE_NOW_MS,
+  sceneAnnotation,
   sceneEvent,
   sceneMachine,
-  sceneMark,
   sceneOfNode,
 } from '../../support/drains/drain-scene.ts';
 
@@ -48,7 +48,7 @@ describe('explainNode', () => {
     ] as const,
   )('%s: %s', (ended, why, canAct) => {
     const explained = explainNode(
-      sceneOfNode({ node: { cordons: { reclaim: sceneMark({ ended }) } } }),
+      sceneOfNode({ node: { cordons: { reclaim: sceneAnnotation({ ended }) } } }),
     );
     expect(explained.why).toContain(why);
     expect(explained).toMatchObject({ state: ended, canAct });
@@ -56,7 +56,7 @@ describe('explainNode', () => {
 
   test('DR-41: a drain that failed says what its machine says', () => {
     const explained = explainNode(sceneOfNode({
-      node: { cordons: { reclaim: sceneMark({ ended: 'Failed' }) } },
+      node: { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }) } },
       machines: [sceneMachine('1 pod remains: ns/web-1 (two budgets)')],
     }));
     expect(explained.why).toContain('before it was empty: 1 pod remains: ns/web-1 (two budgets)');
@@ -85,7 +85,7 @@ describe('explainNode', () => {
   });
 
   test('a node that nobody drains says whose cordon it is', () => {
-    const person = sceneOfNode({ node: { cordons: { person: sceneMark() } } });
+    const person = sceneOfNode({ node: { cordons: { person: sceneAnnotation() } } });
     expect(explainNode(person).why).toContain('A person cordoned the node');
     expect(explainNode(sceneOfNode({ node: { cordons: {} } })).why).toContain('by nobody who left');
     expect(explainNode(sceneOfNode({ node: { cordons: {}, unschedulable: false } })))

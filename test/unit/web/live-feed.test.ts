@@ -115,7 +115,7 @@ test('a page that closed is told nothing more and costs nothing', async () => {
 test('a page that looks at a drain is told its reclaim and its pods, and when it is gone', async () => {
   const time = simulatedTime();
   const { board, forget } = boardOf({
-    'nodeDrain/n1': { mark: { ids: ['i1'] }, orders: [] },
+    'nodeDrain/n1': { annotation: { ids: ['i1'] }, orders: [] },
     'reclaimInstruction/i1': { entries: [{ machine: 'm1', node: 'n1' }] },
     'podEviction/ns/p1': { node: 'n1', facts: { need: { _tag: 'One', budget: 'ns/b' } } },
     'podEviction/ns/p2': { node: 'n2', facts: { need: { _tag: 'None' } } },

@@ -141,7 +141,7 @@ export const startNodeLifecycle = (environment: ControllerEnvironment): Controll
       if (nodeOf(pod) === node) collecting.schedule(keyOf(pod), QUARANTINE_MS);
     }
   };
-  const judge = (node: JsonRecord): void => {
+  const update = (node: JsonRecord): void => {
     const { name } = nameOf(node);
     const heartbeatMs = heartbeatAtMs(environment, name);
     if (heartbeatMs === undefined) return;
@@ -156,7 +156,7 @@ export const startNodeLifecycle = (environment: ControllerEnvironment): Controll
   let cancel = (): void => {};
   const look = (): void => {
     cancel = environment.time.schedule(LOOK_MS, look);
-    for (const node of [...environment.list('nodes')]) judge(node);
+    for (const node of [...environment.list('nodes')]) update(node);
   };
   look();
   const unsubscribe = environment.subscribe(({ type, collection, object }) => {

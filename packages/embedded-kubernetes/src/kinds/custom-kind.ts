@@ -14,8 +14,8 @@ import {
   valueAt,
 } from '../values/json.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
-import { type SchemaJudge, schemaJudge } from '../schema/schema-problems.ts';
-import { type RuleJudge, ruleJudge } from '../schema/schema-rules.ts';
+import { type SchemaValidator, schemaValidator } from '../schema/schema-problems.ts';
+import { type RuleValidator, ruleValidator } from '../schema/schema-rules.ts';
 import { defaulted, pruned } from '../schema/schema-shape.ts';
 import type { DeclaredColumn, Kind, ScalePaths } from './kind.ts';
 
@@ -67,20 +67,21 @@ const texts = (value: unknown, ...path: readonly string[]): readonly string[] =>
 const without = (object: JsonRecord, fields: readonly string[]): JsonRecord =>
   Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
 
-interface Judges {
-  readonly schema: SchemaJudge;
-  readonly rules: RuleJudge;
+interface Validators {
+  readonly schema: SchemaValidator;
+  readonly rules: RuleValidator;
 }
 
-const judgesOf = (schema: JsonRecord): Judges => ({
-  schema: schemaJudge(schema),
-  rules: ruleJudge(schema),
+const validatorsOf = (schema: JsonRecord): Validators => ({
+  schema: schemaValidator(schema),
+  rules: ruleValidator(schema),
 });
 
-const problemsOf = ({ schema, rules }: Judges) => (object: JsonRecord): readonly FieldProblem[] => {
-  const found = schema(object);
-  return found.length > 0 ? found : rules(object, undefined);
-};
+const problemsOf =
+  ({ schema, rules }: Validators) => (object: JsonRecord): readonly FieldProblem[] => {
+    const found = schema(object);
+    return found.length > 0 ? found : rules(object, undefined);
+  };
 
 /** The schema of a version; refuses nothing: that is the definition's own validation. */
 export const schemaOf = (version: JsonRecord): JsonRecord =>
@@ -97,7 +98,7 @@ export const customKind = (definition: JsonRecord, version: JsonRecord): Kind =>
   const plural = textAt(names, 'plural') ?? '';
   const schema = schemaOf(version);
   const hasStatus = recordAt(version, 'subresources', 'status') !== undefined;
-  const judges = judgesOf(schema);
+  const validators = validatorsOf(schema);
   const unversioned = hasStatus ? ['metadata', 'status'] : ['metadata'];
   return {
     group,
@@ -118,10 +119,10 @@ export const customKind = (definition: JsonRecord, version: JsonRecord): Kind =>
     pruned: known(schema, valueAt(definition, 'spec', 'preserveUnknownFields') === true),
     defaulted: (object) => asRecord(defaulted(object, schema)) ?? object,
     onCreate: (object) => (hasStatus ? without(object, ['status']) : object),
-    problems: problemsOf(judges),
+    problems: problemsOf(validators),
     changeProblems: ({ wanted, current }) =>
-      judges.rules(wanted, current).filter((problem) =>
-        !judges.rules(wanted, undefined).some(({ field, message }) =>
+      validators.rules(wanted, current).filter((problem) =>
+        !validators.rules(wanted, undefined).some(({ field, message }) =>
           field === problem.field && message === problem.message
         )
       ),

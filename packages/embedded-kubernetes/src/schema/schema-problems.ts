@@ -1,8 +1,8 @@
 /**
  * What a structural schema finds wrong with an object, in the words of the real server.
  *
- * Ajv judges; the sentences are those of `kube-openapi/pkg/validation/errors`. What lists promise
- * (`x-kubernetes-list-type`) is judged here, because JSON Schema cannot say it.
+ * Ajv validates; the sentences are those of `kube-openapi/pkg/validation/errors`. The
+ * promises of lists (`x-kubernetes-list-type`) are checked here: JSON Schema cannot express them.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { asList, asRecord, type JsonRecord, listOrEmptyAt, recordAt } from '../values/json.ts';
@@ -17,8 +17,8 @@ import {
   wrongType,
 } from '../validation/field-problem.ts';
 
-/** Judges objects. */
-export type SchemaJudge = (object: JsonRecord) => readonly FieldProblem[];
+/** Validates objects. */
+export type SchemaValidator = (object: JsonRecord) => readonly FieldProblem[];
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:?\d{2})$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
@@ -201,8 +201,8 @@ const compiled = (schema: JsonRecord): ValidateFunction =>
     formats: FORMATS,
   }).compile(asRecord(plainSchema(schema)) ?? {});
 
-/** The judge of a structural schema. */
-export const schemaJudge = (schema: JsonRecord): SchemaJudge => {
+/** The validator of a structural schema. */
+export const schemaValidator = (schema: JsonRecord): SchemaValidator => {
   const validate = compiled(schema);
   return (object) => {
     const found = validate(object) ? [] : validate.errors ?? [];

@@ -11,8 +11,8 @@ import { asList, asRecord, asText, type JsonRecord, recordAt } from '../values/j
 import { sameJson } from '../patches/same-json.ts';
 import type { FieldProblem } from '../validation/field-problem.ts';
 
-/** Judges an object, and its change when there was one before. */
-export type RuleJudge = (
+/** Validates an object, and its change when there was one before. */
+export type RuleValidator = (
   object: JsonRecord,
   before: JsonRecord | undefined,
 ) => readonly FieldProblem[];
@@ -150,7 +150,7 @@ const valueText = (value: unknown, schema: JsonRecord): string => {
   return type === 'object' || type === 'array' ? JSON.stringify(type) : JSON.stringify(value);
 };
 
-const judged = (level: Level, place: Place): readonly FieldProblem[] => {
+const ruleProblems = (level: Level, place: Place): readonly FieldProblem[] => {
   const { value, before, path } = place;
   if (value === undefined || value === null) return [];
   const own = ownProblems(level, place);
@@ -161,7 +161,7 @@ const judged = (level: Level, place: Place): readonly FieldProblem[] => {
     return [
       ...own,
       ...list.flatMap((item, index) =>
-        judged(items, { value: item, before: undefined, path: `${path}[${index}]` })
+        ruleProblems(items, { value: item, before: undefined, path: `${path}[${index}]` })
       ),
     ];
   }
@@ -169,7 +169,7 @@ const judged = (level: Level, place: Place): readonly FieldProblem[] => {
     const next = level.fields.get(field) ?? level.each;
     if (next === undefined) return [];
     const old = asRecord(before)?.[field];
-    return judged(next, {
+    return ruleProblems(next, {
       value: item,
       before: old,
       path: path === '' ? field : `${path}.${field}`,
@@ -178,12 +178,12 @@ const judged = (level: Level, place: Place): readonly FieldProblem[] => {
   return [...own, ...inner];
 };
 
-/** The judge of the rules in a schema; throws with a sentence when one of them is none. */
-export const ruleJudge = (schema: JsonRecord): RuleJudge => {
+/** The validator of the rules in a schema; throws with a sentence when one of them is none. */
+export const ruleValidator = (schema: JsonRecord): RuleValidator => {
   const level = levelOf(schema);
   if (level === undefined) return () => [];
   return (object, before) =>
     before !== undefined && sameJson(object, before)
       ? []
-      : judged(level, { value: object, before, path: '' });
+      : ruleProblems(level, { value: object, before, path: '' });
 };

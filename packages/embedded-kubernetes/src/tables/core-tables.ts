@@ -126,8 +126,8 @@ const at = (name: string, ...path: readonly string[]): Column =>
 
 const ports = (service: JsonRecord): string => {
   const ports = listOrEmptyAt(service, 'spec', 'ports').map((port) => {
-    const outside = numberAt(port, 'nodePort') ?? 0;
-    const number = `${numberAt(port, 'port') ?? ''}${outside === 0 ? '' : `:${outside}`}`;
+    const nodePort = numberAt(port, 'nodePort') ?? 0;
+    const number = `${numberAt(port, 'port') ?? ''}${nodePort === 0 ? '' : `:${nodePort}`}`;
     return `${number}/${textAt(port, 'protocol') ?? 'TCP'}`;
   });
   return orNone(ports.join(','));

@@ -22,7 +22,7 @@ export interface SimulatedTime extends Time {
   readonly pending: () => number;
 }
 
-/** Turns of the event loop that count as quiet; a fiber needs a few to cross its own promises. */
+/** Rounds of the event loop that settle; a fiber needs a few to cross its own promises. */
 const IDLE_LOOPS = 6;
 
 /** By `setImmediate`, as Effect's scheduler: message ports would overtake its fibers on Deno. */

@@ -166,8 +166,8 @@ const markAndDelete = (server: ApiServerState, target: Target, options: DeleteOp
     now: rfc3339Seconds(server.time.now()),
   });
   if (marked !== pod) server.store.put(target.kind.resource, target.at, marked);
-  const { resourceVersion: _, ...later } = options;
-  remove(server, target, later);
+  const { resourceVersion: _, ...unconditional } = options;
+  remove(server, target, unconditional);
 };
 
 const optionsOf = ({ body, query }: EvictionCall, name: string): DeleteOptions => {

@@ -42,7 +42,7 @@ const testOf = (groups: Readonly<Record<string, string | undefined>>): LabelTest
   return setTest(key, values.split(',').map((one) => one.trim()), set === 'in');
 };
 
-const assertWords = (groups: Readonly<Record<string, string | undefined>>): void => {
+const assertNamesAndValues = (groups: Readonly<Record<string, string | undefined>>): void => {
   const { absent, key, value, values } = groups;
   const name = absent ?? key ?? '';
   const texts = [...(values ?? '').split(','), value ?? ''].map((one) => one.trim());
@@ -62,7 +62,7 @@ export const labelTest = (selector: string): LabelTest | undefined => {
           "'end of string'",
       );
     }
-    assertWords(match.groups);
+    assertNamesAndValues(match.groups);
     tests.push(testOf(match.groups));
     if (match[0].length === rest.length && match[0].trim().endsWith(',')) {
       throw badRequest("unable to parse requirement: found '', expected: identifier after ','");

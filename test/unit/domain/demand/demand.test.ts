@@ -17,25 +17,25 @@ import {
   plainDemand,
   type PlainNeed,
   rawRequest,
-  type RequestParts,
+  type RequestTraits,
   similarSpecs,
 } from '../../../support/demand/capacity-requests.ts';
 
 const project = capacityRequestProjector();
 
-const request = (parts: RequestParts = {}): CapacityRequestProjection => {
+const request = (parts: RequestTraits = {}): CapacityRequestProjection => {
   const projection = project(rawRequest(parts));
   if (projection === undefined) throw new Error('A request without an identity');
   return projection;
 };
 
-const demandOf = (...parts: readonly RequestParts[]): Demand => {
+const demandOf = (...parts: readonly RequestTraits[]): Demand => {
   const demand = makeDemand();
   for (const one of parts) demand.observe(request(one));
   return demand;
 };
 
-const cpu = (amount: string | number, more: RequestParts = {}): RequestParts => ({
+const cpu = (amount: string | number, more: RequestTraits = {}): RequestTraits => ({
   ...more,
   spec: { resources: { cpu: amount } },
 });
@@ -121,10 +121,10 @@ describe('demand', () => {
   });
 
   it('gives a sum the format of its binary operands, whatever their order', () => {
-    const ways = [['1Gi', '1G'], ['1G', '1Gi']].map(([first = '', second = '']) =>
+    const bothOrders = [['1Gi', '1G'], ['1G', '1Gi']].map(([first = '', second = '']) =>
       demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
     );
-    expect(ways[0]).toEqual(ways[1]);
+    expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
   it('gives a sum no format that only a zero has', () => {
@@ -133,11 +133,11 @@ describe('demand', () => {
   });
 
   it('shows one of two equal maxima, whatever their order', () => {
-    const ways = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map(([first = '', second = '']) =>
-      demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs()
-    );
-    expect(ways[0]).toMatchObject([{ minUnit: { cpu: '1Gi' } }]);
-    expect(ways[0]).toEqual(ways[1]);
+    const bothOrders = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map((
+      [first = '', second = ''],
+    ) => demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs());
+    expect(bothOrders[0]).toMatchObject([{ minUnit: { cpu: '1Gi' } }]);
+    expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
   it('stops naming a resource that nobody asks for any more', () => {
@@ -195,7 +195,7 @@ describe('demand with bad requests', () => {
 
   it('unreadable: it is said once, again when it changes, and again after it was right', () => {
     const demand = demandOf();
-    const isNews = (parts: RequestParts): boolean => {
+    const isNews = (parts: RequestTraits): boolean => {
       const observed = demand.observe(request(parts));
       return observed._tag !== 'Counted' && observed.isNews;
     };
@@ -235,7 +235,7 @@ describe('demand with bad requests', () => {
 });
 
 describe('capacityRequestProjector', () => {
-  const readable = (parts: RequestParts) => {
+  const readable = (parts: RequestTraits) => {
     const { reading } = request(parts);
     if (reading._tag === 'Unreadable') throw new Error('A request that cannot be read');
     return reading;
@@ -277,7 +277,7 @@ describe('capacityRequestProjector', () => {
 
 describe('demand after any story', () => {
   type Step =
-    | { readonly _tag: 'Observe'; readonly parts: RequestParts }
+    | { readonly _tag: 'Observe'; readonly parts: RequestTraits }
     | { readonly _tag: 'Forget'; readonly name: string }
     | { readonly _tag: 'Look' };
 
@@ -298,9 +298,9 @@ describe('demand after any story', () => {
   );
 
   /** The last good projection of each name that is there. */
-  const lastGood = (story: readonly Step[]): readonly CapacityRequestProjection[] => {
+  const lastGood = (sequence: readonly Step[]): readonly CapacityRequestProjection[] => {
     const kept = new Map<string, CapacityRequestProjection>();
-    for (const step of story) {
+    for (const step of sequence) {
       if (step._tag === 'Forget') kept.delete(step.name);
       if (step._tag !== 'Observe') continue;
       const projection = request(step.parts);
@@ -309,8 +309,8 @@ describe('demand after any story', () => {
     return [...kept.values()];
   };
 
-  const play = (demand: Demand, story: readonly Step[]): void => {
-    for (const step of story) {
+  const play = (demand: Demand, sequence: readonly Step[]): void => {
+    for (const step of sequence) {
       if (step._tag === 'Observe') demand.observe(request(step.parts));
       else if (step._tag === 'Forget') demand.forget(objectKey(step.name, 'default'));
       else demand.needs();
@@ -319,10 +319,10 @@ describe('demand after any story', () => {
 
   it('demand: after any story it equals what is recomputed from scratch', () => {
     fc.assert(
-      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+      fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const demand = makeDemand();
-        play(demand, story);
-        const present = lastGood(story);
+        play(demand, sequence);
+        const present = lastGood(sequence);
         expect(demand.needs().map(plain)).toEqual(plainDemand(present));
         expect(demand.size).toBe(present.length);
       }),
@@ -332,10 +332,10 @@ describe('demand after any story', () => {
 
   it('prints the same texts as a demand that only ever saw what is there now', () => {
     fc.assert(
-      fc.property(fc.array(steps, { maxLength: 40 }), (story) => {
+      fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const [long, short] = [makeDemand(), makeDemand()];
-        play(long, story);
-        for (const projection of lastGood(story).toReversed()) short.observe(projection);
+        play(long, sequence);
+        for (const projection of lastGood(sequence).toReversed()) short.observe(projection);
         expect(long.needs()).toEqual(short.needs());
       }),
       { numRuns: 1000 },

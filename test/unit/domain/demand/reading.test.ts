@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Problem, PROBLEMS_MAX } from '../../../../src/domain/demand/field.ts';
 import {
-  problemsInWords,
+  problemsText,
   readCapacityRequest,
   type Reading,
 } from '../../../../src/domain/demand/reading.ts';
@@ -17,7 +17,7 @@ const readSpec = (spec: JsonRecord, namespace = 'default'): Reading =>
 
 const good = (spec: JsonRecord, namespace?: string): Readable => {
   const reading = readSpec(spec, namespace);
-  if (reading._tag === 'Unreadable') throw new Error(problemsInWords(reading.problems));
+  if (reading._tag === 'Unreadable') throw new Error(problemsText(reading.problems));
   return reading;
 };
 
@@ -208,18 +208,18 @@ describe('readCapacityRequest of bad input', () => {
     const requirements = Array.from({ length: 1000 }, () => ({ operator: 'x'.repeat(10_000) }));
     const found = problems(rawRequest({ spec: { requirements } }));
     expect(found).toHaveLength(PROBLEMS_MAX);
-    expect(problemsInWords(found).length).toBeLessThan(1000);
+    expect(problemsText(found).length).toBeLessThan(1000);
   });
 
   it('names every problem in words as long as an Event has room, and else how many more', () => {
     const found = problems(rawRequest({ spec: { priority: 0.5, interruptionPenalty: '-1' } }));
-    expect(problemsInWords(found)).toBe(
+    expect(problemsText(found)).toBe(
       'spec.priority is missing or out of range. ' +
         'Give a whole number from -2147483648 to 2147483647; ' +
         'spec.interruptionPenalty is "-1", which is negative. Give zero or more',
     );
     const long = Array.from({ length: 8 }, (_, index) => [`${index}`.repeat(99), 'x'.repeat(99)]);
-    expect(problemsInWords(problems(rawRequest({ spec: { resources: Object.fromEntries(long) } }))))
+    expect(problemsText(problems(rawRequest({ spec: { resources: Object.fromEntries(long) } }))))
       .toMatch(/^spec\.resources\["0{80}…".*; and 7 more$/);
   });
 

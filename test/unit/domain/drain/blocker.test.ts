@@ -27,7 +27,7 @@ const facts = (traits: Partial<BlockerFacts> = {}): BlockerFacts => ({
   ...traits,
 });
 
-const said = (traits?: Partial<BlockerFacts>): string => {
+const blockerText = (traits?: Partial<BlockerFacts>): string => {
   const { reason, text } = blockerOf(facts(traits));
   return `${reason}: ${text}`;
 };
@@ -39,24 +39,26 @@ const overdue = { deletion: '2026-01-01T00:00:48Z', deletionGraceSeconds: 30 };
 
 describe('blockerOf', () => {
   it('DR-41: names a budget that allows nothing, with its counts', () => {
-    expect(said({ budgets: [full] }))
+    expect(blockerText({ budgets: [full] }))
       .toBe('BlockedByBudget: budget ns/db allows no eviction: 3 of 3 healthy');
     const conditions = [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }];
-    expect(said({ budgets: [budgetOf({ status: { conditions } })] }))
+    expect(blockerText({ budgets: [budgetOf({ status: { conditions } })] }))
       .toBe('BlockedByBudget: budget ns/db allows no eviction: no scale');
   });
 
   it('a budget with a slot, or with a status that is not worked out, passes', () => {
-    expect(said({ budgets: [budgetOf({ status: { disruptionsAllowed: 1 } })] }))
+    expect(blockerText({ budgets: [budgetOf({ status: { disruptionsAllowed: 1 } })] }))
       .toBe('WaitingForTurn: next slot of budget ns/db');
-    expect(said({ budgets: [budgetOf({ generation: 2, status: { observedGeneration: 1 } })] }))
+    expect(
+      blockerText({ budgets: [budgetOf({ generation: 2, status: { observedGeneration: 1 } })] }),
+    )
       .toBe('BudgetUnsettled: budget ns/db is being worked out');
-    expect(said()).toBe('WaitingForTurn: about to be asked to leave');
+    expect(blockerText()).toBe('WaitingForTurn: about to be asked to leave');
   });
 
   it('DR-34: names the slot that an interrupted eviction holds, and until when', () => {
     const interrupted = [{ podName: 'z', untilMs: NOW + 60_000 }];
-    expect(said({ budgets: [full], interrupted })).toBe(
+    expect(blockerText({ budgets: [full], interrupted })).toBe(
       'SlotHeldByInterruptedEviction: slot of budget ns/db held by an interrupted eviction until ' +
         '2026-01-01T00:02:00Z',
     );
@@ -64,38 +66,40 @@ describe('blockerOf', () => {
 
   it('DR-31: names budgets that never let the pod go', () => {
     const two = [budgetOf({ name: 'a' }), budgetOf({ name: 'b' })];
-    expect(said({ budgets: two })).toBe('TwoBudgets: two budgets: ns/a and ns/b');
+    expect(blockerText({ budgets: two })).toBe('TwoBudgets: two budgets: ns/a and ns/b');
     const never = budgetOf({ spec: { maxUnavailable: 1 }, status: { expectedPods: 0 } });
-    expect(said({ budgets: [never] }))
+    expect(blockerText({ budgets: [never] }))
       .toBe('BudgetNeverAllows: budget ns/db expects no pods and never allows an eviction');
     const broken = budgetOf({ status: { disruptionsAllowed: -1 } });
-    expect(said({ budgets: [broken] })).toBe('BudgetBroken: budget ns/db has a broken status');
+    expect(blockerText({ budgets: [broken] })).toBe(
+      'BudgetBroken: budget ns/db has a broken status',
+    );
   });
 
   it('DR-41: says for how long a pod terminates, and when that is too long', () => {
-    expect(said({ pod: podOf(leaving) })).toBe('Terminating: terminating for 42 s');
-    expect(said({ pod: podOf(overdue) })).toBe('TerminationOverdue: terminating for 42 s');
+    expect(blockerText({ pod: podOf(leaving) })).toBe('Terminating: terminating for 42 s');
+    expect(blockerText({ pod: podOf(overdue) })).toBe('TerminationOverdue: terminating for 42 s');
   });
 
   it('DR-41: names the finalizer that keeps a pod once its time is over', () => {
     const finalizers = ['example.com/a', 'example.com/b'];
-    expect(said({ pod: podOf({ ...overdue, finalizers }) }))
+    expect(blockerText({ pod: podOf({ ...overdue, finalizers }) }))
       .toBe('Finalizer: finalizer example.com/a, example.com/b');
-    expect(said({ pod: podOf({ ...leaving, finalizers }) })).toMatch(/^Terminating/);
+    expect(blockerText({ pod: podOf({ ...leaving, finalizers }) })).toMatch(/^Terminating/);
     const confirmed = podOf({ ...leaving, deletionGraceSeconds: 0, finalizers });
-    expect(said({ pod: confirmed })).toMatch(/^Finalizer/);
+    expect(blockerText({ pod: confirmed })).toMatch(/^Finalizer/);
   });
 
   it('DR-44: a kubelet that does not answer is its own reason', () => {
-    expect(said({ kubeletSilent: true })).toBe('KubeletSilent: kubelet not responding');
-    expect(said({ kubeletSilent: true, pod: podOf(leaving) }))
+    expect(blockerText({ kubeletSilent: true })).toBe('KubeletSilent: kubelet not responding');
+    expect(blockerText({ kubeletSilent: true, pod: podOf(leaving) }))
       .toBe('KubeletSilent: kubelet not responding');
   });
 
   it('DR-45: a paused drain and a tier that has not started come before what is not asked yet', () => {
-    expect(said({ paused: true, budgets: [full] })).toMatch(/^DrainPaused/);
-    expect(said({ tierStarted: false, budgets: [full] })).toMatch(/^WaitingForTier/);
-    expect(said({ paused: true, pod: podOf(leaving) })).toMatch(/^Terminating/);
+    expect(blockerText({ paused: true, budgets: [full] })).toMatch(/^DrainPaused/);
+    expect(blockerText({ tierStarted: false, budgets: [full] })).toMatch(/^WaitingForTier/);
+    expect(blockerText({ paused: true, pod: podOf(leaving) })).toMatch(/^Terminating/);
   });
 
   it.each<[EvictionOutcome, string]>([
@@ -113,8 +117,8 @@ describe('blockerOf', () => {
     [{ _tag: 'Unknown', why: 'cut' }, 'EvictionUnanswered: no answer to its eviction: cut'],
     [{ _tag: 'BudgetUnsettled', retryAfterSeconds: 10, why: 'x' }, 'BudgetUnsettled: x'],
     [{ _tag: 'BudgetExhausted', why: 'x' }, 'WaitingForTurn: about to be asked to leave'],
-  ])('the answer %j has words of its own', (outcome, words) => {
-    expect(said({ outcome })).toBe(words);
+  ])('the answer %j has words of its own', (outcome, text) => {
+    expect(blockerText({ outcome })).toBe(text);
   });
 
   it('every reason is in the registry', () => {

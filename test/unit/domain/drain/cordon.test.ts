@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  annotationOf,
   CORDON_ENDS,
+  type CordonAnnotation,
   type CordonFacts,
-  type CordonMark,
   cordonTexts,
   foreignCordons,
-  joinMarks,
+  joinAnnotations,
   maintenanceOwner,
-  markOf,
   printCordon,
   readCordon,
 } from '../../../../src/domain/drain/cordon.ts';
@@ -23,7 +23,7 @@ import {
 import { revision } from '../../../../src/domain/ids.ts';
 
 const AT = Date.UTC(2026, 0, 1);
-const mark: CordonMark = {
+const annotation: CordonAnnotation = {
   ids: ['i1'],
   deadlineMs: AT + 600_000,
   graceSeconds: 600,
@@ -32,7 +32,8 @@ const mark: CordonMark = {
 };
 const text = '{"v":1,"ids":["i1"],"deadline":"2026-01-01T00:10:00.000Z","graceSeconds":600,' +
   '"since":"2026-01-01T00:00:00.000Z"}';
-const ended = (end: CordonMark['ended']): string => printCordon({ ...mark, ended: end });
+const ended = (end: CordonAnnotation['ended']): string =>
+  printCordon({ ...annotation, ended: end });
 const person = '{"v":1,"ids":[],"since":"2026-01-01T00:00:00.000Z"}';
 
 const node = (
@@ -48,23 +49,23 @@ const metadata = (annotations: object) => ({ resourceVersion: '10', annotations 
 
 describe('the cordon key', () => {
   it('DR-01: is compact JSON with ids, deadline, grace and beginning', () => {
-    expect(printCordon(mark)).toBe(text);
-    expect(readCordon(text)).toEqual({ _tag: 'Mark', mark });
+    expect(printCordon(annotation)).toBe(text);
+    expect(readCordon(text)).toEqual({ _tag: 'Recognized', annotation });
     expect(ended('Failed')).toBe(text.replace('}', ',"ended":"Failed"}'));
   });
 
   it('DR-01: what was printed reads back the same', () => {
     const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
       .map((date) => date.getTime());
-    const marks = fc.record({
+    const annotations = fc.record({
       ids: fc.array(fc.string()),
       deadlineMs: time,
       graceSeconds: fc.nat(),
       sinceMs: time,
       ended: fc.constantFrom(null, ...CORDON_ENDS),
     });
-    fc.assert(fc.property(marks, (one) => {
-      expect(readCordon(printCordon(one))).toEqual({ _tag: 'Mark', mark: one });
+    fc.assert(fc.property(annotations, (one) => {
+      expect(readCordon(printCordon(one))).toEqual({ _tag: 'Recognized', annotation: one });
     }));
   });
 
@@ -79,10 +80,10 @@ describe('the cordon key', () => {
     const facts = node(true, { reclaim: raw });
     expect(foreignCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
     expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Foreign', why });
-    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: mark })).toBeUndefined();
+    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: annotation })).toBeUndefined();
     expect(releasePatch(facts, 'reclaim')).toBeUndefined();
     expect(configuredPatch(node(false, { reclaim: raw }))).toBeUndefined();
-    expect(markOf(facts, 'reclaim')).toBeUndefined();
+    expect(annotationOf(facts, 'reclaim')).toBeUndefined();
   });
 
   it('DR-01: keys are read from the annotations of a Node by owner', () => {
@@ -106,7 +107,7 @@ describe('decideCordon', () => {
     expect(decideCordon(node(false), 'reclaim', order)).toEqual({
       _tag: 'Patch',
       body: { metadata: metadata({ [key('reclaim')]: text }), spec: { unschedulable: true } },
-      mark,
+      annotation,
     });
   });
 
@@ -132,30 +133,42 @@ describe('decideCordon', () => {
   });
 
   it('DR-03: a second instruction joins the ids, and the earlier deadline wins', () => {
-    const joined = { ...mark, ids: ['i1', 'i2'], deadlineMs: AT + 300_000, graceSeconds: 300 };
+    const joined = {
+      ...annotation,
+      ids: ['i1', 'i2'],
+      deadlineMs: AT + 300_000,
+      graceSeconds: 300,
+    };
     const facts = node(true, { reclaim: text });
-    expect(decideCordon(facts, 'reclaim', other)).toMatchObject({ _tag: 'Patch', mark: joined });
-    const later = { ...other, deadlineMs: AT + 900_000, graceSeconds: 900 };
-    expect(decideCordon(facts, 'reclaim', later)).toMatchObject({
-      mark: { ...mark, ids: ['i1', 'i2'] },
+    expect(decideCordon(facts, 'reclaim', other)).toMatchObject({
+      _tag: 'Patch',
+      annotation: joined,
     });
-    expect(joinMarks({ ...mark, deadlineMs: null }, joined).deadlineMs).toBe(AT + 300_000);
-    expect(joinMarks(mark, { ...joined, deadlineMs: null }).deadlineMs).toBe(mark.deadlineMs);
+    const laterOrder = { ...other, deadlineMs: AT + 900_000, graceSeconds: 900 };
+    expect(decideCordon(facts, 'reclaim', laterOrder)).toMatchObject({
+      annotation: { ...annotation, ids: ['i1', 'i2'] },
+    });
+    expect(joinAnnotations({ ...annotation, deadlineMs: null }, joined).deadlineMs).toBe(
+      AT + 300_000,
+    );
+    expect(joinAnnotations(annotation, { ...joined, deadlineMs: null }).deadlineMs).toBe(
+      annotation.deadlineMs,
+    );
   });
 
   it('DR-03: a repeated instruction writes nothing', () => {
     expect(decideCordon(node(true, { reclaim: text }), 'reclaim', order))
-      .toEqual({ _tag: 'Landed', mark });
+      .toEqual({ _tag: 'Landed', annotation });
   });
 
   it.each(CORDON_ENDS)('DR-03: a repeated instruction that ended as %s starts nothing', (end) => {
     expect(decideCordon(node(true, { reclaim: ended(end) }), 'reclaim', order))
-      .toEqual({ _tag: 'Ended', mark: { ...mark, ended: end } });
+      .toEqual({ _tag: 'Ended', annotation: { ...annotation, ended: end } });
   });
 
   it('DR-05: an unfinished key on a schedulable node was cancelled: it does not start again', () => {
     expect(decideCordon(node(false, { reclaim: text }), 'reclaim', order))
-      .toEqual({ _tag: 'Ended', mark });
+      .toEqual({ _tag: 'Ended', annotation });
   });
 
   it('another instruction starts afresh where one has ended', () => {
@@ -163,7 +176,10 @@ describe('decideCordon', () => {
     for (
       const facts of [node(true, { reclaim: ended('Failed') }), node(false, { reclaim: text })]
     ) {
-      expect(decideCordon(facts, 'reclaim', other)).toMatchObject({ _tag: 'Patch', mark: fresh });
+      expect(decideCordon(facts, 'reclaim', other)).toMatchObject({
+        _tag: 'Patch',
+        annotation: fresh,
+      });
     }
   });
 });
@@ -171,25 +187,28 @@ describe('decideCordon', () => {
 describe('endedPatch', () => {
   it('DR-04: writes the end and leaves key and cordon', () => {
     const facts = node(true, { reclaim: text });
-    expect(endedPatch(facts, 'reclaim', { end: 'Drained', remembered: mark }))
+    expect(endedPatch(facts, 'reclaim', { end: 'Drained', remembered: annotation }))
       .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Drained') }) });
   });
 
   it('DR-05: writes a removed key back with its end', () => {
-    expect(endedPatch(node(false), 'reclaim', { end: 'Cancelled', remembered: mark }))
+    expect(endedPatch(node(false), 'reclaim', { end: 'Cancelled', remembered: annotation }))
       .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Cancelled') }) });
   });
 
   it('keeps what joined the key in the meantime, and writes an end once', () => {
-    const joined = printCordon({ ...mark, ids: ['i1', 'i2'] });
+    const joined = printCordon({ ...annotation, ids: ['i1', 'i2'] });
     expect(
-      endedPatch(node(true, { reclaim: joined }), 'reclaim', { end: 'Failed', remembered: mark }),
+      endedPatch(node(true, { reclaim: joined }), 'reclaim', {
+        end: 'Failed',
+        remembered: annotation,
+      }),
     )
       .toMatchObject({
         metadata: { annotations: { [key('reclaim')]: expect.stringContaining('"i2"') } },
       });
     const facts = node(true, { reclaim: ended('Failed') });
-    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: mark })).toBeUndefined();
+    expect(endedPatch(facts, 'reclaim', { end: 'Failed', remembered: annotation })).toBeUndefined();
   });
 });
 

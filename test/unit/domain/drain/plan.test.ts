@@ -112,7 +112,7 @@ describe('tiers', () => {
   const begun = startTiers(freshTiers(0), tiers(2, 2, 2), view(0));
 
   it('DR-21: the lowest tier starts at once', () => {
-    expect(begun).toEqual({ startedTo: 0, quietSinceMs: 0 });
+    expect(begun).toEqual({ startedTo: 0, lastMovedAtMs: 0 });
     expect(hasStarted(begun, 0)).toBe(true);
     expect(hasStarted(begun, 100)).toBe(false);
     expect(hasStarted(freshTiers(0), 0)).toBe(false);
@@ -127,7 +127,7 @@ describe('tiers', () => {
   it('DR-21: a tier starts when nothing of the earlier ones has moved for the tier wait', () => {
     expect(startTiers(begun, tiers(2, 2, 2), view(29_999))).toBe(begun);
     const second = startTiers(begun, tiers(2, 2, 2), view(30_000));
-    expect(second).toEqual({ startedTo: 100, quietSinceMs: 30_000 });
+    expect(second).toEqual({ startedTo: 100, lastMovedAtMs: 30_000 });
     expect(startTiers(second, tiers(2, 2, 2), view(59_999))).toBe(second);
     expect(startTiers(second, tiers(2, 2, 2), view(60_000)).startedTo).toBe(200);
   });

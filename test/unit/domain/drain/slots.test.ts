@@ -115,7 +115,7 @@ describe('reservations', () => {
     const budget = budgetOf({ revision: revisionText, status });
     return { budget, watched: budget.revision, nowMs };
   };
-  const sighted = (list: readonly Reservation[], at: string, nowMs: number) =>
+  const departed = (list: readonly Reservation[], at: string, nowMs: number) =>
     departReservation(list, pod.uid, { revision: revision(at), nowMs });
   const accepted = (nowMs: number) =>
     answerReservation(begun, pod.uid, { outcome: 'Accepted', nowMs });
@@ -143,7 +143,7 @@ describe('reservations', () => {
   });
 
   it('DR-32: a reservation ends when the watch has passed the departure of the pod', () => {
-    const list = sighted(begun, '150', 10);
+    const list = departed(begun, '150', 10);
     expect(openReservations(list, view('149', 20))).toBe(list);
     expect(openReservations(list, view('150', 20))).toEqual([]);
     const bookmark = { ...view('120', 20), watched: revision('151') };
@@ -151,17 +151,17 @@ describe('reservations', () => {
   });
 
   it('DR-32: the first observation counts', () => {
-    const list = sighted(sighted(begun, '150', 10), '200', 20);
+    const list = departed(departed(begun, '150', 10), '200', 20);
     expect(list[0]).toMatchObject({ departedAt: '150', departedMs: 10 });
   });
 
   it('DR-32: a reservation ends at the latest 2 s after both the departure and the answer', () => {
     expect(nextReservationEndMs(accepted(50))).toBeNull();
-    const list = sighted(accepted(50), '150', 70);
+    const list = departed(accepted(50), '150', 70);
     expect(nextReservationEndMs(list)).toBe(2070);
     expect(openReservations(list, view('101', 2069))).toBe(list);
     expect(openReservations(list, view('101', 2070))).toEqual([]);
-    const early = sighted(begun, '150', 10);
+    const early = departed(begun, '150', 10);
     expect(openReservations(early, view('101', 9000))).toBe(early);
   });
 
@@ -180,7 +180,7 @@ describe('reservations', () => {
   });
 
   it('a revision that cannot be compared ends nothing before its time', () => {
-    const list = sighted(accepted(0), 'x', 0);
+    const list = departed(accepted(0), 'x', 0);
     expect(openReservations(list, view('y', 100))).toBe(list);
     expect(openReservations(list, view('y', 2000))).toEqual([]);
   });

@@ -8,20 +8,17 @@ import { Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
-import {
-  type AvailableCapacities,
-  availableCapacitiesLayer,
-} from '../effects/available-capacities.ts';
-import { type CapacityRequests, capacityRequestsLayer } from '../effects/capacity-requests.ts';
-import { type Cordons, cordonsLayer } from '../effects/cordons.ts';
-import { type Events, eventsLayer } from '../effects/events.ts';
-import { type Evictions, evictionsLayer } from '../effects/evictions.ts';
-import type { KubeApi } from '../effects/kube-api.ts';
-import { type PodRequests, podRequestsLayer } from '../effects/pod-requests.ts';
-import { type UpcomingNodes, upcomingNodesLayer } from '../effects/upcoming-nodes.ts';
-import { writeBudget } from '../effects/write-budget.ts';
-import { type WriteGate, writeGate } from '../effects/write-gate.ts';
-import { clockLayer } from './clocks.ts';
+import { type AvailableCapacities, availableCapacitiesLayer } from './available-capacities.ts';
+import { type CapacityRequests, capacityRequestsLayer } from './capacity-requests.ts';
+import { type Cordons, cordonsLayer } from './cordons.ts';
+import { type Events, eventsLayer } from './events.ts';
+import { type PodEvictionApi, podEvictionApiLayer } from './pod-eviction-api.ts';
+import type { KubeApi } from './kube-api.ts';
+import { type PodRequests, podRequestsLayer } from './pod-requests.ts';
+import { type UpcomingNodes, upcomingNodesLayer } from './upcoming-nodes.ts';
+import { writeBudget } from './write-budget.ts';
+import { type WriteGate, writeGate } from './write-gate.ts';
+import { clockLayer } from './effect-clock.ts';
 
 /** What roles do to the cluster. */
 export type ClusterServices =
@@ -32,7 +29,7 @@ export type ClusterServices =
   | Cordons
   | AvailableCapacities
   | Events
-  | Evictions
+  | PodEvictionApi
   | PodRequests;
 
 /** What the services are made with. */
@@ -59,7 +56,7 @@ export const operatorServices = <Problem>(
     availableCapacitiesLayer({ telemetry }),
     eventsLayer,
     cordonsLayer(telemetry),
-    evictionsLayer(telemetry),
+    podEvictionApiLayer(telemetry),
     podRequestsLayer({ telemetry, intern }),
   );
   return Layer.provideMerge(objects, writes).pipe(Layer.provideMerge(clockLayer(time)));

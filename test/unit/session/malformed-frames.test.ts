@@ -10,7 +10,7 @@ test('a machine that was replayed in a frame nobody could read is not collected 
     telemetry: silentTelemetry,
     intern: (text) => text,
   });
-  for (const id of ['read', 'misread', 'absent']) {
+  for (const id of ['read', 'malformed', 'absent']) {
     const frame = {
       machineId: machineId(id),
       state: 'Configured',
@@ -24,7 +24,7 @@ test('a machine that was replayed in a frame nobody could read is not collected 
     index.putFrame(frame, 1, 0);
     if (id === 'read') index.putFrame(frame, 2, 0);
   }
-  index.mention('misread', 2);
+  index.mention('malformed', 2);
   index.mention('never heard of', 2);
   expect(index.unbind(2).map((entry) => entry.machineId)).toEqual(['absent']);
   expect(index.size()).toBe(3);

@@ -1,6 +1,6 @@
 /** What becomes of a defect in a subscriber of a stream. */
 import { config } from 'rxjs';
-import type { Telemetry } from '../../api/telemetry.ts';
+import type { Telemetry } from '../api/telemetry.ts';
 
 /**
  * Logs defects of subscribers and goes on: the stream is still good, and other subscribers must not

@@ -1,6 +1,6 @@
 /** Troubles of many alike, told together. */
 import { expect, test } from 'vitest';
-import { warningAggregator } from '../../../src/actors/warning-aggregator.ts';
+import { warningAggregator } from '../../../src/streams/warning-aggregator.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 

@@ -1,10 +1,10 @@
 /** The call that evicts a pod: what it says, and that nobody hangs up on it. */
 import { Effect, Fiber, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
-import { Evictions, evictionsLayer } from '../../../src/effects/evictions.ts';
+import { PodEvictionApi, podEvictionApiLayer } from '../../../src/effects/pod-eviction-api.ts';
 import {
   AnswerLost,
   type KubeAnswer,
@@ -39,7 +39,7 @@ const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | N
     watch: unwatched,
   });
   const runtime = ManagedRuntime.make(
-    evictionsLayer(telemetry).pipe(
+    podEvictionApiLayer(telemetry).pipe(
       Layer.provide(writeBudget({ qps: 1, burst: 1, telemetry: silentTelemetry })),
       Layer.provideMerge(writeGate(time)),
       Layer.provide(api),
@@ -48,7 +48,7 @@ const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | N
   );
   const evict = (mayLeave: () => boolean = () => true) =>
     Effect.flatMap(
-      Evictions,
+      PodEvictionApi,
       (evictions) => evictions.evict({ namespace: 'ns', name: 'p1', uid: 'u1', mayLeave }),
     );
   const open = () =>
@@ -124,11 +124,11 @@ describe('an eviction', () => {
     await open();
     await runtime.runPromise(evict());
     let wanted = true;
-    const later = runtime.runPromise(evict(() => wanted));
+    const queued = runtime.runPromise(evict(() => wanted));
     await time.settle();
     wanted = false;
     await time.advance(5000);
-    expect(await later).toMatchObject({ _tag: 'NotSent' });
+    expect(await queued).toMatchObject({ _tag: 'NotSent' });
     expect(sent.length).toBe(1);
   });
 

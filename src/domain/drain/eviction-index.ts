@@ -2,20 +2,16 @@
  * The pods that are to leave and what is known of each: who requested it, the budgets that cover
  * it, and whether its kubelet responds. Data only: nothing here waits or acts.
  */
-import type { EvictionOutcome } from '../../domain/drain/answer.ts';
-import { type Blocker, blockerOf } from '../../domain/drain/blocker.ts';
-import { budgetIndex } from '../../domain/drain/budget-index.ts';
-import type { Budget } from '../../domain/drain/budget.ts';
-import { type EvictionCandidate, interruptedEvictions } from '../../domain/drain/eviction-rank.ts';
-import {
-  combinedTerms,
-  type EvictionRequest,
-  type EvictionTerms,
-} from '../../domain/drain/eviction-request.ts';
-import type { DrainPod } from '../../domain/drain/pod.ts';
-import { type PodFacts, podFacts } from '../../domain/drain/pod-facts.ts';
-import { type ObjectKey, objectKey, type Uid } from '../../domain/ids.ts';
-import { cachedNodePriority, pendingNodes } from './node-priorities.ts';
+import type { EvictionOutcome } from './answer.ts';
+import { type Blocker, blockerOf } from './blocker.ts';
+import { budgetIndex } from './budget-index.ts';
+import type { Budget } from './budget.ts';
+import { type EvictionCandidate, interruptedEvictions } from './eviction-rank.ts';
+import { combinedTerms, type EvictionRequest, type EvictionTerms } from './eviction-request.ts';
+import { nodePriorities, type PendingNode } from './node-priority.ts';
+import { type PodFacts, podFacts } from './pod-facts.ts';
+import type { DrainPod } from './pod.ts';
+import { type ObjectKey, objectKey, type Uid } from '../ids.ts';
 
 /** One pod that is to leave. */
 export interface EvictionEntry {
@@ -109,9 +105,9 @@ export class EvictionIndex {
     const budgets = this.#budgets.budgetsOf(uid);
     const entry = this.#entries.get(uid);
     this.#entries.delete(uid);
-    const neighbours = this.#byNode.get(node);
-    if (entry !== undefined) neighbours?.delete(entry);
-    if (neighbours?.size === 0) this.#byNode.delete(node);
+    const entriesOnNode = this.#byNode.get(node);
+    if (entry !== undefined) entriesOnNode?.delete(entry);
+    if (entriesOnNode?.size === 0) this.#byNode.delete(node);
     this.#budgets.removePod(uid);
     return budgets;
   };
@@ -178,3 +174,73 @@ export class EvictionIndex {
     return interruptedEvictions(budget, named, nowMs);
   }
 }
+
+/** Between two computations, for each node: a hundred nodes at most five times a second. */
+const PAUSE_MS_PER_NODE = 2;
+/** After every node that has a priority. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
+/** What a pod that is to leave contributes to the priority of its node. */
+export interface PendingPod {
+  readonly uid: Uid;
+  readonly facts: Pick<PodFacts, 'need' | 'terminating'>;
+  readonly terms: { readonly drainSinceMs: number; readonly podsLeft: () => number };
+}
+
+/** What priorities are computed from. */
+export interface PendingNodes {
+  readonly nodes: readonly PendingNode[];
+  /** How many pods of a budget may be away at once, at least 1. */
+  readonly slotsOf: (budget: string) => number;
+}
+
+/** How many pods of the budget may be away when all of them are healthy. */
+const slotsOf = ({ expectedPods, desiredHealthy }: Budget): number =>
+  Math.max(1, expectedPods - desiredHealthy);
+
+/** The nodes with the pods that are still to be evicted. */
+const pendingNodes = (
+  byNode: Iterable<readonly [string, ReadonlySet<PendingPod>]>,
+  budgetsOf: (pod: Uid) => readonly Budget[],
+): PendingNodes => {
+  const slots = new Map<string, number>();
+  const pendingNode = (name: string, pods: ReadonlySet<PendingPod>): PendingNode => {
+    const waiters = new Map<string, number>();
+    const [first] = pods;
+    // Pods of tiers that have not started are not among those that are to leave yet.
+    let others = Math.max(0, (first?.terms.podsLeft() ?? 0) - pods.size);
+    for (const { uid, facts: { terminating, need } } of pods) {
+      if (terminating) continue;
+      if (need._tag !== 'One') {
+        others += 1;
+        continue;
+      }
+      waiters.set(need.budget, (waiters.get(need.budget) ?? 0) + 1);
+      if (slots.has(need.budget)) continue;
+      for (const budget of budgetsOf(uid)) slots.set(budget.key, slotsOf(budget));
+    }
+    return { name, drainSinceMs: first?.terms.drainSinceMs ?? 0, waiters, others };
+  };
+  return {
+    nodes: [...byNode].map(([name, pods]) => pendingNode(name, pods)),
+    slotsOf: (budget) => slots.get(budget) ?? 1,
+  };
+};
+
+/** The priority of a node, smaller first. `now` is monotonic. */
+const cachedNodePriority = (
+  look: () => PendingNodes,
+  now: () => number,
+): (node: string) => number => {
+  let priorities: ReadonlyMap<string, number> = new Map();
+  let nextMs = Number.NEGATIVE_INFINITY;
+  return (node) => {
+    const known = priorities.get(node);
+    const nowMs = now();
+    if (known !== undefined || nowMs < nextMs) return known ?? LAST;
+    const { nodes, slotsOf: slotsOfBudget } = look();
+    priorities = nodePriorities(nodes, slotsOfBudget);
+    nextMs = nowMs + nodes.length * PAUSE_MS_PER_NODE;
+    return priorities.get(node) ?? LAST;
+  };
+};

@@ -1,8 +1,8 @@
 /** The caches of `drain status --watch` over API servers in memory, on simulated time. */
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
-import { startDrainWatch } from '../../../src/actors/node-drains/drain-watch.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
+import { startDrainWatch } from '../../../src/cli/drain-watch.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -38,9 +38,14 @@ const bed = () => {
     Layer.merge(Layer.succeed(KubeApi, api), clockLayer(time)),
   );
   cleanups.push(() => runtime.dispose());
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 7 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 7,
+  });
   const start = () => {
-    const watch = startDrainWatch(world, null);
+    const watch = startDrainWatch(environment, null);
     cleanups.push(watch.stop);
     let shown = 0;
     watch.onChange(() => {

@@ -2,11 +2,11 @@
  * The reclaim instructions that are not over, and what Nodes show of them. Data only: nothing here
  * waits or acts.
  */
-import type { NodeProjection } from '../../domain/cluster-node.ts';
-import { type CordonMark, markOf } from '../../domain/drain/cordon.ts';
-import { graceOf } from '../../domain/drain/deadline.ts';
-import { type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
-import type { Time } from '../../domain/time.ts';
+import type { NodeProjection } from '../cluster-node.ts';
+import { annotationOf, type CordonAnnotation } from './cordon.ts';
+import { graceOf } from './deadline.ts';
+import { type ReclaimEntry, withEntry } from './reclaim-entry.ts';
+import type { Time } from '../time.ts';
 
 /** Reclaims that were lost with a process are carried out under this name (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
@@ -56,15 +56,15 @@ export const orderedInstruction = (
 /** How the annotation of a Node shows a machine of its instructions. */
 const machineShown = (
   node: NodeProjection,
-  mark: CordonMark,
+  annotation: CordonAnnotation,
   machine: string,
 ): ReclaimEntry => {
-  const isOver = mark.ended !== null;
+  const isOver = annotation.ended !== null;
   return {
     machine,
     node: node.name,
-    stage: isOver ? 'Ended' : 'Cordoned',
-    counted: isOver ? mark.ended !== 'Cancelled' : node.unschedulable,
+    phase: isOver ? 'Ended' : 'Cordoned',
+    counted: isOver ? annotation.ended !== 'Cancelled' : node.unschedulable,
   };
 };
 
@@ -73,14 +73,14 @@ export const shownInstructions = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
 ): readonly Omit<InstructionEntry, 'ackPending'>[] => {
-  const pending = new Map<string, CordonMark>();
+  const pending = new Map<string, CordonAnnotation>();
   const named = new Map<string, ReclaimEntry[]>();
   for (const node of nodes) {
-    const mark = markOf(node, 'reclaim');
-    if (mark === undefined) continue;
-    const machine = machineShown(node, mark, machineOf(node) ?? node.name);
-    for (const id of mark.ids) {
-      if (mark.ended === null) pending.set(id, mark);
+    const annotation = annotationOf(node, 'reclaim');
+    if (annotation === undefined) continue;
+    const machine = machineShown(node, annotation, machineOf(node) ?? node.name);
+    for (const id of annotation.ids) {
+      if (annotation.ended === null) pending.set(id, annotation);
       const machines = named.get(id);
       if (machines === undefined) named.set(id, [machine]);
       else machines.push(machine);
@@ -102,8 +102,8 @@ export const machinesNow = (
 ): readonly ReclaimEntry[] =>
   machines.reduce((known, entry) => {
     const node = nodeOf(entry.node);
-    const mark = node === undefined ? undefined : markOf(node, 'reclaim');
-    return node !== undefined && mark?.ids.includes(id) === true
-      ? withEntry(known, machineShown(node, mark, entry.machine))
+    const annotation = node === undefined ? undefined : annotationOf(node, 'reclaim');
+    return node !== undefined && annotation?.ids.includes(id) === true
+      ? withEntry(known, machineShown(node, annotation, entry.machine))
       : known;
   }, machines);

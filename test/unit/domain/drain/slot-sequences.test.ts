@@ -18,13 +18,13 @@ import { budgetOf } from '../../../support/drains/drain-facts.ts';
 
 interface Call {
   readonly pod: string;
-  stage: 'sent' | 'charged' | 'deleted' | 'refused';
+  phase: 'sent' | 'charged' | 'deleted' | 'refused';
 }
 
 const PODS = ['a', 'b', 'c', 'd'];
 
 /** A cluster of a few pods behind one budget, and a client that hands out its slots. */
-const story = (desired: number, callsAtOnce: number) => {
+const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   let now = 100;
   const healthy = new Set(PODS);
   const terminating = new Set<string>();
@@ -32,7 +32,7 @@ const story = (desired: number, callsAtOnce: number) => {
   let replacements = 0;
   let allowed = PODS.length - desired;
   const statuses: Budget[] = [];
-  const sightings: { readonly pod: string; readonly revision: string }[] = [];
+  const terminations: { readonly pod: string; readonly revision: string }[] = [];
   const calls: Call[] = [];
 
   const status = (): Budget =>
@@ -62,8 +62,8 @@ const story = (desired: number, callsAtOnce: number) => {
     reservations = openReservations(reservations, { budget, watched, nowMs: 0 });
   };
   const free = (): number => freeSlots(budget, reservations, null);
-  const staged = (stage: Call['stage']): Call | undefined =>
-    calls.find((call) => call.stage === stage);
+  const callIn = (phase: Call['phase']): Call | undefined =>
+    calls.find((call) => call.phase === phase);
 
   /** Everything that can happen next; the client acts at any time after it heard something. */
   const moves = (): readonly (() => void)[] => {
@@ -72,38 +72,38 @@ const story = (desired: number, callsAtOnce: number) => {
     if (next !== undefined && free() > 0 && calls.length < callsAtOnce) {
       found.push(() => {
         waiting.shift();
-        calls.push({ pod: next, stage: 'sent' });
+        calls.push({ pod: next, phase: 'sent' });
         reservations = beginReservation(reservations, { uid: uid(next), name: next }, budget);
       });
     }
-    const sent = staged('sent');
+    const sent = callIn('sent');
     if (sent !== undefined) {
       found.push(() => {
         if (allowed <= 0) {
           refusals += 1;
-          sent.stage = 'refused';
+          sent.phase = 'refused';
           return;
         }
         allowed -= 1;
         disrupted.set(sent.pod, now);
-        sent.stage = 'charged';
+        sent.phase = 'charged';
         publish();
       });
     }
-    const charged = staged('charged');
+    const charged = callIn('charged');
     if (charged !== undefined) {
       found.push(() => {
-        charged.stage = 'deleted';
+        charged.phase = 'deleted';
         terminating.add(charged.pod);
         now += 1;
-        sightings.push({ pod: charged.pod, revision: String(now) });
+        terminations.push({ pod: charged.pod, revision: String(now) });
       });
     }
-    const done = staged('deleted') ?? staged('refused');
+    const done = callIn('deleted') ?? callIn('refused');
     if (done !== undefined) {
       found.push(() => {
         calls.splice(calls.indexOf(done), 1);
-        const outcome = done.stage === 'refused' ? 'Refused' : 'Accepted';
+        const outcome = done.phase === 'refused' ? 'Refused' : 'Accepted';
         reservations = answerReservation(reservations, uid(done.pod), { outcome, nowMs: 0 });
         settle();
       });
@@ -140,9 +140,9 @@ const story = (desired: number, callsAtOnce: number) => {
         settle();
       });
     }
-    if (sightings.length > 0) {
+    if (terminations.length > 0) {
       found.push(() => {
-        const departure = sightings.shift();
+        const departure = terminations.shift();
         if (departure === undefined) return;
         reservations = departReservation(reservations, uid(departure.pod), {
           revision: revision(departure.revision),
@@ -159,7 +159,12 @@ const story = (desired: number, callsAtOnce: number) => {
       const possible = moves();
       possible[choice % possible.length]?.();
     },
-    told: () => ({ refusals, available: healthy.size - terminating.size, waiting, reservations }),
+    outcome: () => ({
+      refusals,
+      available: healthy.size - terminating.size,
+      waiting,
+      reservations,
+    }),
   };
 };
 
@@ -170,10 +175,10 @@ describe('slots', () => {
       const choices = fc.array(fc.nat(1000), { minLength: 60, maxLength: 160 });
       fc.assert(
         fc.property(choices, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
-          const { move, told } = story(desired, callsAtOnce);
+          const { move, outcome } = slotsUnderTest(desired, callsAtOnce);
           for (const choice of moves) {
             move(choice);
-            const { refusals, available } = told();
+            const { refusals, available } = outcome();
             expect(refusals).toBe(0);
             expect(available).toBeGreaterThanOrEqual(desired);
           }
@@ -187,9 +192,9 @@ describe('slots', () => {
     const seeds = fc.array(fc.nat(1000), { minLength: 600, maxLength: 600 });
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 3 }), (moves, desired) => {
-        const { move, told } = story(desired, 1);
+        const { move, outcome } = slotsUnderTest(desired, 1);
         for (const choice of moves) move(choice);
-        expect(told()).toMatchObject({ waiting: [], refusals: 0 });
+        expect(outcome()).toMatchObject({ waiting: [], refusals: 0 });
       }),
       { numRuns: 50 },
     );

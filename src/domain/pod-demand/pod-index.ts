@@ -5,17 +5,13 @@
  * observed in any order; what is kept of a pod is little more than what the caches keep; nothing
  * here waits, writes, or costs a scan for one fact.
  */
-import type { ObjectKey, Uid } from '../../domain/ids.ts';
-import { uid } from '../../domain/ids.ts';
-import type { DemandFacts } from '../../domain/pod-demand/demand-facts.ts';
-import {
-  type OwnedRequest,
-  podInName,
-  type RequestedPod,
-} from '../../domain/pod-demand/owned-request.ts';
-import type { PodAsk } from '../../domain/pod-demand/pod-ask.ts';
-import { type PodDemand, podName } from '../../domain/pod-demand/pod-demand.ts';
-import type { RequestText } from '../../domain/pod-demand/request-text.ts';
+import type { ObjectKey, Uid } from '../ids.ts';
+import { uid } from '../ids.ts';
+import type { DemandFacts } from './demand-facts.ts';
+import { type OwnedRequest, podInName, type RequestedPod } from './owned-request.ts';
+import type { PodAsk } from './pod-ask.ts';
+import { type PodDemand, podName } from './pod-demand.ts';
+import type { RequestText } from './request-text.ts';
 
 /** What is to become of the requests of a pod, as far as that can be observed. */
 type ObservedStanding = Exclude<DemandFacts['standing'], 'Overdue'>;
@@ -73,18 +69,18 @@ export const podIndex = (
 ): PodIndex => {
   const entries = new Map<Uid, PodEntry>();
   /** Pods that are no demand and have no request that is known of; one may still turn up. */
-  const bystanders = new Map<Uid, PodDemand>();
+  const podsWithoutDemand = new Map<Uid, PodDemand>();
   const join = (id: Uid): PodEntry => {
     const known = entries.get(id);
     if (known !== undefined) return known;
     const entry: PodEntry = {
       uid: id,
-      pod: bystanders.get(id),
+      pod: podsWithoutDemand.get(id),
       keys: NO_KEYS,
       warnedOf: undefined,
     };
     entries.set(id, entry);
-    bystanders.delete(id);
+    podsWithoutDemand.delete(id);
     return entry;
   };
   const requestsOf = (entry: PodEntry): readonly OwnedRequest[] =>
@@ -104,7 +100,7 @@ export const podIndex = (
       const known = entries.get(pod.uid);
       if (known?.pod === pod) return undefined;
       if (known === undefined && pod.standing !== 'Wanted') {
-        bystanders.set(pod.uid, pod);
+        podsWithoutDemand.set(pod.uid, pod);
         return undefined;
       }
       const entry = join(pod.uid);
@@ -112,7 +108,7 @@ export const podIndex = (
       return entry;
     },
     removePod: ({ uid: id }) => {
-      bystanders.delete(id);
+      podsWithoutDemand.delete(id);
       const entry = entries.get(id);
       if (entry !== undefined) entry.pod = undefined;
       return entry;
@@ -152,7 +148,7 @@ export const podIndex = (
       // One that only its namespace leaves out is kept: the namespace may come to count.
       if (entry.pod?.standing === 'Wanted') return true;
       entries.delete(entry.uid);
-      if (entry.pod !== undefined) bystanders.set(entry.uid, entry.pod);
+      if (entry.pod !== undefined) podsWithoutDemand.set(entry.uid, entry.pod);
       return true;
     },
   };

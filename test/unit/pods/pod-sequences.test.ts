@@ -1,7 +1,7 @@
 /**
- * Any story of pods, faults, foreign hands, late watches, crashes and terms of leadership ends with
- * exactly one request for each pod that is demand, and with none besides. The stories are drawn by
- * fast-check; a failing one is printed shrunk, with its seed.
+ * Any sequence of pods, faults, foreign hands, late watches, crashes and terms of leadership ends
+ * with exactly one request for each pod that is demand, and with none besides. The sequences are
+ * drawn by fast-check; a failing one is printed shrunk, with its seed.
  */
 import { Effect } from 'effect';
 import fc from 'fast-check';
@@ -39,7 +39,7 @@ interface Life {
   readonly phase: string;
 }
 
-const makeStage = () => {
+const makeHarness = () => {
   const rig = podRig();
   const { requests } = rig;
   const alive = new Map<string, Life>();
@@ -132,9 +132,9 @@ const makeStage = () => {
         requests.catchUp();
         return rig.crash();
       case 'lose the lease':
-        return rig.registry().lead(false);
+        return rig.registry().setLeading(false);
       case 'lead':
-        return rig.registry().lead(true);
+        return rig.registry().setLeading(true);
     }
   };
   return {
@@ -143,7 +143,7 @@ const makeStage = () => {
     heal: async (): Promise<void> => {
       requests.intercept(() => Effect.succeed(undefined));
       requests.catchUp();
-      rig.registry().lead(true);
+      rig.registry().setLeading(true);
       await rig.time.advance(GC_GRACE_MS + 120_000);
       await rig.settle();
     },
@@ -161,11 +161,11 @@ const makeStage = () => {
 
 test('pods: every story ends with exactly one request for each pod that is demand', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
-      const stage = makeStage();
-      for (const scene of story) await stage.play(scene);
-      await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
+      const harness = makeHarness();
+      for (const scene of sequence) await harness.play(scene);
+      await harness.heal();
+      expect(harness.shown()).toEqual(harness.wanted());
     }),
     { numRuns: 300 },
   );

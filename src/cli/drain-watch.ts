@@ -1,21 +1,21 @@
 /**
- * What tells about drains, followed: the caches of `tidegate drain status --watch`.
+ * The informers of `tidegate drain status --watch`.
  *
- * Promises: nothing is shown before Nodes, pods and budgets are complete; many changes at once are
- * told once; what only adds to the picture (Events, UpcomingNodes) may stay away.
+ * Promises: nothing is printed before Nodes, pods and budgets are complete; many changes at once
+ * are one; Events and UpcomingNodes, which only add detail, may be missing.
  */
-import { auditTime, merge, type Observable } from 'rxjs';
-import { projectBudget } from '../../domain/drain/budget.ts';
-import { projectDrainedNode } from '../../domain/drain/drained-node.ts';
-import { podProjection } from '../../domain/drain/pod.ts';
-import type { Identity } from '../../domain/facts.ts';
-import { textAt } from '../../domain/json.ts';
-import { identityOf } from '../../domain/object-meta.ts';
-import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
-import { DRAIN_SELECTIONS, type DrainReading } from '../../effects/drain-reads.ts';
-import type { KubeApi } from '../../effects/kube-api.ts';
-import { startInformer } from '../informers/informer.ts';
-import type { ActorEnvironment } from '../actor-environment.ts';
+import { projectBudget } from '../domain/drain/budget.ts';
+import { projectDrainedNode } from '../domain/drain/drained-node.ts';
+import { podProjection } from '../domain/drain/pod.ts';
+import type { Identity } from '../domain/facts.ts';
+import { textAt } from '../domain/json.ts';
+import { identityOf } from '../domain/object-meta.ts';
+import { projectUpcomingNode } from '../domain/upcoming-node.ts';
+import { DRAIN_SELECTIONS, type DrainReading } from '../effects/drain-reads.ts';
+import type { KubeApi } from '../effects/kube-api.ts';
+import { settledChanges } from '../streams/settled-changes.ts';
+import { startInformer } from '../actors/informers/informer.ts';
+import type { ActorEnvironment } from '../actors/actor-environment.ts';
 
 /** The caches as one picture. */
 export interface DrainWatch {
@@ -32,9 +32,6 @@ export interface DrainWatch {
 interface RawObject extends Identity {
   readonly raw: unknown;
 }
-
-/** Changes within this time are told once. */
-const SETTLE_MS = 500;
 
 const keepAll = (raw: unknown): RawObject | undefined => {
   const identity = identityOf(raw);
@@ -58,8 +55,7 @@ export const startDrainWatch = (
   const namespaces = follow('terminatingNamespaces', keepAll);
   const needed = [nodes, pods, budgets];
   const all = [...needed, events, machines, namespaces];
-  const facts: readonly Observable<unknown>[] = all.map((reflector) => reflector.facts);
-  const changes = merge(...facts).pipe(auditTime(SETTLE_MS, environment.scheduler));
+  const changes = settledChanges(all.map(({ facts }) => facts), environment.scheduler);
   return {
     whenReady: Promise.all(needed.map(({ whenSynced }) => whenSynced)).then(() => {}),
     reading: () => ({

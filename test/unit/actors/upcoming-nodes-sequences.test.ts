@@ -1,12 +1,12 @@
 /**
- * Any story of frames, faults, foreign hands, late watches and restarts ends with what the fleet
- * says. The stories are drawn by fast-check; a failing one is printed shrunk, with its seed.
+ * Any sequence of frames, faults, foreign hands, late watches and restarts ends with what the fleet
+ * says. The sequences are drawn by fast-check; a failing one is printed shrunk, with its seed.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import fc from 'fast-check';
 import { Subject } from 'rxjs';
 import { expect, test } from 'vitest';
-import { clockLayer } from '../../../src/actors/clocks.ts';
+import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { startUpcomingNodes } from '../../../src/actors/upcoming-nodes/upcoming-nodes.ts';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -55,7 +55,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-const makeStage = () => {
+const makeHarness = () => {
   const time = simulatedTime();
   const cluster = fakeObjects(UPCOMING_NODES_PATH, projectUpcomingNode);
   const nodes = fakeObjects('/api/v1/nodes', projectNode);
@@ -67,14 +67,19 @@ const makeStage = () => {
     Layer.provideMerge(clockLayer(time)),
   );
   const runtime = ManagedRuntime.make(layer);
-  const world = makeActorEnvironment({ time, runtime, telemetry: silentTelemetry, firstSeed: 1 });
+  const environment = makeActorEnvironment({
+    time,
+    runtime,
+    telemetry: silentTelemetry,
+    firstSeed: 1,
+  });
   /** What the fleet would replay. */
   const fleet = new Map<string, MachineState>();
   let news = new Subject<SessionNews>();
   let stream = 0;
   const start = () => {
     news = new Subject();
-    return startUpcomingNodes(world, {
+    return startUpcomingNodes(environment, {
       news,
       upcomingNodes: cluster.reflector,
       nodes: nodes.reflector,
@@ -82,12 +87,12 @@ const makeStage = () => {
       intern: textPool(100),
     });
   };
-  const say = (id: string, said: MachineState): void =>
+  const report = (id: string, state: MachineState): void =>
     news.next({
       _tag: 'MachineObserved',
       machine: {
         machineId: machineId(id),
-        state: said,
+        state,
         nodeName: '',
         providerId: `host-${id}`,
         lastError: '',
@@ -99,7 +104,7 @@ const makeStage = () => {
   const open = (): void => {
     stream += 1;
     news.next({ _tag: 'StreamOpened', stream });
-    for (const [id, said] of fleet) if (BOUND.includes(said)) say(id, said);
+    for (const [id, state] of fleet) if (BOUND.includes(state)) report(id, state);
     news.next({ _tag: 'Resynced', stream });
   };
   nodes.list();
@@ -115,7 +120,7 @@ const makeStage = () => {
     switch (scene[0]) {
       case 'frame':
         fleet.set(scene[1], scene[2]);
-        return say(scene[1], scene[2]);
+        return report(scene[1], scene[2]);
       case 'wait':
         return await time.advance(scene[1]);
       case 'foreign':
@@ -172,20 +177,20 @@ const makeStage = () => {
       ),
     wanted: () =>
       Object.fromEntries(
-        [...fleet].filter(([, said]) => BOUND.includes(said)).sort()
-          .map(([id, said]) => [`un-${id}`, PHASES[said]]),
+        [...fleet].filter(([, state]) => BOUND.includes(state)).sort()
+          .map(([id, state]) => [`un-${id}`, PHASES[state]]),
       ),
   };
 };
 
 test('upcomingNodes: every story ends with the objects of exactly the machines that are ours', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (story) => {
-      const stage = makeStage();
-      for (const scene of story) await stage.play(scene);
-      await stage.heal();
-      expect(stage.shown()).toEqual(stage.wanted());
-      await stage.finish();
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
+      const harness = makeHarness();
+      for (const scene of sequence) await harness.play(scene);
+      await harness.heal();
+      expect(harness.shown()).toEqual(harness.wanted());
+      await harness.finish();
     }),
     { numRuns: 400 },
   );

@@ -27,9 +27,9 @@ export interface EvictionCall {
 }
 
 /** Evicts pods. */
-export class Evictions extends Context.Service<Evictions, {
+export class PodEvictionApi extends Context.Service<PodEvictionApi, {
   readonly evict: (call: EvictionCall) => Effect.Effect<EvictionOutcome>;
-}>()('tidegate/Evictions') {}
+}>()('tidegate/PodEvictionApi') {}
 
 const callOf = ({ namespace, name, uid, mayLeave }: EvictionCall): KubeCall => ({
   method: 'POST',
@@ -50,11 +50,11 @@ const outcomeOfFault = ({ _tag, why }: WriteFault): EvictionOutcome => ({
 });
 
 /** Evictions of a real API server. */
-export const evictionsLayer = (
+export const podEvictionApiLayer = (
   telemetry: Telemetry,
-): Layer.Layer<Evictions, never, Writes> =>
+): Layer.Layer<PodEvictionApi, never, Writes> =>
   Layer.effect(
-    Evictions,
+    PodEvictionApi,
     Effect.gen(function* () {
       const writes = yield* Writes;
       const scope = yield* Effect.scope;

@@ -1,5 +1,5 @@
 /**
- * The way to the API server: credentials as they are now, and the sockets that were opened by them.
+ * The client of the API server: current credentials, and the sockets that were opened with them.
  *
  * Promises: credentials are read again every half minute (the previous ones stay when that fails)
  * and, from scratch, after a 401; new TLS material is used for new connections while requests on
@@ -33,8 +33,8 @@ const monotonicMs = Effect.map(
   (nanos) => Number(nanos / NANOS_PER_MS),
 );
 
-/** Credentials in use, with the sockets that were opened by them. */
-export interface Door {
+/** Credentials in use, with the sockets that were opened with them. */
+export interface KubernetesClient {
   readonly credentials: Credentials;
   readonly fingerprint: string;
   readonly dispatcher: Dispatcher;
@@ -55,56 +55,60 @@ const dispatcherOf = ({ proxy, tls }: Credentials): Dispatcher => {
     : new ProxyAgent({ ...options, uri: proxy, requestTls: tls });
 };
 
-/** Opens the door anew, or keeps its sockets when nothing that TLS sees has changed. */
-const reopened = (old: Door | undefined, credentials: Credentials, readAtMs: number): Door => {
+/** A client with new sockets, or with those of `old` when nothing that TLS sees has changed. */
+const reopened = (
+  old: KubernetesClient | undefined,
+  credentials: Credentials,
+  readAtMs: number,
+): KubernetesClient => {
   const fingerprint = tlsFingerprint(credentials);
   if (old?.fingerprint === fingerprint) return { ...old, credentials, readAtMs };
   old?.dispatcher.close().catch(() => {});
   return { credentials, fingerprint, dispatcher: dispatcherOf(credentials), readAtMs };
 };
 
-/** Hands out the current door. */
-export interface Doorkeeper {
-  /** The door in use; its credentials are read again when they are old. */
-  readonly fresh: Effect.Effect<Door>;
+/** Gives the current client to each request. */
+export interface KubernetesClientPool {
+  /** The client in use; its credentials are read again when they are old. */
+  readonly fresh: Effect.Effect<KubernetesClient>;
   /** After a 401 of `used`; gives `used` back when there is nothing newer. */
-  readonly renewed: (used: Door) => Effect.Effect<Door, NotSent>;
+  readonly renewed: (used: KubernetesClient) => Effect.Effect<KubernetesClient, NotSent>;
 }
 
 const notSent = (problem: KubeconfigUnusable): NotSent =>
   new NotSent({ why: `Cannot read credentials: ${problem.why}` });
 
-const sameProof = (one: Door, other: Door): boolean =>
+const sameProof = (one: KubernetesClient, other: KubernetesClient): boolean =>
   sameJson(one.credentials.headers, other.credentials.headers) &&
   one.fingerprint === other.fingerprint;
 
-/** Opens the door that `source` names; leaving the scope closes every socket. */
-export const makeDoorkeeper = (
+/** The clients of the API server that `source` names; leaving the scope closes every socket. */
+export const makeKubernetesClientPool = (
   source: KubeconfigSource,
   telemetry: Telemetry,
-): Effect.Effect<Doorkeeper, KubeconfigUnusable, Scope.Scope> =>
+): Effect.Effect<KubernetesClientPool, KubeconfigUnusable, Scope.Scope> =>
   Effect.gen(function* () {
     let config = yield* readKubeconfig(source);
-    let door = reopened(undefined, yield* readCredentials(config), yield* monotonicMs);
-    yield* Effect.addFinalizer(() => Effect.promise(() => door.dispatcher.destroy()));
+    let client = reopened(undefined, yield* readCredentials(config), yield* monotonicMs);
+    yield* Effect.addFinalizer(() => Effect.promise(() => client.dispatcher.destroy()));
     const reread = Effect.gen(function* () {
       const credentials = yield* readCredentials(config);
-      door = reopened(door, credentials, yield* monotonicMs);
-      return door;
+      client = reopened(client, credentials, yield* monotonicMs);
+      return client;
     });
-    const kept = ({ why }: KubeconfigUnusable): Door => {
+    const kept = ({ why }: KubeconfigUnusable): KubernetesClient => {
       telemetry.log('warn', 'Cannot read credentials again, the previous ones stay', { why });
-      return door;
+      return client;
     };
     const fresh = Effect.gen(function* () {
       const now = yield* monotonicMs;
-      if (now - door.readAtMs < CREDENTIALS_FRESH_MS) return door;
-      door = { ...door, readAtMs: now };
+      if (now - client.readAtMs < CREDENTIALS_FRESH_MS) return client;
+      client = { ...client, readAtMs: now };
       return yield* Effect.catch(reread, (problem) => Effect.sync(() => kept(problem)));
     });
-    const renewed = (used: Door) =>
+    const renewed = (used: KubernetesClient) =>
       Effect.gen(function* () {
-        if (!sameProof(used, door)) return door;
+        if (!sameProof(used, client)) return client;
         config = yield* readKubeconfig(source);
         const next = yield* reread;
         return sameProof(used, next) ? used : next;

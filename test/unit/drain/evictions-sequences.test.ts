@@ -1,5 +1,5 @@
 /**
- * Random stories: answers that are lost, refused or late, budgets that change, pods that come and
+ * Random sequences: answers that are lost, refused or late, budgets that change, pods that come and
  * go. Whatever happens, no call breaks a rule, and when the trouble is over every pod leaves.
  */
 import { Effect } from 'effect';
@@ -116,7 +116,7 @@ describe('random stories', () => {
   test('evictions break no rule, and every pod leaves when the trouble is over', async () => {
     await fc.assert(
       fc.asyncProperty(leaving, async ({ watchMs, qps, steps }) => {
-        const rig = evictionRig({ pace: { watchMs, qps } });
+        const rig = evictionRig({ timing: { watchMs, qps } });
         for (let at = 0; at < 12; at += 1) {
           const node = NODES[at % 3] ?? '';
           rig.cluster.addPod({ name: `p${at}`, node, app: APPS[at % 2] ?? '' });

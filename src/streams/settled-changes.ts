@@ -1,0 +1,11 @@
+/** Many streams of which only matters that something changed. */
+import { auditTime, merge, type Observable, type SchedulerLike } from 'rxjs';
+
+/** Changes within this time are one. */
+const SETTLE_MS = 500;
+
+/** Emits once for all that `streams` emit within half a second. */
+export const settledChanges = (
+  streams: readonly Observable<unknown>[],
+  scheduler: SchedulerLike,
+): Observable<unknown> => merge(...streams).pipe(auditTime(SETTLE_MS, scheduler));
