@@ -13,7 +13,7 @@ const pods: RuleChapter = {
       testedBy: [
         'test/unit/pods/pod-demands.test.ts',
         'pods: every story ends with exactly one request',
-        'of 10,000 of which 5,000 finish',
+        'of which half finish',
       ],
     },
     {
@@ -63,7 +63,7 @@ const pods: RuleChapter = {
     {
       id: 'POD-08',
       text: 'A pod costs at most two writes, and a deletion when it finishes.',
-      testedBy: ['of 10,000 of which 5,000 finish'],
+      testedBy: ['of which half finish'],
     },
     {
       id: 'POD-09',
@@ -77,8 +77,8 @@ const pods: RuleChapter = {
         'the shard nothing before the pods that it finds without a request have theirs, or a ' +
         'minute is over.',
       testedBy: [
-        '100 of a ReplicaSet, one by one',
-        '100 of a ReplicaSet at once',
+        'all of a ReplicaSet, one by one',
+        'all of a ReplicaSet at once',
         'test/unit/pods/initial-requests.test.ts',
       ],
     },
