@@ -23,7 +23,7 @@ import type { DrainPolicy } from './node-drains/node-drains-role.ts';
 import { nodeDrainsRole } from './node-drains/node-drains-role.ts';
 import type { ClusterServices } from '../effects/operator-services.ts';
 import type { Role, RoleContext } from './role.ts';
-import { upcomingNodesRole } from './upcoming-nodes/upcoming-nodes-role.ts';
+import { upcomingNodeCollection, upcomingNodesRole } from './upcoming-nodes/upcoming-nodes-role.ts';
 
 /** The inputs of the roles that need the fleet. */
 export interface FleetOptions extends FleetSessionRoleOptions {
@@ -55,7 +55,8 @@ const fleetRoles = (
   const { intern, rollupIntervalMs, ackConcurrency, drains: policy } = options;
   const fleetSession = fleetSessionRole(environment, options, context);
   const { session } = fleetSession;
-  const upcomingNodes = upcomingNodesRole(environment, { session, intern }, context);
+  const collection = upcomingNodeCollection(intern);
+  const upcomingNodes = upcomingNodesRole(environment, { session, collection, intern }, context);
   const demand = demandRole(environment, {
     session,
     rollupIntervalMs,
@@ -66,7 +67,7 @@ const fleetRoles = (
     policy,
     session,
     machines: upcomingNodes.machines,
-    intern,
+    upcomingNodeCollection: collection,
   }, context);
   return { fleetSession, upcomingNodes, demand, nodeDrains };
 };

@@ -5,11 +5,12 @@
  * arrival; pending values are emitted when `release` emits, and earlier when the number of keys
  * exceeds the limit; nothing outlives its source, and nothing is lost at the end.
  */
-import { type MonoTypeOperatorFunction, Observable, Subscription } from 'rxjs';
+import { type MonoTypeOperatorFunction, NEVER, Observable, Subscription } from 'rxjs';
 
 /** How to key values, and when to emit them. */
 export interface CoalescePerKeyOptions<Value> {
   readonly keyOf: (value: Value) => string;
+<<<<<<< HEAD
   /** Subscribed when the first value is pending; its first emission releases all. */
   readonly release: () => Observable<unknown>;
   /** The maximum number of pending keys. */
@@ -17,15 +18,38 @@ export interface CoalescePerKeyOptions<Value> {
 }
 
 /** Emits the last value of each key per burst. */
+=======
+  /** Subscribed when the first value is held; what is held leaves when it first emits. */
+  readonly release: Observable<unknown>;
+  /** What is held leaves at once whenever this emits. */
+  readonly flush?: Observable<unknown>;
+  /** Keys that are held at most. */
+  readonly keysMax: number;
+}
+
+/**
+ * Emits when the present microtask is over: the end of a burst of values that come together.
+ * Subscribed once for each burst, so it is made of as little as possible.
+ */
+export const microtaskEnd = new Observable<void>((receiver) => {
+  queueMicrotask(() => receiver.next());
+});
+
+/** The last value of each key and burst. */
+>>>>>>> main
 export const coalescePerKey = <Value>(
-  { keyOf, release, keysMax }: CoalescePerKeyOptions<Value>,
+  { keyOf, release, flush = NEVER, keysMax }: CoalescePerKeyOptions<Value>,
 ): MonoTypeOperatorFunction<Value> =>
 (source) =>
   new Observable<Value>((receiver) => {
     let held = new Map<string, Value>();
-    let waiting = new Subscription();
-    const flush = (): void => {
-      waiting.unsubscribe();
+    let waiting: Subscription | undefined;
+    const stopWaiting = (): void => {
+      waiting?.unsubscribe();
+      waiting = undefined;
+    };
+    const leave = (): void => {
+      stopWaiting();
       const values = held;
       held = new Map();
       for (const value of values.values()) receiver.next(value);
@@ -33,17 +57,18 @@ export const coalescePerKey = <Value>(
     const hold = (value: Value): void => {
       const isFirst = held.size === 0;
       held.set(keyOf(value), value);
-      if (held.size > keysMax) return flush();
+      if (held.size > keysMax) return leave();
       if (!isFirst) return;
-      waiting = new Subscription();
-      waiting.add(release().subscribe(flush));
+      waiting = release.subscribe(leave);
+      if (held.size === 0) stopWaiting();
     };
-    const subscription = new Subscription(() => waiting.unsubscribe());
+    const subscription = new Subscription(stopWaiting);
+    subscription.add(flush.subscribe(leave));
     subscription.add(source.subscribe({
       next: hold,
       error: (problem) => receiver.error(problem),
       complete: () => {
-        flush();
+        leave();
         receiver.complete();
       },
     }));

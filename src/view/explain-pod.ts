@@ -82,7 +82,7 @@ const findingOf = (
     verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
     details: [
       { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
-      { name: 'Request is', value: state },
+      { name: 'Request state', value: state },
       ...asked,
     ],
   };

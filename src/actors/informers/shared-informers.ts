@@ -25,7 +25,8 @@ export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced
 export interface SharedInformers {
   /**
    * The informer of a collection, for one more reader; only before `start`. Projections of one
-   * collection may share field names only where they give the same value.
+   * collection may share field names only where they give the same value; readers that give the
+   * same function share its result.
    */
   readonly collection: <T extends Identity>(options: InformerOptions<T>) => Informer<T>;
   /** Starts to list and watch every requested collection. */
@@ -33,17 +34,30 @@ export interface SharedInformers {
   readonly stop: () => void;
 }
 
+<<<<<<< HEAD
 /** One collection and the requests of its readers. */
+=======
+type Project = InformerOptions<Identity>['project'];
+
+/** One collection and what its readers ask of it. */
+>>>>>>> main
 interface SharedCollection {
   readonly informer: UnstartedInformer<Identity>;
-  readonly requests: InformerOptions<Identity>[];
+  readonly selections: Selection[];
+  readonly projections: Set<Project>;
 }
 
+<<<<<<< HEAD
 /** One projection with the fields of all `requests`. */
 const unionProjection = (requests: readonly InformerOptions<Identity>[]) => {
   return (raw: unknown): Identity | undefined => {
+=======
+/** One projection that keeps what each of `projections` keeps; none is applied twice. */
+const unionProjection = (projections: ReadonlySet<Project>): Project => {
+  return (raw) => {
+>>>>>>> main
     let union: Identity | undefined;
-    for (const { project } of requests) {
+    for (const project of projections) {
       const part = project(raw);
       if (part === undefined) return undefined;
       union = union === undefined ? part : { ...union, ...part };
@@ -66,9 +80,10 @@ const newCollection = (
   registry: ReturnType<typeof listWatches>,
   id: string,
 ): SharedCollection => {
-  const requests: InformerOptions<Identity>[] = [];
-  const project = unionProjection(requests);
-  return { informer: makeInformer(environment, registry, { id, project }), requests };
+  const projections = new Set<Project>();
+  const project = unionProjection(projections);
+  const informer = makeInformer(environment, registry, { id, project });
+  return { informer, selections: [], projections };
 };
 
 /** The informers of one process; none is started. */
@@ -80,20 +95,26 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
     collection: <T extends Identity>(options: InformerOptions<T>): Informer<T> => {
       const { id, path } = options;
       const known = collections.get(id);
-      if (started || (known !== undefined && known.requests[0]?.path !== path)) {
+      if (started || (known !== undefined && known.selections[0]?.path !== path)) {
         throw new Error(`Cannot read the collection "${id}" of ${path}: already started or named`);
       }
       const shared = known ?? newCollection(environment, registry, id);
       collections.set(id, shared);
+<<<<<<< HEAD
       shared.requests.push(options);
       // Every object is the union of all projections, so it is a T, which no type can express here.
+=======
+      shared.selections.push(options);
+      shared.projections.add(options.project);
+      // Every object is the union of all projections, so it is a T, which no type can show here.
+>>>>>>> main
       const { informer } = shared as { readonly informer: Informer<Identity> };
       return informer as Informer<T>;
     },
     start: () => {
       started = true;
-      for (const { informer, requests } of collections.values()) {
-        informer.start(unionSelection(requests));
+      for (const { informer, selections } of collections.values()) {
+        informer.start(unionSelection(selections));
       }
     },
     stop: () => {

@@ -14,15 +14,14 @@ import {
 } from '../../domain/drain/volume-attachment.ts';
 import { machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
-import type { Intern } from '../../domain/text-pool.ts';
-import { projectUpcomingNode, type UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
+import type { UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import type { Cordons } from '../../effects/cordons.ts';
 import type { PodEvictionApi } from '../../effects/pod-eviction-api.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import type { InformerOptions } from '../informers/informer.ts';
 import { startPodEvictions } from '../pod-evictions/pod-evictions.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
-import { UPCOMING_NODES } from '../upcoming-nodes/upcoming-nodes-role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
@@ -45,8 +44,13 @@ export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
+<<<<<<< HEAD
   /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
+=======
+  /** The same one that the role of UpcomingNodes reads. */
+  readonly upcomingNodeCollection: InformerOptions<UpcomingNodeProjection>;
+>>>>>>> main
 }
 
 /** The volumes attached to a node, as far as known. */
@@ -54,7 +58,10 @@ const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): reado
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
 /** What the role reads. */
-const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: Intern) => ({
+const drainInformers = (
+  { informers }: Pick<RoleContext, 'informers'>,
+  upcomingNodes: InformerOptions<UpcomingNodeProjection>,
+) => ({
   nodes: informers.collection({ id: 'nodes', path: '/api/v1/nodes', project: projectNode }),
   pods: informers.collection({
     id: 'pods',
@@ -67,10 +74,7 @@ const drainInformers = ({ informers }: Pick<RoleContext, 'informers'>, intern: I
     path: '/apis/policy/v1/poddisruptionbudgets',
     project: projectBudget,
   }),
-  upcomingNodes: informers.collection({
-    ...UPCOMING_NODES,
-    project: (raw) => projectUpcomingNode(raw, intern),
-  }),
+  upcomingNodes: informers.collection(upcomingNodes),
 });
 
 type DrainInformers = ReturnType<typeof drainInformers>;
@@ -102,12 +106,12 @@ const machineFinder = (
 /** Creates the role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | PodEvictionApi>,
-  { policy, session, machines, intern }: NodeDrainsRoleOptions,
+  { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
   context: RoleContext,
 ): Role => {
   const { own, tierWaitMs, paused, callsPerBudget } = policy;
   const { record } = context;
-  const read = drainInformers(context, intern);
+  const read = drainInformers(context, upcomingNodeCollection);
   const { nodes, pods, budgets, upcomingNodes } = read;
   // Only named in an Event (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({

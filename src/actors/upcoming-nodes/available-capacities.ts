@@ -6,7 +6,7 @@
  * is bounded, and further ones are ignored, counted and logged.
  */
 import { Effect } from 'effect';
-import { filter, from, map, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { filter, map, type Observable, Subject, Subscription } from 'rxjs';
 import { type Actor, fromPromise } from 'xstate';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
 import type { Telemetry } from '../../api/telemetry.ts';
@@ -27,7 +27,7 @@ import {
   type AvailableCapacityAct,
   type AvailableCapacityContext,
 } from '../../machines/available-capacity.ts';
-import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
+import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { ActorKind } from '../actor-kind.ts';
 import { type EffectRuntime, type WriteInFlight, WRITES_STOPPED } from '../actor-logic.ts';
@@ -97,7 +97,8 @@ class Profiles implements AvailableCapacityRegistry {
       map(({ capacity }) => capacity),
       coalescePerKey({
         keyOf: ({ supersedesKey }) => supersedesKey,
-        release: () => merge(from(Promise.resolve()), this.#flush),
+        release: microtaskEnd,
+        flush: this.#flush,
         keysMax: PROFILES_MAX,
       }),
     );

@@ -6,7 +6,7 @@
 import { projectAvailableCapacity } from '../../domain/available-capacity.ts';
 import { projectNode } from '../../domain/cluster-node.ts';
 import type { Intern } from '../../domain/text-pool.ts';
-import { projectUpcomingNode } from '../../domain/upcoming-node.ts';
+import { projectUpcomingNode, type UpcomingNodeProjection } from '../../domain/upcoming-node.ts';
 import {
   AVAILABLE_CAPACITIES_PATH,
   type AvailableCapacities,
@@ -15,20 +15,29 @@ import type { Cordons } from '../../effects/cordons.ts';
 import { UPCOMING_NODES_PATH, type UpcomingNodes } from '../../effects/upcoming-nodes.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { FleetSession } from '../fleet-session/fleet-session.ts';
+import type { InformerOptions } from '../informers/informer.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import { startAvailableCapacities } from './available-capacities.ts';
 import { startUpcomingNodes, type UpcomingNodeRegistry } from './upcoming-nodes.ts';
 
-/** The collection of UpcomingNodes. */
-export const UPCOMING_NODES = {
+/** The collection of UpcomingNodes; roles that read it share one of these. */
+export const upcomingNodeCollection = (
+  intern: Intern,
+): InformerOptions<UpcomingNodeProjection> => ({
   id: 'upcomingnodes',
   path: UPCOMING_NODES_PATH,
-};
+  project: (raw) => projectUpcomingNode(raw, intern),
+});
 
 /** The inputs of the role. */
 export interface UpcomingNodesRoleOptions {
   readonly session: Pick<FleetSession, 'shardEvents'>;
+<<<<<<< HEAD
   /** Interns equal machine specs, in caches and answers alike. */
+=======
+  readonly collection: InformerOptions<UpcomingNodeProjection>;
+  /** Keeps equal specs of machines once, in caches and answers alike. */
+>>>>>>> main
   readonly intern: Intern;
 }
 
@@ -40,14 +49,11 @@ export interface UpcomingNodesRole extends Role {
 /** Creates the role, not leading. */
 export const upcomingNodesRole = (
   environment: ActorEnvironment<UpcomingNodes | AvailableCapacities | Cordons>,
-  { session, intern }: UpcomingNodesRoleOptions,
+  { session, collection, intern }: UpcomingNodesRoleOptions,
   { informers, record }: RoleContext,
 ): UpcomingNodesRole => {
   const { shardEvents } = session;
-  const upcomingNodes = informers.collection({
-    ...UPCOMING_NODES,
-    project: (raw) => projectUpcomingNode(raw, intern),
-  });
+  const upcomingNodes = informers.collection(collection);
   const availableCapacities = informers.collection({
     id: 'availablecapacities',
     path: AVAILABLE_CAPACITIES_PATH,

@@ -7,7 +7,7 @@
  * only by the end of a proven replay. What was reported in one term of leadership is not true in
  * the next: `onLeadershipLost` at its end.
  */
-import { from, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
@@ -24,7 +24,7 @@ import {
   type UpcomingNodeActors,
   upcomingNodeActors,
 } from './upcoming-node-actor.ts';
-import { coalescePerKey } from '../../streams/coalesce-per-key.ts';
+import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -104,8 +104,14 @@ class Machines implements UpcomingNodeRegistry {
     this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
       keyOf: (machineId) => machineId,
+<<<<<<< HEAD
       // After all simultaneous frames are applied.
       release: () => merge(from(Promise.resolve()), this.#flush),
+=======
+      // When the frames that came together have been kept.
+      release: microtaskEnd,
+      flush: this.#flush,
+>>>>>>> main
       keysMax: BURST_MAX,
     }));
     this.#subscription.add(coalesced.subscribe(this.#onReport));

@@ -63,6 +63,21 @@ describe('shared informers', () => {
     expect(api.openWatches()).toBe(1);
   });
 
+  test('read each object once for all readers that give the same function', async () => {
+    const { time, api, informers } = rig();
+    let readings = 0;
+    const project = (raw: unknown) => {
+      readings += 1;
+      return colored(raw);
+    };
+    const readers = [1, 2].map(() => informers.collection({ ...THINGS, project }));
+    api.put('a', { color: 'red' });
+    informers.start();
+    await time.settle();
+    expect(readers.map(({ get }) => get(objectKey('a'))?.color)).toEqual(['red', 'red']);
+    expect(readings).toBe(1);
+  });
+
   test('list nothing before the start', async () => {
     const { time, api, informers } = rig();
     const colors = informers.collection({ ...THINGS, project: colored });

@@ -1,8 +1,8 @@
 /** Of a burst of frames the last one of each machine counts, and none is lost. */
 import fc from 'fast-check';
-import { Subject } from 'rxjs';
+import { of, Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
-import { coalescePerKey } from '../../../src/streams/coalesce-per-key.ts';
+import { coalescePerKey, microtaskEnd } from '../../../src/streams/coalesce-per-key.ts';
 
 interface Frame {
   readonly machine: string;
@@ -15,14 +15,16 @@ const frame = (machine: string, state: number): Frame => ({ machine, state });
 const rig = (keysMax = 100) => {
   const frames = new Subject<Frame>();
   const release = new Subject<void>();
+  const flush = new Subject<void>();
   const released: Frame[] = [];
   let completed = false;
   const subscription = frames.pipe(coalescePerKey({
     keyOf: ({ machine }) => machine,
-    release: () => release,
+    release,
+    flush,
     keysMax,
   })).subscribe({ next: (value) => released.push(value), complete: () => (completed = true) });
-  return { frames, release, released, subscription, completed: () => completed };
+  return { frames, release, flush, released, subscription, completed: () => completed };
 };
 
 describe('coalescePerKey', () => {
@@ -47,7 +49,41 @@ describe('coalescePerKey', () => {
     expect(released.map(({ machine }) => machine)).toEqual(['a', 'b', 'c', 'd']);
   });
 
+<<<<<<< HEAD
   test('coalescePerKey: emits pending values when the source completes', () => {
+=======
+  test('coalescePerKey: what is held leaves at once when it is flushed', () => {
+    const { frames, release, flush, released } = rig();
+    frames.next(frame('a', 1));
+    flush.next();
+    expect([released, release.observed]).toEqual([[frame('a', 1)], false]);
+    frames.next(frame('a', 2));
+    release.next();
+    expect(released).toEqual([frame('a', 1), frame('a', 2)]);
+  });
+
+  test('coalescePerKey: a release that has emitted already holds nothing', () => {
+    const released: number[] = [];
+    const frames = new Subject<number>();
+    frames.pipe(coalescePerKey({ keyOf: String, release: of(0), keysMax: 9 }))
+      .subscribe((value) => released.push(value));
+    for (const value of [1, 2]) frames.next(value);
+    expect(released).toEqual([1, 2]);
+  });
+
+  test('coalescePerKey: microtaskEnd lets go of values that came together', async () => {
+    const released: number[] = [];
+    const frames = new Subject<number>();
+    frames.pipe(coalescePerKey({ keyOf: () => 'a', release: microtaskEnd, keysMax: 9 }))
+      .subscribe((value) => released.push(value));
+    for (const value of [1, 2]) frames.next(value);
+    expect(released).toEqual([]);
+    await Promise.resolve();
+    expect(released).toEqual([2]);
+  });
+
+  test('coalescePerKey: what is held leaves when the source completes', () => {
+>>>>>>> main
     const { frames, release, released, completed } = rig();
     frames.next(frame('a', 1));
     frames.complete();
@@ -55,11 +91,16 @@ describe('coalescePerKey', () => {
     expect(release.observed).toBe(false);
   });
 
+<<<<<<< HEAD
   test('coalescePerKey: unsubscribes from both sources', () => {
     const { frames, release, subscription } = rig();
+=======
+  test('coalescePerKey: lets go of all sources when it is unsubscribed', () => {
+    const { frames, release, flush, subscription } = rig();
+>>>>>>> main
     frames.next(frame('a', 1));
     subscription.unsubscribe();
-    expect([frames.observed, release.observed]).toEqual([false, false]);
+    expect([frames, release, flush].map(({ observed }) => observed)).toEqual([false, false, false]);
   });
 
   test('wire 4: any burst ends with the last value of each key', () => {
