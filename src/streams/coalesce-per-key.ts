@@ -10,20 +10,11 @@ import { type MonoTypeOperatorFunction, NEVER, Observable, Subscription } from '
 /** How to key values, and when to emit them. */
 export interface CoalescePerKeyOptions<Value> {
   readonly keyOf: (value: Value) => string;
-<<<<<<< HEAD
   /** Subscribed when the first value is pending; its first emission releases all. */
-  readonly release: () => Observable<unknown>;
-  /** The maximum number of pending keys. */
-  readonly keysMax: number;
-}
-
-/** Emits the last value of each key per burst. */
-=======
-  /** Subscribed when the first value is held; what is held leaves when it first emits. */
   readonly release: Observable<unknown>;
   /** What is held leaves at once whenever this emits. */
   readonly flush?: Observable<unknown>;
-  /** Keys that are held at most. */
+  /** The maximum number of pending keys. */
   readonly keysMax: number;
 }
 
@@ -35,8 +26,7 @@ export const microtaskEnd = new Observable<void>((receiver) => {
   queueMicrotask(() => receiver.next());
 });
 
-/** The last value of each key and burst. */
->>>>>>> main
+/** Emits the last value of each key per burst. */
 export const coalescePerKey = <Value>(
   { keyOf, release, flush = NEVER, keysMax }: CoalescePerKeyOptions<Value>,
 ): MonoTypeOperatorFunction<Value> =>

@@ -12,11 +12,7 @@ const pods: RuleChapter = {
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
       testedBy: [
         'test/unit/pods/pod-demands.test.ts',
-<<<<<<< HEAD
         'pods: every sequence ends with exactly one request',
-=======
-        'pods: every story ends with exactly one request',
->>>>>>> main
         'of which half finish',
       ],
     },

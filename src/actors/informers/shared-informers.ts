@@ -34,28 +34,18 @@ export interface SharedInformers {
   readonly stop: () => void;
 }
 
-<<<<<<< HEAD
-/** One collection and the requests of its readers. */
-=======
 type Project = InformerOptions<Identity>['project'];
 
-/** One collection and what its readers ask of it. */
->>>>>>> main
+/** One collection and the requests of its readers. */
 interface SharedCollection {
   readonly informer: UnstartedInformer<Identity>;
   readonly selections: Selection[];
   readonly projections: Set<Project>;
 }
 
-<<<<<<< HEAD
-/** One projection with the fields of all `requests`. */
-const unionProjection = (requests: readonly InformerOptions<Identity>[]) => {
-  return (raw: unknown): Identity | undefined => {
-=======
 /** One projection that keeps what each of `projections` keeps; none is applied twice. */
 const unionProjection = (projections: ReadonlySet<Project>): Project => {
   return (raw) => {
->>>>>>> main
     let union: Identity | undefined;
     for (const project of projections) {
       const part = project(raw);
@@ -100,14 +90,9 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
       }
       const shared = known ?? newCollection(environment, registry, id);
       collections.set(id, shared);
-<<<<<<< HEAD
-      shared.requests.push(options);
-      // Every object is the union of all projections, so it is a T, which no type can express here.
-=======
       shared.selections.push(options);
       shared.projections.add(options.project);
-      // Every object is the union of all projections, so it is a T, which no type can show here.
->>>>>>> main
+      // Every object is the union of all projections, so it is a T, which no type can express here.
       const { informer } = shared as { readonly informer: Informer<Identity> };
       return informer as Informer<T>;
     },

@@ -44,13 +44,8 @@ export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'machineOf' | 'drain'>;
-<<<<<<< HEAD
-  /** Interns equal machine specs, in caches and answers alike. */
-  readonly intern: Intern;
-=======
   /** The same one that the role of UpcomingNodes reads. */
   readonly upcomingNodeCollection: InformerOptions<UpcomingNodeProjection>;
->>>>>>> main
 }
 
 /** The volumes attached to a node, as far as known. */

@@ -32,12 +32,8 @@ export const upcomingNodeCollection = (
 /** The inputs of the role. */
 export interface UpcomingNodesRoleOptions {
   readonly session: Pick<FleetSession, 'shardEvents'>;
-<<<<<<< HEAD
-  /** Interns equal machine specs, in caches and answers alike. */
-=======
   readonly collection: InformerOptions<UpcomingNodeProjection>;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
->>>>>>> main
+  /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
 

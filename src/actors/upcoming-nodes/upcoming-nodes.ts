@@ -104,14 +104,9 @@ class Machines implements UpcomingNodeRegistry {
     this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
       keyOf: (machineId) => machineId,
-<<<<<<< HEAD
       // After all simultaneous frames are applied.
-      release: () => merge(from(Promise.resolve()), this.#flush),
-=======
-      // When the frames that came together have been kept.
       release: microtaskEnd,
       flush: this.#flush,
->>>>>>> main
       keysMax: BURST_MAX,
     }));
     this.#subscription.add(coalesced.subscribe(this.#onReport));

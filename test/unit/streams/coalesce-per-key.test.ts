@@ -49,9 +49,6 @@ describe('coalescePerKey', () => {
     expect(released.map(({ machine }) => machine)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-<<<<<<< HEAD
-  test('coalescePerKey: emits pending values when the source completes', () => {
-=======
   test('coalescePerKey: what is held leaves at once when it is flushed', () => {
     const { frames, release, flush, released } = rig();
     frames.next(frame('a', 1));
@@ -82,8 +79,7 @@ describe('coalescePerKey', () => {
     expect(released).toEqual([2]);
   });
 
-  test('coalescePerKey: what is held leaves when the source completes', () => {
->>>>>>> main
+  test('coalescePerKey: emits pending values when the source completes', () => {
     const { frames, release, released, completed } = rig();
     frames.next(frame('a', 1));
     frames.complete();
@@ -91,13 +87,8 @@ describe('coalescePerKey', () => {
     expect(release.observed).toBe(false);
   });
 
-<<<<<<< HEAD
-  test('coalescePerKey: unsubscribes from both sources', () => {
-    const { frames, release, subscription } = rig();
-=======
   test('coalescePerKey: lets go of all sources when it is unsubscribed', () => {
     const { frames, release, flush, subscription } = rig();
->>>>>>> main
     frames.next(frame('a', 1));
     subscription.unsubscribe();
     expect([frames, release, flush].map(({ observed }) => observed)).toEqual([false, false, false]);
