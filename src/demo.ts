@@ -1,9 +1,9 @@
 /**
- * The stage of `tidegate demo`: an embedded cluster without a single Node, a fleet with machines to
- * give, and the operator as a process of its own.
+ * The environment of `tidegate demo`: an embedded cluster without Nodes, a fleet with machines, and
+ * the operator as a separate process.
  *
- * Promises: nothing but this runtime is needed; everything listens on loopback alone, on ports that
- * are free; nothing is left behind when it stops.
+ * Promises: needs nothing but this runtime; listens only on loopback, on free ports; leaves nothing
+ * behind when it stops.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,9 +27,9 @@ const CLUSTER = 'demo';
 const LOOPBACK = '127.0.0.1';
 const MACHINES = 40;
 const KUBECONFIG_MODE = 0o600;
-/** Brisk enough to be watched to the end. */
+/** Fast enough to watch to the end. */
 const FLEET_TIMING = { cycleMs: 500, creationMs: 800, joiningMs: 500, drainingMs: 500 };
-/** A fleet takes back what is no longer wanted without waiting to be sure. */
+/** The fleet takes back unneeded machines without a confirmation delay. */
 const LISTEN = { host: LOOPBACK, port: 0 };
 
 const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -90,7 +90,7 @@ const fleetOf = async (kubeconfig: string, folder: string) => {
 
 type Page = ReturnType<DemoSite['page']>;
 
-/** What is known of the operator's live page after a line of its log. */
+/** The operator's live page, from a line of its log. */
 const pageAfter = (page: Page, line: string): Page => {
   const entry = parseJson(line);
   switch (textAt(entry, 'message')) {
@@ -127,7 +127,7 @@ const stopped = async (child: ChildProcess): Promise<void> => {
 
 const LOG_LINES_MAX = 5;
 
-/** Sets the stage. */
+/** Creates the environment. */
 export const startDemoSite: StartDemoSite = async ({ inspectAddress, recordFile }) => {
   const { runCluster } = await loadEmbeddedKubernetes('demo');
   const folder = await mkdtemp(join(tmpdir(), 'tidegate-demo-'));

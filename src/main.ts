@@ -1,8 +1,8 @@
 /**
- * The process: reads the command line, composes the role that it asks for, and leaves with its exit
- * code. Runs unchanged on Node and Deno.
+ * The process: parses the command line, runs the command, and exits with its code. Runs unchanged
+ * on Node and Deno.
  *
- * Roles are imported when they are asked for, so that help and `explain` answer at once.
+ * Roles are imported on demand, so that help and `explain` start fast.
  */
 import process from 'node:process';
 import type { LogFields } from './api/telemetry.ts';
@@ -21,7 +21,7 @@ import { readProcessEnvironment } from './effects/settings.ts';
 const processEnvironment = readProcessEnvironment();
 const terminal = processTerminal(processEnvironment.environment);
 
-/** Values of a log line are scalars; a deeper one is told as JSON. */
+/** Values of a log line are scalars; nested ones are written as JSON. */
 const logFields = (fields: Readonly<Record<string, unknown>>): LogFields =>
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
@@ -57,7 +57,7 @@ const startCluster: StartCluster = async (settings) => {
   return await runCluster({ time: realTime, ...settings, definitions: definitions() });
 };
 
-/** Everything that an operator is made of is read only when its settings are good. */
+/** The operator's modules are loaded only after its settings are valid. */
 const startOperator: StartOperator = async (settings) => {
   const { startOperatorProcess } = await import('./cli/operator-process.ts');
   return await startOperatorProcess(settings);

@@ -101,6 +101,6 @@ const failed = writing ? await runAll([...generators, FORMAT], 1) : await runAll
 );
 if (failed.length > 0) {
   const titles = failed.map(({ title }) => title).join(', ');
-  process.stderr.write(`Not in order: ${titles}. "npm run generate" mends what is generated\n`);
+  process.stderr.write(`Not in order: ${titles}. "npm run generate" regenerates generated files\n`);
   process.exitCode = 1;
 }

@@ -13,10 +13,10 @@ const registry: readonly (readonly [string, Reason])[] = Object.entries(REASONS)
 
 const WHO: Readonly<Record<Reason['canAct'], string>> = {
   application: 'The owner of the application',
-  platform: 'Whoever runs the cluster',
-  storage: 'Whoever runs the storage',
-  provider: 'Whoever runs the fleet',
-  nobody: 'Nobody needs to',
+  platform: 'The platform team',
+  storage: 'The storage team',
+  provider: 'The operator of the fleet or its provider',
+  nobody: 'No action needed',
 };
 
 const lines = [

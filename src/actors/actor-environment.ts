@@ -1,4 +1,4 @@
-/** What every actor of a process shares: time, runtime, telemetry, the inspection tap and seeds. */
+/** What every actor of a process shares: time, runtime, telemetry, the inspector and seeds. */
 import type { ManagedRuntime } from 'effect';
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import {
@@ -13,15 +13,15 @@ import type { Telemetry } from '../api/telemetry.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import type { Time } from '../domain/time.ts';
 
-/** The surroundings of the actors of one process. `Services` are the Effect services they use. */
+/** The environment of the actors of one process. `Services` are the Effect services they use. */
 export interface ActorEnvironment<Services> {
   readonly time: Time;
   readonly runtime: ManagedRuntime.ManagedRuntime<Services, never>;
   readonly telemetry: Telemetry;
   readonly scheduler: SchedulerLike;
-  /** A fresh seed for a statechart that draws jitter. */
+  /** A new seed for a statechart that uses jitter. */
   readonly seed: () => Seed;
-  /** Makes an actor that follows `time` and is seen by the inspection tap; not yet started. */
+  /** Creates an actor that follows `time` and is observed by the inspector; not yet started. */
   readonly actor: <Logic extends AnyActorLogic>(
     logic: Logic,
     id: string,
@@ -29,7 +29,7 @@ export interface ActorEnvironment<Services> {
   ) => Actor<Logic>;
 }
 
-/** What an environment is made of. */
+/** The inputs of an environment. */
 export interface ActorEnvironmentOptions<Services> {
   readonly time: Time;
   readonly runtime: ManagedRuntime.ManagedRuntime<Services, never>;
@@ -38,7 +38,7 @@ export interface ActorEnvironmentOptions<Services> {
   readonly inspect?: (event: InspectionEvent) => void;
 }
 
-/** The environment of a process. */
+/** Creates the environment of a process. */
 export const makeActorEnvironment = <Services>(
   parts: ActorEnvironmentOptions<Services>,
 ): ActorEnvironment<Services> => {
@@ -63,10 +63,10 @@ export const makeActorEnvironment = <Services>(
   };
 };
 
-/** What XState asks of a clock. */
+/** The clock interface of XState. */
 type StatechartClock = NonNullable<ActorOptions<AnyActorLogic>['clock']>;
 
-/** The clock that `createActor(machine, { clock })` takes. */
+/** The clock for `createActor(machine, { clock })`. */
 const statechartClock = (time: Time): StatechartClock => ({
   setTimeout: (run: () => void, delayMs: number) => time.schedule(delayMs, run),
   clearTimeout: (cancel: unknown) => {
@@ -94,7 +94,7 @@ class TimedAction<T> extends Subscription implements SchedulerAction<T> {
   }
 }
 
-/** The scheduler that RxJS operators take as their last argument. */
+/** The scheduler argument of RxJS operators. */
 const streamScheduler = (time: Time): SchedulerLike => ({
   now: () => time.monotonic(),
   schedule: <T>(

@@ -1,31 +1,31 @@
 /**
- * What makes one kind of actor different from another, as data for `actor-registry.ts`.
+ * The differences between kinds of actors, as data for `actor-registry.ts`.
  *
- * Promises: nothing here runs; a kind says how its actors are made and fed, never when.
+ * Promises: only describes; the registry decides when to create and feed actors.
  */
 import type { Actor, AnyStateMachine, InputFrom, SnapshotFrom } from 'xstate';
 import type { LogFields } from '../api/telemetry.ts';
 import type { Seed } from '../domain/random.ts';
 
-/** When actors of a kind are stopped because they have nothing to do. */
+/** When idle actors of a kind are stopped. */
 export interface Passivation<Entry, Snapshot> {
-  /** Settled actors that stay active, so that people can look at them. */
+  /** The maximum number of settled actors that stay active for inspection. */
   readonly activeMax: number;
-  /** True when an entry without an actor has something to do. */
+  /** True when an entry without an actor has pending work. */
   readonly isPending: (entry: Entry) => boolean;
-  /** True when an actor that is started now would know all that this one knows. */
+  /** True when a new actor would have the same knowledge as this one. */
   readonly isSafe: (entry: Entry, snapshot: Snapshot) => boolean;
-  /** True when a settled actor is passivated at once instead of kept. */
+  /** True when a settled actor is passivated at once. */
   readonly isOver?: (snapshot: Snapshot) => boolean;
-  /** Called for a passive entry that is pending, to have it activated later; default: at once. */
+  /** Called for a passive entry with pending work, to activate it later; default: at once. */
   readonly onPending?: (entry: Entry) => void;
-  /** After an entry was found to have nothing to do, or its actor was stopped. */
+  /** Called after an entry had no work, or its actor was stopped. */
   readonly onPassive?: (entry: Entry) => void;
   /** True when nothing is known of a passive entry any more, so that it is not counted. */
   readonly isForgotten?: (entry: Entry) => boolean;
 }
 
-/** What makes one kind of actor different from another. */
+/** The description of one kind of actor. */
 export interface ActorKind<Machine extends AnyStateMachine, Entry> {
   /** The statechart's name: the prefix of actor ids and the label of metrics and logs. */
   readonly name: string;
@@ -34,21 +34,21 @@ export interface ActorKind<Machine extends AnyStateMachine, Entry> {
   readonly keyOf: (entry: Entry) => string;
   /** The last part of the actor's id; default: the key. */
   readonly labelOf?: (entry: Entry) => string;
-  /** What the cluster shows now; `undefined` when the entry has nothing to do any more. */
+  /** The input from the current cluster state; `undefined` when the entry has no work any more. */
   readonly input: (entry: Entry, seed: Seed) => InputFrom<Machine> | undefined;
-  /** Right after the start: sends what the input cannot carry. */
+  /** Called right after the start: sends what the input cannot carry. */
   readonly onStart?: (entry: Entry, actor: Actor<Machine>) => void;
-  /** Sends an active actor what differs from what it knows. */
+  /** Sends changes to an active actor. */
   readonly observe?: (entry: Entry, actor: Actor<Machine>) => void;
-  /** After every transition, when the state has been counted. */
+  /** Called after every transition, when the state has been counted. */
   readonly onSnapshot?: (entry: Entry, snapshot: SnapshotFrom<Machine>) => void;
-  /** After a crash: gives back what the actor held for others. */
+  /** Called after a crash: releases what the actor held. */
   readonly onCrash?: (entry: Entry) => void;
-  /** The state that is counted and shown; default: the innermost one. */
+  /** The state to count and show; default: the innermost one. */
   readonly stateOf?: (snapshot: SnapshotFrom<Machine>) => string;
-  /** Shows how many actors are in a state. */
+  /** Reports the number of actors in a state. */
   readonly onCount?: (state: string, count: number) => void;
-  /** What a log line about the entry carries. */
+  /** The log fields of an entry. */
   readonly logFields?: (entry: Entry) => LogFields;
   /** Without it an entry has an actor from `consider` until `remove`. */
   readonly passivation?: Passivation<Entry, SnapshotFrom<Machine>>;

@@ -27,10 +27,10 @@ export const fromStream = <Event extends EventObject>(
   stream: () => Observable<Event>,
 ): ObservableActorLogic<Event, Record<string, unknown>> => fromEventObservable(() => stream());
 
-/** What a write comes to once its registry starts nothing new. */
-export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process stops writing' } as const;
+/** The outcome of a write after its registry closed. */
+export const WRITES_STOPPED = { _tag: 'Fault', why: 'this process is stopping' } as const;
 
-/** The write, counted while it is in flight; `WRITES_STOPPED` when it would start too late. */
+/** The write, counted while it is in flight; `WRITES_STOPPED` after the registry closed. */
 export type WriteInFlight = <Outcome, Services = never>(
   write: Effect.Effect<Outcome, never, Services>,
 ) => Effect.Effect<Outcome | typeof WRITES_STOPPED, never, Services>;
@@ -38,7 +38,7 @@ export type WriteInFlight = <Outcome, Services = never>(
 /** Runs `run` when the current transitions are complete. */
 export type Defer = (run: () => void) => void;
 
-/** A queue of its own. */
+/** Creates a queue. */
 export const deferredSends = (telemetry: Telemetry): Defer => {
   let waiting: (() => void)[] = [];
   const drain = (): void => {

@@ -1,11 +1,11 @@
 /**
  * Actors by key: the only place that creates, feeds, counts, passivates, restarts and stops them.
  *
- * Promises: one actor a key; an actor that settled is passivated only when the cluster shows what
- * it knows, the least recently used first; an actor that crashes is counted, logged and restarted
- * by one policy (`src/machines/actor-restart.ts`) from what the cluster shows by then; `stop`
- * starts nothing new, waits for operations in flight, and then stops the actors. What differs
- * between kinds is data (`ActorKind`).
+ * Promises: one actor per key; a settled actor is passivated only when the cluster has all its
+ * knowledge, least recently used first; a crashed actor is counted, logged and restarted by one
+ * policy (`src/machines/actor-restart.ts`) from the current cluster state; `stop` starts nothing
+ * new, waits for operations in flight, and then stops the actors. Kinds differ only in data
+ * (`ActorKind`).
  */
 import { Effect } from 'effect';
 import type {
@@ -21,22 +21,22 @@ import { actorRestart } from '../machines/actor-restart.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
 import type { ActorKind } from './actor-kind.ts';
 
-/** Time without a crash after which the next one counts as the first, in milliseconds. */
+/** Time without a crash that resets the crash count, in milliseconds. */
 const STABLE_MS = 300_000;
 
 /** The actors of one kind. */
 export interface ActorRegistry<Machine extends AnyStateMachine, Entry> {
-  /** Feeds an active actor, or activates a passive one that has something to do. */
+  /** Feeds an active actor, or activates a passive one with pending work. */
   readonly consider: (entry: Entry) => void;
-  /** The running actor, started if it was passive; `undefined` when there is nothing to do. */
+  /** The running actor, started if it was passive; `undefined` without work. */
   readonly activate: (entry: Entry) => Actor<Machine> | undefined;
   /** Stops the actor and keeps the entry. */
   readonly passivate: (entry: Entry) => void;
-  /** The same when the cluster shows all that the actor knows; false when it does not. */
+  /** The same if the cluster has all the actor's knowledge; otherwise returns false. */
   readonly passivateIfSafe: (entry: Entry) => boolean;
-  /** Stops actors and cancels restarts while nothing can be activated; `each` is called first. */
+  /** Stops actors and cancels restarts while nothing can be activated; calls `each` first. */
   readonly suspend: (entries: Iterable<Entry>, each?: (entry: Entry) => void) => void;
-  /** Stops the actor and forgets the entry. */
+  /** Stops the actor and removes the entry. */
   readonly remove: (key: string) => void;
   readonly get: (key: string) => Actor<Machine> | undefined;
   readonly has: (key: string) => boolean;
@@ -47,7 +47,9 @@ export interface ActorRegistry<Machine extends AnyStateMachine, Entry> {
   /** Counts a passive entry under a state of its own, such as `waiting`. */
   readonly showState: (entry: Entry, state: string) => void;
   readonly counts: () => Readonly<Record<string, number>>;
-  /** The operation, counted while it is in flight; `refused` once `close` or `stop` was called. */
+  /**
+   * Runs the operation and counts it while in flight; returns `refused` after `close` or `stop`.
+   */
   readonly inFlight: <Outcome, Refused, Services = never>(
     operation: Effect.Effect<Outcome, never, Services>,
     refused: Refused,
@@ -60,7 +62,7 @@ export interface ActorRegistry<Machine extends AnyStateMachine, Entry> {
   readonly stop: () => Promise<void>;
 }
 
-/** The state that passive entries are counted under. */
+/** The state under which passive entries are counted. */
 const PASSIVE = 'passive';
 
 /** The innermost state of a snapshot's value, such as `patchingStatus`. */
@@ -80,7 +82,7 @@ interface Slot<Machine extends AnyStateMachine, Entry> {
   restart: Actor<typeof actorRestart> | undefined;
 }
 
-/** Stops an actor; one that crashed has left its invoked actors running. */
+/** Stops an actor; the invoked actors of a crashed one are still running. */
 const end = (actor: AnyActorRef): void => {
   const { children, status }: AnyMachineSnapshot = actor.getSnapshot();
   if (status !== 'error') return void actor.stop();
@@ -93,9 +95,9 @@ class KeyedActors<Machine extends AnyStateMachine, Entry, Services>
   readonly #environment: ActorEnvironment<Services>;
   readonly #kind: ActorKind<Machine, Entry>;
   readonly #slots = new Map<string, Slot<Machine, Entry>>();
-  /** Active actors that settled, the least recently used first. */
+  /** Active settled actors, the least recently used first. */
   readonly #settled = new Set<Slot<Machine, Entry>>();
-  /** Crashed actors that start again, by the id of the actor. */
+  /** Crashed actors that await a restart, by actor id. */
   readonly #restarting = new Map<string, Slot<Machine, Entry>>();
   readonly #counts = new Map<string, number>();
   readonly #restart: typeof actorRestart;
@@ -270,7 +272,9 @@ class KeyedActors<Machine extends AnyStateMachine, Entry, Services>
     }
   }
 
-  /** Past the limit the least recently used one goes; one that may not go is tried again later. */
+  /**
+   * Above the limit the least recently used one is passivated; one that cannot be is retried later.
+   */
   #keepSettled(slot: Slot<Machine, Entry>, activeMax: number): void {
     this.#settled.delete(slot);
     this.#settled.add(slot);

@@ -1,14 +1,13 @@
 /**
- * At most N actors write at once, each for as long as it is `acting`.
+ * At most N actors write at once, each while its state has the tag `acting`.
  *
- * Promises: an actor holds one slot at a time; slots are acquired in the order of the requests; a
- * slot is given only when the transition that requested it is over, because an event that is sent
- * to an actor in transition is looked at too late. A second request before the slot is free again
- * changes nothing.
+ * Promises: an actor holds one slot at a time; slots are acquired in order of request; a slot is
+ * granted only after the transition that requested it, because an event sent to an actor in
+ * transition is processed too late. A second request before the release has no effect.
  */
 import { Subscription } from 'rxjs';
 
-/** What a slot needs of an actor: the event that gives it, and the tag that says how long. */
+/** The actor interface for a slot: the event that grants it, and the tag that holds it. */
 export interface LimitedActor {
   readonly getSnapshot: () => { readonly hasTag: (tag: 'acting') => boolean };
   readonly subscribe: (
@@ -21,13 +20,13 @@ export interface LimitedActor {
   readonly send: (event: { readonly type: 'slot.acquired' }) => void;
 }
 
-/** Which actors share the slots, and how many slots there are. */
+/** The actors that share the slots, and the number of slots. */
 export interface ConcurrencyLimitOptions<Entry> {
   readonly atOnce: number;
   readonly keyOf: (entry: Entry) => string;
-  /** The actor of an entry, started if it was passive; `undefined`: nothing to do any more. */
+  /** The actor of an entry, started if it was passive; `undefined` without work. */
   readonly activate: (entry: Entry) => LimitedActor | undefined;
-  /** Called with the number of slots in use whenever it changes. */
+  /** Called with the number of slots in use on every change. */
   readonly onInUse?: (slots: number) => void;
 }
 
@@ -36,15 +35,15 @@ export interface ConcurrencyLimit<Entry> {
   readonly request: (entry: Entry) => void;
   /** Resolves when no slot is in use or requested. */
   readonly idle: () => Promise<void>;
-  /** Gives no more slots. Those in use are released by their actors. */
+  /** Grants no more slots. Actors release those in use. */
   readonly stop: () => void;
 }
 
 class Slots<Entry> implements ConcurrencyLimit<Entry> {
   readonly #options: ConcurrencyLimitOptions<Entry>;
-  /** Keys that requested a slot or hold one. */
+  /** Keys that requested or hold a slot. */
   readonly #keys = new Set<string>();
-  /** In the order of the requests. */
+  /** In order of request. */
   readonly #waiting = new Set<Entry>();
   /** Requested in a transition that may not be over. */
   #requested: Entry[] = [];
@@ -81,7 +80,7 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
     this.#giveSlots();
   };
 
-  /** A loop and no recursion: a slot may be released in the moment it is given. */
+  /** A loop instead of recursion: a slot may be released while it is granted. */
   #giveSlots(): void {
     if (this.#giving) return;
     this.#giving = true;
@@ -122,7 +121,7 @@ class Slots<Entry> implements ConcurrencyLimit<Entry> {
   }
 }
 
-/** Starts to give slots. */
+/** Creates a limit that grants slots. */
 export const startConcurrencyLimit = <Entry>(
   options: ConcurrencyLimitOptions<Entry>,
 ): ConcurrencyLimit<Entry> => new Slots(options);

@@ -1,8 +1,8 @@
 /**
- * Takes notes and makes Events of them, in its own time.
+ * Records notes as Kubernetes Events, asynchronously.
  *
- * Promises: `record` never blocks and never throws; equal notes are one Event with a series; the
- * queue is bounded, and what finds no room is dropped and counted.
+ * Promises: `record` never blocks and never throws; equal notes form one Event with a series; the
+ * queue is bounded, and overflow is dropped and counted.
  */
 import { defer, Subject } from 'rxjs';
 import type { EventNote, RecordEvent } from '../api/event-note.ts';
@@ -12,24 +12,24 @@ import { Effect } from 'effect';
 import { latestPerKey } from '../streams/latest-per-key.ts';
 import type { ActorEnvironment } from './actor-environment.ts';
 
-/** Events that wait to be written; more are dropped. */
+/** The maximum number of queued Events; further ones are dropped. */
 export const WAITING_EVENTS_MAX = 5000;
-/** Written at once. The write budget paces them: Events are its last class. */
+/** Concurrent writes. The write budget paces them: Events are its last class. */
 const EVENTS_AT_ONCE = 4;
 
-/** The recorder of a process. */
+/** The event recorder of a process. */
 export interface EventRecorder {
   readonly record: RecordEvent;
-  /** Resolves when nothing waits to be written. */
+  /** Resolves when the queue is empty. */
   readonly idle: () => Promise<void>;
-  /** Writes no more; what waits is dropped. */
+  /** Stops writing; drops the queue. */
   readonly stop: () => void;
 }
 
 const objectOf = ({ regarding: { kind, namespace, name, uid } }: EventNote): string =>
   [kind, namespace ?? '', name, uid].join('/');
 
-/** Starts a recorder. `instance` says which process reports. */
+/** Starts a recorder. `instance` is the reporting process. */
 export const startEventRecorder = (
   environment: ActorEnvironment<Events>,
   { instance }: { readonly instance: string },
@@ -37,7 +37,7 @@ export const startEventRecorder = (
   const { telemetry, runtime, time } = environment;
   const seriesIndex = eventSeriesIndex();
   const writings = new Subject<EventWriting>();
-  /** Series that wait or are being written. */
+  /** Series that are queued or being written. */
   const waiting = new Map<number, number>();
   let whenIdle: (() => void)[] = [];
   let stopped = false;
@@ -69,8 +69,7 @@ export const startEventRecorder = (
       work: write,
     }))
     .subscribe({
-      error: (cause) =>
-        telemetry.log('error', 'Events end by a defect', { problem: String(cause) }),
+      error: (cause) => telemetry.log('error', 'Event recorder failed', { problem: String(cause) }),
     });
 
   const record: RecordEvent = (note) => {

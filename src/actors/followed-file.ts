@@ -1,8 +1,8 @@
 /**
- * A text that a person keeps in a file: read at start, and again when the file changes.
+ * A text file maintained by a person: read at start, and again when it changes.
  *
- * Promises: a bad text at start is refused with its problem; a bad one later keeps the last good
- * one and is reported once.
+ * Promises: an invalid text at start is refused with its problem; later the last valid text stays
+ * in use and the problem is reported once.
  */
 import { exhaustMap, type Observable, ReplaySubject, skip, startWith, timer } from 'rxjs';
 import type { Parsed, TextChange, TextReading } from '../domain/text-file.ts';
@@ -14,28 +14,28 @@ import { type RoleStart, STARTED } from './role.ts';
 /** Polled, because a mounted ConfigMap swaps symbolic links under the name. */
 const POLL_MS = 5_000;
 
-/** Which file, and what its text is good for. */
+/** The file and its parser. */
 export interface FollowedFileOptions<Value> {
   /** Such as `bootstrap template`. */
   readonly name: string;
-  /** Undefined: `absent` is in use. */
+  /** Undefined: `absent` is used. */
   readonly file: string | undefined;
   readonly absent: Value;
   readonly parse: (text: string) => Parsed<Value>;
-  /** After the start: the file says something else. */
+  /** Called when the file changes after the start. */
   readonly onChange: (change: TextChange<Value>) => void;
 }
 
-/** The text in use. */
+/** The value in use. */
 export interface FollowedFile<Value> {
-  /** What is in use, from the start on, then every change. */
+  /** The value in use, from the start on, then every change. */
   readonly values: Observable<Value>;
   /** Reads the file and follows it. */
   readonly start: () => Promise<RoleStart>;
   readonly stop: () => void;
 }
 
-/** The text of a file; nothing is read before `start`. */
+/** The value of a file; nothing is read before `start`. */
 export const followedFile = <Value>(
   { runtime, scheduler }: ActorEnvironment<never>,
   { name, file, absent, parse, onChange }: FollowedFileOptions<Value>,

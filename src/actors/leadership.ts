@@ -1,9 +1,9 @@
 /**
- * This process as a candidate: the `leadership` statechart over the API server, with a watch on the
- * Lease and the gate of all writes.
+ * Leader election of this process: the `leadership` statechart on the API server, with a watch on
+ * the Lease and the gate of all writes.
  *
- * Promises: the gate is opened and closed here alone, and closed by a crash; a standby learns of a
- * release from the watch and starts at once; without the watch its own clock tells it.
+ * Promises: only this module opens and closes the gate, and a crash closes it; a standby learns of
+ * a release from the watch and takes over at once; without the watch the local clock decides.
  */
 import { type Observable, ReplaySubject } from 'rxjs';
 import { type ActorRefFrom, fromPromise, type SnapshotFrom } from 'xstate';
@@ -34,7 +34,10 @@ import type { ActorKind } from './actor-kind.ts';
 import { type ActorRegistry, actorRegistry } from './actor-registry.ts';
 import { type Informer, startInformer } from './informers/informer.ts';
 
-/** Who wants which lease. `identity` is of this process alone, never of a pod that may restart. */
+/**
+ * The candidate and its lease. `identity` is unique to this process, never to a pod that may
+ * restart.
+ */
 export interface LeadershipOptions extends LeaseTimes {
   readonly identity: string;
   readonly namespace: string;
@@ -50,17 +53,17 @@ export interface LeaseRef {
   readonly uid: string;
 }
 
-/** A candidacy under way. */
+/** A running candidacy. */
 export interface Leadership {
-  /** The running statechart; `undefined` while it waits for its restart after a crash. */
+  /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: ActorRefFrom<typeof leadership> | undefined;
-  /** The present state at once, then every change. Completes with the release. */
+  /** The current state, then every change. Completes with the release. */
   readonly leading: Observable<boolean>;
-  /** May this process write now? Asks the monotonic clock, not only the state. */
+  /** Whether this process may write now. Checks the monotonic clock, not only the state. */
   readonly leads: () => boolean;
   /** Releases the lease for good; resolves when that is done or given up. */
   readonly release: () => Promise<void>;
-  /** The Lease, once it was seen. */
+  /** The Lease, once it was observed. */
   readonly leaseSeen: Promise<LeaseRef>;
 }
 
@@ -73,7 +76,7 @@ const project = (raw: unknown): ObservedLease | undefined => {
   return identity === undefined ? undefined : { ...identity, lease: leaseRecordOf(raw) };
 };
 
-/** The lease that a fact is about; null when it says that there is none. */
+/** The lease of a fact; null when there is none. */
 const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
   switch (fact._tag) {
     case 'Listed':
@@ -87,7 +90,7 @@ const leaseIn = (fact: Fact<ObservedLease>): LeaseRecord | null => {
 
 const keyOf = ({ namespace, name }: LeadershipOptions): string => `${namespace}/${name}`;
 
-/** The acts of the statechart on the API server. */
+/** The operations of the statechart on the API server. */
 export const leadershipActors = (
   runtime: EffectRuntime<KubeApi>,
   claim: LeaseClaim,
@@ -104,7 +107,7 @@ export const leadershipActors = (
   ),
 });
 
-/** Where a candidacy stands, for logs, metrics and those who follow it. */
+/** The status of a candidacy, for logs, metrics and subscribers. */
 class LeadingStatus {
   readonly #telemetry: Telemetry;
   readonly #options: LeadershipOptions;
@@ -118,7 +121,7 @@ class LeadingStatus {
 
   readonly states = this.#states.asObservable();
 
-  /** `why` is told when the lease is lost; a lease that is given back is lost to nobody. */
+  /** `why` is logged when the lease is lost; a release is no loss. */
   show(leads: boolean, why: string | undefined): void {
     if (leads === this.#current) return;
     const { name, identity } = this.#options;
@@ -126,7 +129,7 @@ class LeadingStatus {
     else if (this.#current === true && why !== undefined) {
       this.#telemetry.log('warn', 'Lost leadership', { lease: name, why });
     } else if (this.#current === true) {
-      this.#telemetry.log('info', 'Releases the lease', { lease: name });
+      this.#telemetry.log('info', 'Releasing the lease', { lease: name });
     }
     this.#current = leads;
     this.#telemetry.gauge('leader_election_master_status', leads ? 1 : 0, { name });
@@ -183,7 +186,7 @@ class Candidacy implements Leadership {
 
   readonly release = (): Promise<void> => {
     this.#releaseRequested = true;
-    // A candidate that crashed has nothing to release: its lease runs out by itself.
+    // A crashed candidate has nothing to release: its lease expires.
     if (this.actor === undefined) this.#end();
     this.actor?.send({ type: 'release.requested' });
     return this.#ended.promise;
@@ -199,7 +202,7 @@ class Candidacy implements Leadership {
         actors: leadershipActors(runtime, claim),
         actions: {
           openGate: ({ context }) => this.#gate().openUntil(context.deadlineMs),
-          closeGate: () => this.#gate().close('this process does not hold the lease any more'),
+          closeGate: () => this.#gate().close('this process no longer holds the lease'),
         },
       }),
       keyOf,
@@ -210,7 +213,7 @@ class Candidacy implements Leadership {
     };
   }
 
-  /** It is there by the time anything leads: the act that took the lease ran in this runtime. */
+  /** Defined before anything leads: the operation that acquired the lease ran in this runtime. */
   #gate(): WriteGate['Service'] {
     return this.#environment.runtime.runSync(WriteGate);
   }
@@ -222,8 +225,8 @@ class Candidacy implements Leadership {
   }
 
   #onCrash(): void {
-    this.#gate().close('the candidacy crashed');
-    this.#status.show(false, 'the candidacy crashed');
+    this.#gate().close('the leadership actor crashed');
+    this.#status.show(false, 'the leadership actor crashed');
     if (this.#releaseRequested) this.#end();
   }
 
@@ -249,7 +252,7 @@ class Candidacy implements Leadership {
   }
 }
 
-/** Starts to want the lease at once. */
+/** Starts the candidacy at once. */
 export const startLeadership = (
   environment: ActorEnvironment<KubeApi | WriteGate>,
   options: LeadershipOptions,

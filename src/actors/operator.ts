@@ -3,8 +3,8 @@
  * statechart.
  *
  * Promises: a standby keeps its caches complete and writes nothing; only the leader's roles write;
- * roles learn of leadership in list order; `stop` leaves in order: sessions with peers, writes
- * under way, lease.
+ * roles learn of leadership in list order; `stop` proceeds in order: sessions with peers, writes in
+ * flight, lease.
  */
 import { Effect } from 'effect';
 import { distinctUntilChanged, skipWhile } from 'rxjs';
@@ -33,24 +33,24 @@ export interface Operator {
   /** The names of its roles, in the order in which they lead. */
   readonly roles: readonly string[];
   readonly checks: readonly ReadinessCheck[];
-  /** Asks for a clean end; resolves when it has come. */
+  /** Requests a clean shutdown; resolves when it is complete. */
   readonly stop: () => Promise<void>;
   readonly done: Promise<OperatorEnding>;
 }
 
-/** What an operator is started with. */
+/** The inputs of an operator. */
 export interface OperatorOptions {
   readonly lease: LeadershipOptions;
-  /** Makes its roles, in the order in which they lead. */
+  /** Creates its roles, in the order in which they lead. */
   readonly roles: (context: RoleContext) => readonly Role[];
 }
 
-/** What every operator does to its environment, whatever its roles do besides. */
+/** The environment of every operator, regardless of its roles. */
 export type OperatorEnvironment = ActorEnvironment<KubeApi | WriteGate | Events>;
 
-/** Answers that are waited for on the way out; the pod has 30 s (DR-15). */
+/** How long shutdown waits for answers; the pod has 30 s (DR-15). */
 const SETTLE_MS = 15_000;
-const STOPS_WRITING = 'this process stops writing';
+const STOPS_WRITING = 'this process is stopping';
 
 class RunningOperator implements Operator {
   readonly #environment: OperatorEnvironment;
@@ -118,7 +118,7 @@ class RunningOperator implements Operator {
     });
   }
 
-  /** Roles start once; a cluster that does not answer is asked again. */
+  /** Roles start once; an unreachable cluster is retried. */
   #preflight(): Effect.Effect<PreflightResult, never, KubeApi> {
     this.#starts ??= Promise.all(this.#roles.map((role) => role.start()));
     const starts = this.#starts;
@@ -128,7 +128,7 @@ class RunningOperator implements Operator {
       }
       const result = yield* preflight;
       if (result._tag === 'Unreachable') {
-        this.#environment.telemetry.log('warn', 'Cannot use the cluster yet', { why: result.why });
+        this.#environment.telemetry.log('warn', 'Cluster not usable yet', { why: result.why });
       }
       return result;
     });
@@ -162,7 +162,7 @@ class RunningOperator implements Operator {
     });
   }
 
-  /** Waits for the answers of writes that were sent; those that were not are left to the next. */
+  /** Waits for the answers of sent writes; unsent ones are left to the next leader. */
   #settleWrites(): Effect.Effect<void, never, WriteGate> {
     return Effect.gen({ self: this }, function* () {
       const gate = yield* WriteGate;
@@ -178,13 +178,13 @@ class RunningOperator implements Operator {
   }
 }
 
-/** Starts it. It runs until `stop`, or until it finds that it cannot work here. */
+/** Starts the operator. It runs until `stop`, or until it finds the cluster unsupported. */
 export const startOperator = (
   environment: OperatorEnvironment,
   options: OperatorOptions,
 ): Operator => new RunningOperator(environment, options);
 
-/** Asks it who it is. Never fails. */
+/** Requests the server's version. Never fails. */
 const preflight = serverVersion.pipe(
   Effect.match({
     onSuccess: (seen): PreflightResult => {

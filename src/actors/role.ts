@@ -1,9 +1,9 @@
 /**
- * A role: one part of what an operator does for its cluster, such as making pods into demand.
+ * A role: one part of an operator's work, such as creating CapacityRequests for pods.
  *
- * Promises: a role is passive until it leads; no role leads another: each learns of leadership
- * from the operator, in the order of its list. What one role needs of another is an argument of
- * the function that makes it.
+ * Promises: a role is passive until it leads; no role leads another: each learns of leadership from
+ * the operator, in list order. What one role needs of another is an argument of its factory
+ * function.
  */
 import type { RecordEvent } from '../api/event-note.ts';
 import type { ReasonName } from '../api/reasons.ts';
@@ -13,7 +13,7 @@ import {
   type SharedInformers,
 } from './informers/shared-informers.ts';
 
-/** Whether a role can work with what it was started with. */
+/** Whether a role accepts its options and files. */
 export type RoleStart =
   | { readonly _tag: 'Started' }
   /** A person must act; the operator ends with the problem. */
@@ -24,37 +24,37 @@ export const STARTED: RoleStart = { _tag: 'Started' };
 
 /** One role of an operator. */
 export interface Role {
-  /** Such as `node-drains`: names it in readiness and logs. */
+  /** Such as `node-drains`: its name in readiness and logs. */
   readonly name: string;
   /** The collections that must be complete before it may lead. */
   readonly informers: readonly AnyInformer[];
-  /** Once, before any informer: reads its files. */
+  /** Called once, before any informer: reads its files. */
   readonly start: () => Promise<RoleStart>;
-  /** This process holds the lease now: may write. */
+  /** This process acquired the lease: writes are allowed. */
   readonly onLeading: () => void;
-  /** It holds the lease no more: sends nothing new, forgets what was true of the term only. */
+  /** This process lost the lease: the role sends nothing new and discards the state of the term. */
   readonly onLeadershipLost: () => void;
   /** Why it is not ready, or `undefined`. */
   readonly ready: () => string | undefined;
-  /** Before `stop`, as its leader: starts nothing new and ends its calls to peers. */
+  /** Called before `stop` on the leader: starts nothing new and ends its calls to peers. */
   readonly close?: () => Promise<void>;
-  /** Resolves when every write under way has its answer; starts no other. */
+  /** Resolves when every write in flight has its answer; starts no other. */
   readonly stop: () => Promise<void>;
-  /** At the very end, however far it came. */
+  /** Called last, in any state. */
   readonly dispose?: () => Promise<void>;
 }
 
-/** Records an Event on the operator's Lease, once that was seen. */
+/** Records an Event on the operator's Lease, once the Lease was observed. */
 export type RecordOnLease = (reason: ReasonName, note: string) => void;
 
-/** What an operator gives to its roles. */
+/** What an operator provides to its roles. */
 export interface RoleContext {
   readonly informers: SharedInformers;
   readonly record: RecordEvent;
   readonly recordOnLease: RecordOnLease;
 }
 
-/** The parts of a role that most have in common: waits for its lists, and reads no files. */
+/** The defaults of most roles: awaits its lists, and reads no files. */
 export const roleDefaults = (
   name: string,
   informers: readonly AnyInformer[],

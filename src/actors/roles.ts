@@ -1,9 +1,9 @@
 /**
- * The roles of an operator by name, made and put in the order in which they lead.
+ * The roles of an operator by name, created in the order in which they lead.
  *
- * Promises: who gives nodes back leads before the session is opened (DR-13), and the session opens
- * last of those that demand depends on; what a role needs of another is handed to it here and
- * nowhere else. A new role adds its folder and its line.
+ * Promises: the drain role leads before the session opens (DR-13), and the session opens after all
+ * roles that demand depends on; dependencies between roles are passed only here. A new role adds
+ * its folder and its line.
  */
 import type { Intern } from '../domain/text-pool.ts';
 import type { Credentials } from '../effects/credentials.ts';
@@ -25,30 +25,30 @@ import type { ClusterServices } from '../effects/operator-services.ts';
 import type { Role, RoleContext } from './role.ts';
 import { upcomingNodeCollection, upcomingNodesRole } from './upcoming-nodes/upcoming-nodes-role.ts';
 
-/** What the roles with the fleet are made with. */
+/** The inputs of the roles that need the fleet. */
 export interface FleetOptions extends FleetSessionRoleOptions {
   readonly ackConcurrency: number;
   readonly drains: DrainPolicy;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
+  /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
 
-/** Which roles, and what each is made with; a role without options is left out. */
+/** The selected roles with their inputs; a role without options is omitted. */
 export interface RolesOptions {
   readonly fleet?: FleetOptions | undefined;
   readonly pods?: PodPolicy | undefined;
 }
 
-/** What the chosen roles act in. */
+/** The environment of the selected roles. */
 export type RolesEnvironment = ActorEnvironment<ClusterServices | ShardCalls | Credentials>;
 
-/** The roles with the fleet, around one session. */
+/** The roles that share one session with the fleet. */
 const fleetRoles = (
   environment: RolesEnvironment,
   options: FleetOptions,
   { context, pods }: {
     readonly context: RoleContext;
-    /** Demand waits for its first requests when it is there (WIRE-05). */
+    /** Demand waits for the initial requests when that role is present (WIRE-05). */
     readonly pods: CapacityRequestsRole | undefined;
   },
 ) => {
@@ -72,7 +72,7 @@ const fleetRoles = (
   return { fleetSession, upcomingNodes, demand, nodeDrains };
 };
 
-/** The roles that `options` choose, in the order in which they lead. */
+/** The roles that `options` select, in the order in which they lead. */
 export const makeRoles =
   (environment: RolesEnvironment, options: RolesOptions) =>
   (context: RoleContext): readonly Role[] => {

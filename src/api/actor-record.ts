@@ -1,9 +1,9 @@
 /**
- * A recording of a process's actors: one line of JSON for each event that one of them took in, with
- * the state that it led to.
+ * A recording of a process's actors: one JSON line per event that an actor received, with the
+ * resulting state.
  *
- * Promises: a line says everything that replaying needs, because machines are pure: input and
- * events give the same states again; what cannot be read comes back as why, with its line.
+ * Promises: a line has everything that a replay needs, because machines are pure: equal inputs and
+ * events give equal states; unreadable lines are reported with their problem.
  */
 import {
   asRecord,
@@ -23,31 +23,31 @@ export interface RecordHead {
   readonly startedMs: number;
 }
 
-/** An event that an actor took in; the first of an actor has its input. */
+/** An event that an actor received; the first of an actor has its input. */
 export interface RecordLine {
   readonly atMs: number;
   /** The actor. */
   readonly id: string;
   readonly event: { readonly type: string };
-  /** The innermost states that it led to, as the board has them. */
+  /** The resulting innermost states, in the board's format. */
   readonly state: string;
   readonly status: string;
 }
 
-/** Lines that are missing because the disk was too slow. */
+/** Lines dropped because the disk was too slow. */
 export interface RecordGap {
   readonly atMs: number;
   readonly lost: number;
 }
 
-/** What a line of a recording says. */
+/** A parsed line of a recording. */
 export type RecordEntry =
   | { readonly _tag: 'Head'; readonly head: RecordHead }
   | { readonly _tag: 'Line'; readonly line: RecordLine }
   | { readonly _tag: 'Gap'; readonly gap: RecordGap }
   | { readonly _tag: 'Unreadable'; readonly why: string };
 
-/** An Error has no fields of its own, so it travels as its message. */
+/** An Error has no enumerable fields, so it is stored as its message. */
 const ERROR_KEY = '$error';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ const hasError = (event: Fields): boolean => {
   return false;
 };
 
-/** The fields of an event as they travel. */
+/** The fields of an event as stored. */
 const packed = (event: Fields): Fields =>
   Object.fromEntries(
     Object.entries(event).map(([name, value]) => [
@@ -66,7 +66,7 @@ const packed = (event: Fields): Fields =>
     ]),
   );
 
-/** The fields of an event, with errors as they were. */
+/** The fields of an event, with errors restored. */
 const unpacked = (event: JsonRecord): JsonRecord =>
   Object.fromEntries(
     Object.entries(event).map(([name, value]) => {
@@ -76,8 +76,8 @@ const unpacked = (event: JsonRecord): JsonRecord =>
   );
 
 /**
- * A line of a recording as text, without its line break. A replacer that looks for errors in every
- * value would take twice the time, and only the fields of an event are read back as errors.
+ * A line of a recording as text, without its line break. A replacer that checks every value for
+ * errors would take twice the time, and only fields of events are restored as errors.
  */
 export const recordText = (item: RecordHead | RecordLine | RecordGap): string =>
   JSON.stringify(
@@ -101,10 +101,10 @@ const headIn = (value: unknown): RecordEntry =>
       },
     };
 
-/** Reads one line. Total. */
+/** Parses one line. Total. */
 export const recordEntry = (text: string): RecordEntry => {
   const value = parseJson(text);
-  if (asRecord(value) === undefined) return unreadable('it is no JSON object');
+  if (asRecord(value) === undefined) return unreadable('it is not a JSON object');
   if (valueAt(value, 'recording') !== undefined) return headIn(value);
   const atMs = numberAt(value, 'atMs');
   if (atMs === undefined) return unreadable('it has no "atMs"');

@@ -1,24 +1,24 @@
-/** AvailableCapacity: what the fleet could still give on certain terms. */
+/** AvailableCapacity: free capacity of the fleet on given terms. */
 import { Schema } from 'effect';
 import { ageColumn, type CustomResource } from './crd.ts';
 import { int32Field, QuantityField, RequirementsField, ResourceMapField } from './fields.ts';
 
-/** What could be had. */
+/** The available capacity. */
 const AvailableCapacitySpec = Schema.Struct({
   requirements: Schema.optionalKey(RequirementsField.annotate({
     description: 'Conditions that the machines meet; all hold.',
   })),
   resources: ResourceMapField.annotate({ description: 'Resources of one machine.' }),
-  availableCount: int32Field(0).annotate({ description: 'How many machines could be had.' }),
+  availableCount: int32Field(0).annotate({ description: 'Number of available machines.' }),
   availability: Schema.Literals(['None', 'Low', 'Medium', 'High']).annotate({
-    description: 'How sure the fleet is of that.',
+    description: 'How certain the fleet is of that.',
   }),
-  cost: QuantityField.annotate({ description: 'Dollars an hour for one machine.' }),
+  cost: QuantityField.annotate({ description: 'Dollars per hour for one machine.' }),
 });
-/** What could be had. */
+/** The available capacity. */
 type AvailableCapacitySpec = typeof AvailableCapacitySpec.Type;
 
-/** Nothing yet: everything that is known stands in the spec. */
+/** Empty: everything is in the spec. */
 const AvailableCapacityStatus = Schema.Struct({});
 
 /** The custom resource. */
@@ -27,8 +27,8 @@ export const availableCapacity: CustomResource = {
   plural: 'availablecapacities',
   shortNames: ['avc'],
   scope: 'Cluster',
-  description: 'Capacity of one profile that the fleet could still give to this cluster, as it ' +
-    'last said. Written by Tidegate and nobody else; a hint and no promise.',
+  description: 'Free capacity of one profile that the fleet last reported for this ' +
+    'cluster. Written only by Tidegate; a hint, not a guarantee.',
   spec: AvailableCapacitySpec,
   status: AvailableCapacityStatus,
   columns: [

@@ -1,4 +1,4 @@
-/** CapacityRequest: capacity that somebody in this cluster wants. */
+/** CapacityRequest: capacity that this cluster requests. */
 import { Schema } from 'effect';
 import { ageColumn, type CustomResource } from './crd.ts';
 import {
@@ -13,74 +13,73 @@ import {
 
 const TopologySpreadField = Schema.Struct({
   maxSkew: int32Field(1).annotate({
-    description: 'By how many machines two values of the topology key may differ.',
+    description: 'Maximum difference in machines between two values of the topology key.',
   }),
   topologyKey: NonEmptyText.annotate({
-    description: 'Label of machines whose values are spread over.',
+    description: 'Machine label over whose values to spread.',
   }),
   whenUnsatisfiable: Schema.Literals(['DoNotSchedule', 'ScheduleAnyway']).annotate({
     description:
-      '`DoNotSchedule` binds the fleet; `ScheduleAnyway` is a wish and is not passed on to it.',
+      '`DoNotSchedule` binds the fleet; `ScheduleAnyway` is a preference and not sent to it.',
   }),
 });
 
 const CoLocationField = Schema.Struct({
   topologyKey: NonEmptyText.annotate({
-    description: 'Label of machines that must have one value for the whole group.',
+    description: 'Machine label that must have the same value for the whole group.',
   }),
   labelSelector: Schema.optionalKey(LabelSelectorField.annotate({
-    description: 'Pods of this namespace that make up the group. Equal selectors, one group.',
+    description: 'Pods of this namespace that form the group. Equal selectors form one group.',
   })),
 });
 
 /*
- * No rule against negative penalties here: a value that is only wrong in meaning is reported by
- * the operator with an Event, like everything else that it cannot read, and objects that an older
- * CRD let in stay writable.
+ * No validation rule against negative penalties: the operator reports invalid values with an Event,
+ * and objects that an older CRD admitted stay writable.
  */
 const penalty = (what: string) =>
   Schema.optionalKey(QuantityField.annotate({
     description: `Dollars that ${what} costs the owner; zero or more. Rounded up to $0.50 or a ` +
-      'power of two. Not given is not the same as 0.',
+      'power of two. Absent is different from 0.',
   }));
 
-/** What is asked for. */
+/** The requested capacity. */
 export const CapacityRequestSpec = Schema.Struct({
   requirements: Schema.optionalKey(RequirementsField.annotate({
     description: 'Conditions on the labels of the machine; all must hold.',
   })),
   resources: ResourceMapField.annotate({
-    description: 'How much of each resource, as Kubernetes quantities; zero or more.',
+    description: 'Amount of each resource, as Kubernetes quantities; zero or more.',
   }),
   priority: int32Field().annotate({
-    description: 'Larger goes first, and may take machines from smaller.',
+    description: 'Higher priority is served first and may preempt lower priority.',
   }),
   topologySpread: Schema.optionalKey(
     Schema.Array(TopologySpreadField).annotate({
       'x-kubernetes-list-type': 'map',
       'x-kubernetes-list-map-keys': ['topologyKey', 'whenUnsatisfiable'],
-      description: 'How evenly the machines of equal requests are spread.',
+      description: 'How evenly to spread the machines of equal requests.',
     }),
   ),
   coLocation: Schema.optionalKey(CoLocationField.annotate({
-    description: 'Asks for one value of a topology key for a group of requests.',
+    description: 'Requires one value of a topology key for a group of requests.',
   })),
   interruptionPenalty: penalty('an interruption of the workload'),
-  reclamationPenalty: penalty('giving the machine back'),
+  reclamationPenalty: penalty('a reclaim of the machine'),
 });
-/** What is asked for. */
+/** The requested capacity. */
 export type CapacityRequestSpec = typeof CapacityRequestSpec.Type;
 
-/** How far the request is. */
+/** The status of the request. */
 const CapacityRequestStatus = Schema.Struct({
   phase: Schema.Literals(['Pending', 'Acknowledged']).annotate({
-    description: '`Acknowledged` once the fleet has confirmed a roll-up that contains the request.',
+    description: '`Acknowledged` once the fleet acknowledged a roll-up that includes the request.',
   }),
   acknowledgedAt: Schema.optionalKey(
-    TimestampField.annotate({ description: 'When the fleet first confirmed it.' }),
+    TimestampField.annotate({ description: 'When the fleet first acknowledged it.' }),
   ),
 });
-/** How far the request is. */
+/** The status of the request. */
 type CapacityRequestStatus = typeof CapacityRequestStatus.Type;
 
 /** The custom resource. */
@@ -89,10 +88,9 @@ export const capacityRequest: CustomResource = {
   plural: 'capacityrequests',
   shortNames: ['cr', 'crs'],
   scope: 'Namespaced',
-  description:
-    'Capacity that is wanted. Tidegate adds up all CapacityRequests of the cluster and ' +
-    'tells the fleet; the fleet sends machines. Delete the request when nobody wants the ' +
-    'capacity any more.',
+  description: 'Requested capacity. Tidegate aggregates all CapacityRequests of the cluster and ' +
+    'reports them to the fleet, which provides machines. Delete the request when the ' +
+    'capacity is no longer needed.',
   spec: CapacityRequestSpec,
   status: CapacityRequestStatus,
   columns: [

@@ -1,8 +1,8 @@
 /**
  * A custom resource as data, and its CustomResourceDefinition.
  *
- * Promises: the schema is structural as `apiextensions.k8s.io/v1` wants it (every field has a type,
- * nothing is left open by accident), and says nothing that the Effect schemas do not say.
+ * Promises: the schema is structural as required by `apiextensions.k8s.io/v1` (every field has a
+ * type, nothing is left open by accident) and adds nothing to the Effect schemas.
  */
 import { Schema } from 'effect';
 import { API_GROUP, API_VERSION, GROUP_VERSION } from '../domain/api-group.ts';
@@ -15,7 +15,7 @@ export interface PrinterColumn {
   readonly jsonPath: string;
 }
 
-/** All that a CRD and its reference page are made of. */
+/** The source of a CRD and its reference page. */
 export interface CustomResource {
   readonly kind: string;
   readonly plural: string;
@@ -25,13 +25,13 @@ export interface CustomResource {
   readonly spec: Schema.Top;
   readonly status: Schema.Top;
   readonly columns: readonly PrinterColumn[];
-  /** JSON paths that `--field-selector` takes (Kubernetes 1.31 and later). */
+  /** JSON paths for `--field-selector` (Kubernetes 1.31 and later). */
   readonly selectableFields: readonly string[];
-  /** `metadata` and `spec` of an object that the API server accepts, for the reference page. */
+  /** `metadata` and `spec` of a valid example object, for the reference page. */
   readonly example: JsonRecord;
 }
 
-/** When the object was made. */
+/** When the object was created. */
 export const ageColumn: PrinterColumn = {
   name: 'Age',
   type: 'date',
@@ -43,7 +43,7 @@ export const CATEGORY = 'fleet';
 
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 
-/** Keywords of JSON Schema that a structural schema has as well, with values that need no work. */
+/** JSON Schema keywords that a structural schema shares, copied unchanged. */
 const KEPT_KEYWORDS = [
   'type',
   'format',
@@ -65,19 +65,19 @@ const isKept = (keyword: string): boolean =>
 const records = (value: unknown): readonly JsonRecord[] =>
   (asList(value) ?? []).map(asRecord).filter((item) => item !== undefined);
 
-/** Bounds of every JavaScript integer, which say nothing that `type: integer` does not. */
+/** Bounds of every JavaScript integer, redundant with `type: integer`. */
 const isIdleBound = (keyword: string, value: unknown): boolean =>
   (keyword === 'minimum' && value === Number.MIN_SAFE_INTEGER) ||
   (keyword === 'maximum' && value === Number.MAX_SAFE_INTEGER);
 
-/** The parts of `allOf` written into their parent, which is what they mean. */
+/** Merges the parts of `allOf` into their parent, which is equivalent. */
 const folded = (schema: JsonRecord): JsonRecord => {
   const { allOf, ...rest } = schema;
   const own = Object.entries(rest).filter(([keyword, value]) => !isIdleBound(keyword, value));
   return Object.assign({}, Object.fromEntries(own), ...records(allOf).map(folded));
 };
 
-/** An integer or a text, as Kubernetes spells it; the pattern binds the text. */
+/** An integer or a text, in Kubernetes' notation; the pattern constrains the text. */
 const intOrString = (schema: JsonRecord): JsonRecord => {
   const text = records(schema['anyOf']).map(folded).find(({ type }) => type === 'string');
   const pattern = asText(text?.['pattern']);
@@ -92,7 +92,7 @@ const intOrString = (schema: JsonRecord): JsonRecord => {
 const mapValues = (record: JsonRecord, change: (value: unknown) => unknown): JsonRecord =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 
-/** One node of a JSON Schema as a node of a structural schema. */
+/** Converts a node of a JSON Schema to a structural schema. */
 const structural = (value: unknown): JsonRecord => {
   const schema = folded(asRecord(value) ?? {});
   if (schema[INT_OR_STRING] === true) return intOrString(schema);
@@ -107,7 +107,7 @@ const structural = (value: unknown): JsonRecord => {
   };
 };
 
-/** The structural schema of an Effect schema of an object; without fields it is an object still. */
+/** The structural schema of an object's Effect schema; without fields it is still an object. */
 export const structuralSchema = (schema: Schema.Top): JsonRecord => ({
   type: 'object',
   ...structural(

@@ -1,8 +1,8 @@
-/** The CustomResourceDefinitions of Tidegate, as an API server takes them. */
+/** The CustomResourceDefinitions of Tidegate, as an API server accepts them. */
 import type { JsonRecord } from '../domain/json.ts';
 import { customResourceDefinition } from './crd.ts';
 import { CUSTOM_RESOURCES } from './resources.ts';
 
-/** One definition a custom resource. */
+/** One definition per custom resource. */
 export const definitions = (): readonly JsonRecord[] =>
   CUSTOM_RESOURCES.map(customResourceDefinition);

@@ -1,7 +1,7 @@
-/** What a Kubernetes Event says, before anybody decides whether and how it is written. */
+/** The content of a Kubernetes Event, before deduplication and rate limits. */
 import type { ReasonName } from './reasons.ts';
 
-/** The object that an Event is about. Objects of the cluster have no namespace. */
+/** The object of an Event. Cluster-scoped objects have no namespace. */
 export interface Regarding {
   readonly apiVersion: string;
   readonly kind: string;
@@ -10,12 +10,12 @@ export interface Regarding {
   readonly uid: string;
 }
 
-/** One thing that happened to an object. The note holds the particulars, in one sentence. */
+/** An occurrence on an object. The note holds the details, in one sentence. */
 export interface EventNote {
   readonly regarding: Regarding;
   readonly reason: ReasonName;
   readonly note: string;
 }
 
-/** Takes a note and never blocks; what becomes of it is its own business. */
+/** Accepts a note without blocking; delivery is best effort. */
 export type RecordEvent = (note: EventNote) => void;

@@ -1,15 +1,15 @@
 /**
- * Fields that several resources have, as Effect schemas. Descriptions and `x-kubernetes-*`
- * annotations stand here once and reach the CRDs and the reference docs from here.
+ * Fields that several resources share, as Effect schemas. Their descriptions and `x-kubernetes-*`
+ * annotations are the source of the CRDs and the reference docs.
  */
 import { Schema } from 'effect';
 
 const UNSIGNED = '(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))';
 
 /**
- * The pattern that Kubernetes' own CRDs have for quantities. It is looser than the quantity parser
- * (it lets a fraction in the exponent through), so nobody may take a value that passed it for one
- * that can be read. The `u` flag matters: Effect keeps patterns without it out of JSON Schema.
+ * The quantity pattern of Kubernetes' own CRDs. It is looser than the quantity parser (it accepts a
+ * fraction in the exponent), so a value that matches may still be invalid. The `u` flag matters:
+ * Effect omits patterns without it from JSON Schema.
  */
 const QUANTITY_PATTERN = new RegExp(
   `^(\\+|-)?${UNSIGNED}(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?${UNSIGNED}))?$`,
@@ -27,12 +27,12 @@ export const ResourceMapField = Schema.Record(Schema.String, QuantityField);
 
 const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } as const;
 
-/** A whole number of 32 bits, from `minimum` when one is given. */
+/** A 32-bit integer, from `minimum` when given. */
 export const int32Field = (minimum: number = INT32.minimum) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum: INT32.maximum }))
     .annotate({ format: 'int32' });
 
-/** A text that must not be empty. */
+/** A non-empty text. */
 export const NonEmptyText = Schema.String.check(Schema.isMinLength(1));
 
 /** RFC 3339. */
@@ -43,9 +43,9 @@ const atomic = { 'x-kubernetes-list-type': 'atomic' } as const;
 const LABEL_OPERATORS = '`In`, `NotIn`, `Exists` or `DoesNotExist`';
 
 /**
- * The two rules that a list of fields cannot state. `operator` is no enum, as it is none in the
- * Kubernetes types: an operator that is not known is reported with an Event and a remedy, beside
- * what else is wrong with the request.
+ * The two rules that field schemas cannot express. `operator` is no enum, as in the Kubernetes
+ * types: an Event reports an unknown operator with a remedy, together with the request's other
+ * problems.
  */
 const operatorRules = [
   {
@@ -59,7 +59,7 @@ const operatorRules = [
   },
 ] as const;
 
-/** One condition on the labels of a machine. */
+/** A condition on the labels of a machine. */
 const RequirementField = Schema.Struct({
   key: NonEmptyText.annotate({ description: 'Label that the condition is on.' }),
   operator: Schema.String.annotate({

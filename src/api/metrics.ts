@@ -1,10 +1,9 @@
 /**
- * The catalogue of metrics. Names, help and label names stand here once: the registry, the
- * reference page and the types of `Telemetry` are made from it. Label values come from closed
- * sets, never from free text.
+ * The catalogue of metrics: the source of the registry, the reference page and the types of
+ * `Telemetry`. Label values come from closed sets, never from free text.
  */
 
-/** One metric. Durations are in seconds, as Prometheus wants them. */
+/** One metric. Durations are in seconds, as Prometheus recommends. */
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -15,11 +14,11 @@ export interface Metric {
 const catalogue = <const Entries extends Record<string, Metric>>(entries: Entries): Entries =>
   entries;
 
-/** Every metric of Tidegate. `bigfleet_operator_*` are those that existing dashboards read. */
+/** All metrics of Tidegate. Existing dashboards read `bigfleet_operator_*`. */
 export const METRICS = catalogue({
   bigfleet_operator_rollup_duration_seconds: {
     type: 'histogram',
-    help: 'Time to build a roll-up and hand it to the session.',
+    help: 'Time to build a roll-up and pass it to the session.',
     labels: [],
   },
   bigfleet_operator_rollup_phase_duration_seconds: {
@@ -49,7 +48,7 @@ export const METRICS = catalogue({
   },
   bigfleet_operator_node_state_update_duration_seconds: {
     type: 'histogram',
-    help: 'Time from a NodeStateUpdate frame to the write it led to.',
+    help: 'Time from a NodeStateUpdate frame to the resulting write.',
     labels: ['phase'],
   },
   bigfleet_operator_upcoming_node_writes_total: {
@@ -59,7 +58,7 @@ export const METRICS = catalogue({
   },
   bigfleet_operator_dispatch_inflight: {
     type: 'gauge',
-    help: 'Machines whose write is under way.',
+    help: 'Machines with a write in flight.',
     labels: [],
   },
   rest_client_requests_total: {
@@ -69,7 +68,7 @@ export const METRICS = catalogue({
   },
   leader_election_master_status: {
     type: 'gauge',
-    help: '1 while this process holds the lease of that name, else 0.',
+    help: '1 while this process holds the named lease, else 0.',
     labels: ['name'],
   },
   tidegate_watch_objects: {
@@ -79,7 +78,7 @@ export const METRICS = catalogue({
   },
   tidegate_watch_relists_total: {
     type: 'counter',
-    help: 'Complete lists of a resource, the first included.',
+    help: 'Complete lists of a resource, including the first.',
     labels: ['resource'],
   },
   tidegate_watch_endings_total: {
@@ -89,7 +88,7 @@ export const METRICS = catalogue({
   },
   tidegate_watch_unreadable_total: {
     type: 'counter',
-    help: 'Objects that a cache left out because they could not be read.',
+    help: 'Unreadable objects that a cache excluded.',
     labels: ['resource'],
   },
   tidegate_writes_total: {
@@ -104,17 +103,17 @@ export const METRICS = catalogue({
   },
   tidegate_write_queue_depth: {
     type: 'gauge',
-    help: 'Writes that wait for the budget.',
+    help: 'Writes waiting for the budget.',
     labels: ['class'],
   },
   tidegate_machine_transitions_total: {
     type: 'counter',
-    help: 'Transitions of statecharts, by the states as they are drawn.',
+    help: 'Statechart transitions, by state.',
     labels: ['machine', 'from', 'to'],
   },
   tidegate_session_state: {
     type: 'gauge',
-    help: 'The state of the session with the shard: 1 for the current state, else 0.',
+    help: 'State of the session with the shard: 1 for the current state, else 0.',
     labels: ['state'],
   },
   tidegate_session_endings_total: {
@@ -164,27 +163,27 @@ export const METRICS = catalogue({
   },
   tidegate_capacity_requests_unreadable: {
     type: 'gauge',
-    help: 'CapacityRequests that cannot be read, whether or not an older reading counts.',
+    help: 'Invalid CapacityRequests, including those whose last valid spec still counts.',
     labels: [],
   },
   tidegate_acknowledgement_faults_total: {
     type: 'counter',
-    help: 'Acknowledgements of CapacityRequests that did not land and wait for the next roll-up.',
+    help: 'Failed acknowledgement writes of CapacityRequests, deferred to the next roll-up.',
     labels: [],
   },
   tidegate_machines: {
     type: 'gauge',
-    help: 'Machines by the state of their statechart, passive ones included.',
+    help: 'Machines by statechart state, including passive ones.',
     labels: ['state'],
   },
   tidegate_unknown_transitions_total: {
     type: 'counter',
-    help: 'Steps of machines that the fleet is not known to take; they are followed all the same.',
+    help: 'Unexpected state changes of machines; they are applied as reported.',
     labels: ['from', 'to'],
   },
   tidegate_stale_machines_total: {
     type: 'counter',
-    help: 'Machines that a complete replay left out, so that their objects go.',
+    help: 'Machines missing from a complete replay, whose objects are deleted.',
     labels: [],
   },
   tidegate_available_capacities: {
@@ -194,7 +193,7 @@ export const METRICS = catalogue({
   },
   tidegate_available_capacities_left_out_total: {
     type: 'counter',
-    help: 'Updates of profiles beyond the number that is followed.',
+    help: 'Updates dropped because too many profiles are tracked.',
     labels: [],
   },
   tidegate_available_capacity_writes_total: {
@@ -204,12 +203,12 @@ export const METRICS = catalogue({
   },
   tidegate_drains: {
     type: 'gauge',
-    help: 'Drains of nodes by the state of their statechart.',
+    help: 'Node drains by statechart state.',
     labels: ['state'],
   },
   tidegate_drains_ended_total: {
     type: 'counter',
-    help: 'Ended drains of nodes by outcome.',
+    help: 'Ended node drains by outcome.',
     labels: ['outcome'],
   },
   tidegate_node_drain_duration_seconds: {
@@ -224,7 +223,7 @@ export const METRICS = catalogue({
   },
   tidegate_reclaims: {
     type: 'gauge',
-    help: 'Reclaim instructions that are being carried out, by state.',
+    help: 'Active reclaim instructions, by state.',
     labels: ['state'],
   },
   tidegate_machines_without_node_total: {
@@ -239,12 +238,12 @@ export const METRICS = catalogue({
   },
   tidegate_pod_evictions: {
     type: 'gauge',
-    help: 'Pods that are to leave, by the state of their statechart.',
+    help: 'Pods to be evicted, by statechart state.',
     labels: ['state'],
   },
   tidegate_actor_defects_total: {
     type: 'counter',
-    help: 'Actors that ended by a defect of this program and are started again.',
+    help: 'Crashed actors that are restarted.',
     labels: ['machine'],
   },
   tidegate_events_total: {
@@ -254,12 +253,12 @@ export const METRICS = catalogue({
   },
   tidegate_bootstrap_template_refused_total: {
     type: 'counter',
-    help: 'Readings of the bootstrap template that could not be used; the last good one stays.',
+    help: 'Rejected reads of the bootstrap template; the last valid one stays in use.',
     labels: [],
   },
   tidegate_stream_defects_total: {
     type: 'counter',
-    help: 'Defects of ours in subscribers of streams; each has a log line with its stack.',
+    help: 'Unhandled errors in stream subscribers; each is logged with its stack.',
     labels: [],
   },
   bigfleet_unschedulable_pod_controller_reconciles_total: {
@@ -269,7 +268,7 @@ export const METRICS = catalogue({
   },
   tidegate_pod_demands: {
     type: 'gauge',
-    help: 'Pods with an existing or pending CapacityRequest, by the state of their statechart.',
+    help: 'Pods with an existing or pending CapacityRequest, by statechart state.',
     labels: ['state'],
   },
   tidegate_pod_request_writes_total: {
@@ -284,7 +283,7 @@ export const METRICS = catalogue({
   },
   tidegate_penalty_defaults_refused_total: {
     type: 'counter',
-    help: 'Readings of the penalty defaults that could not be used; the last good one stays.',
+    help: 'Rejected reads of the penalty defaults; the last valid ones stay in use.',
     labels: [],
   },
 });

@@ -1,12 +1,12 @@
-/** The reasons of pods that become demand: a part of the registry of reasons. */
+/** The reasons about demand from pods: a part of the registry of reasons. */
 import type { Reason } from './reasons.ts';
 
-/** Why the CapacityRequest of a pod is not as it should be. */
+/** Why a pod's CapacityRequest is not in its wanted state. */
 export const POD_DEMAND_REASONS = {
   DemandLeftOut: {
     type: 'Warning',
     action: 'ReadPod',
-    sentence: 'The pod asks for something that a CapacityRequest cannot say, so it is left out',
+    sentence: 'The pod has a requirement that a CapacityRequest cannot express; it is ignored',
     canAct: 'application',
     runbook: 'demand-left-out',
   },
@@ -20,7 +20,7 @@ export const POD_DEMAND_REASONS = {
   PenaltyDefaultsRefused: {
     type: 'Warning',
     action: 'ReadPenaltyDefaults',
-    sentence: 'The file of penalties by PriorityClass cannot be used; the last good one stays',
+    sentence: 'The penalty defaults file is invalid; the last valid one stays in use',
     canAct: 'platform',
     runbook: 'penalty-defaults-refused',
   },
@@ -34,20 +34,20 @@ export const POD_DEMAND_REASONS = {
   PodRequestFailing: {
     type: 'Warning',
     action: 'WriteCapacityRequest',
-    sentence: 'Writes of the CapacityRequest of the pod keep failing; they are tried again',
+    sentence: 'Writes of the CapacityRequest of the pod keep failing and are retried',
     canAct: 'platform',
     runbook: 'pod-request-failing',
   },
   AwaitingGarbageCollection: {
     type: 'Normal',
     action: 'WriteCapacityRequest',
-    sentence: 'The pod is gone, and the garbage collector is to delete its CapacityRequest',
+    sentence: 'The pod is gone; its CapacityRequest waits for the garbage collector',
     canAct: 'nobody',
   },
   InitialRequestsMissing: {
     type: 'Normal',
     action: 'WriteCapacityRequest',
-    sentence: 'Pods are without a CapacityRequest, so the shard is not told the demand yet',
+    sentence: 'Pods lack CapacityRequests, so demand is not reported to the shard yet',
     canAct: 'nobody',
   },
 } as const satisfies Record<string, Reason>;

@@ -1,47 +1,47 @@
 /**
- * The registry of reasons: every one-word cause that a condition, an Event or `explain` may show,
- * with its sentence, who can act on it, and its runbook. Nothing shows a reason that is not here.
+ * The registry of reasons: every one-word cause in a condition, an Event or `explain`, with its
+ * sentence, who can act on it, and its runbook. Other reasons are never used.
  */
 import { POD_DEMAND_REASONS } from './pod-demand-reasons.ts';
 
-/** Who can do something about it. */
+/** Who can act. */
 export type CanAct = 'application' | 'platform' | 'storage' | 'provider' | 'nobody';
 
 /** What a reason means. */
 export interface Reason {
   readonly type: 'Normal' | 'Warning';
-  /** The action of the Event (events.k8s.io/v1 `action`): what was tried. */
+  /** The action of the Event (events.k8s.io/v1 `action`): the attempted operation. */
   readonly action: string;
-  /** One sentence for people, without the particulars. */
+  /** One sentence without details. */
   readonly sentence: string;
   readonly canAct: CanAct;
-  /** The heading in `docs/runbooks.md`; reasons without one need no hand. */
+  /** The heading in `docs/runbooks.md`; a reason without one needs no action. */
   readonly runbook?: string;
 }
 
 const registry = <const Entries extends Record<string, Reason>>(entries: Entries): Entries =>
   entries;
 
-/** Every reason of Tidegate. */
+/** All reasons of Tidegate. */
 export const REASONS = registry({
   InvalidCapacityRequest: {
     type: 'Warning',
     action: 'ReadCapacityRequest',
-    sentence: 'A field of the CapacityRequest cannot be read, so the fleet is not asked for it',
+    sentence: 'A field of the CapacityRequest is invalid, so the fleet is not asked for it',
     canAct: 'application',
     runbook: 'invalid-capacity-request',
   },
   SessionRefused: {
     type: 'Warning',
     action: 'DialShard',
-    sentence: 'The key pair is not fit to dial with, or the shard refused this cluster',
+    sentence: 'The key pair is invalid, or the shard refused this cluster',
     canAct: 'platform',
     runbook: 'session-refused',
   },
   RollupTooLarge: {
     type: 'Warning',
     action: 'SendRollup',
-    sentence: 'The roll-up is larger than a frame may be, so the shard keeps the demand before it',
+    sentence: 'The roll-up exceeds the frame size limit, so the shard keeps the previous demand',
     canAct: 'application',
     runbook: 'rollup-too-large',
   },
@@ -55,7 +55,7 @@ export const REASONS = registry({
   ActorCrashed: {
     type: 'Warning',
     action: 'RestartActor',
-    sentence: 'An actor of this program crashed and waits to be started again',
+    sentence: 'An actor crashed and waits for its restart',
     canAct: 'platform',
     runbook: 'actor-crashed',
   },
@@ -68,14 +68,14 @@ export const REASONS = registry({
   WriteRefused: {
     type: 'Warning',
     action: 'WriteObject',
-    sentence: 'The API server refuses the object as the fleet describes it',
+    sentence: 'The API server refuses the object with the values from the fleet',
     canAct: 'platform',
     runbook: 'write-refused',
   },
   WriteFailing: {
     type: 'Warning',
     action: 'WriteObject',
-    sentence: 'Writes of the object keep failing; they are tried again',
+    sentence: 'Writes of the object keep failing and are retried',
     canAct: 'platform',
     runbook: 'write-failing',
   },
@@ -88,57 +88,57 @@ export const REASONS = registry({
   CollectionRefused: {
     type: 'Warning',
     action: 'ListAndWatch',
-    sentence: 'The API server refuses to list or watch a kind of object that the operator needs',
+    sentence: 'The API server refuses to list or watch a resource that the operator needs',
     canAct: 'platform',
     runbook: 'collection-refused',
   },
   CollectionFailing: {
     type: 'Normal',
     action: 'ListAndWatch',
-    sentence: 'Listing or watching failed and is tried again; what is known stays in use',
+    sentence: 'A list or watch failed and is retried; the cache stays in use',
     canAct: 'nobody',
   },
   LeaseNotHeld: {
     type: 'Normal',
     action: 'AcquireLease',
-    sentence: 'The lease could not be had or kept; it is asked for again shortly',
+    sentence: 'The lease was not acquired or was lost; retried shortly',
     canAct: 'nobody',
   },
   LeaseNotReleased: {
     type: 'Normal',
     action: 'ReleaseLease',
-    sentence: 'The lease could not be let go of; it is tried again while there is time',
+    sentence: 'The lease was not released; retried while time remains',
     canAct: 'nobody',
   },
   LeaseNotRenewed: {
     type: 'Warning',
     action: 'RenewLease',
-    sentence: 'The lease could not be renewed, so this process will stop leading',
+    sentence: 'The lease was not renewed, so this process will lose leadership',
     canAct: 'platform',
     runbook: 'lease-not-renewed',
   },
   DrainStarted: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'The node is cordoned and its pods are asked to leave',
+    sentence: 'The node is cordoned and its pods are being evicted',
     canAct: 'nobody',
   },
   WaitingForBarrier: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'The node is cordoned; its instruction does not let evictions begin yet',
+    sentence: 'The node is cordoned; evictions wait for the other nodes of the instruction',
     canAct: 'nobody',
   },
   WaitingForPods: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'Every pod that must leave was asked to; those that are left are waited for',
+    sentence: 'All pods that must leave were evicted; waiting for them to terminate',
     canAct: 'nobody',
   },
   DrainBlocked: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'Something holds up pods of the drain; an Event names it when it lasts',
+    sentence: 'Pods of the drain are blocked; an Event names the cause if it lasts',
     canAct: 'nobody',
   },
   WaitingForReplay: {
@@ -168,95 +168,93 @@ export const REASONS = registry({
   AckHeld: {
     type: 'Normal',
     action: 'AnswerShard',
-    sentence: 'The answer to the shard is kept until the stream has room for it',
+    sentence: 'The ack to the shard waits until the stream has room',
     canAct: 'nobody',
   },
   DrainFinished: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'No pod that must leave is on the node any more',
+    sentence: 'All pods that must leave are gone from the node',
     canAct: 'nobody',
   },
   DrainCancelled: {
     type: 'Normal',
     action: 'DrainNode',
-    sentence: 'Somebody made the node schedulable again, or removed the key of the drain',
+    sentence: 'The node was uncordoned, or the annotation of the drain was removed',
     canAct: 'nobody',
   },
   DrainPaused: {
     type: 'Warning',
     action: 'DrainNode',
-    sentence: 'Evictions on the node are paused by a flag or an annotation; the deadline runs on',
+    sentence: 'A flag or an annotation pauses evictions on the node; the deadline still applies',
     canAct: 'platform',
     runbook: 'drain-paused',
   },
   DeadlinePassed: {
     type: 'Warning',
     action: 'DrainNode',
-    sentence: 'The grace of the drain is over and pods are still on the node',
+    sentence: 'The deadline of the drain passed and pods remain on the node',
     canAct: 'application',
     runbook: 'deadline-passed',
   },
   EvictionForbidden: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The operator may not create evictions',
+    sentence: 'The operator lacks permission to create evictions',
     canAct: 'platform',
     runbook: 'eviction-forbidden',
   },
   GraceClamped: {
     type: 'Warning',
     action: 'DrainNode',
-    sentence: 'The grace of the instruction is longer than a drain may take, so it was cut',
+    sentence: 'The grace of the instruction exceeds the maximum and was reduced',
     canAct: 'provider',
     runbook: 'grace-clamped',
   },
   MachineWithoutNode: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence: 'The instruction names a machine whose Node nobody has seen',
+    sentence: 'The instruction names a machine without a known Node',
     canAct: 'provider',
     runbook: 'machine-without-node',
   },
   CordonFailing: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence: 'The Node cannot be cordoned; it is tried again until the deadline',
+    sentence: 'The Node cannot be cordoned; retried until the deadline',
     canAct: 'platform',
     runbook: 'cordon-failing',
   },
   NodeChanged: {
     type: 'Normal',
     action: 'CordonNode',
-    sentence: 'Somebody wrote the Node in between; it is looked at again',
+    sentence: 'The Node changed concurrently; the write is decided again',
     canAct: 'nobody',
   },
   CordonLeftAlone: {
     type: 'Warning',
     action: 'CordonNode',
-    sentence:
-      'A cordon key on the Node was written by another version or by hand, and is left alone',
+    sentence: 'A cordon annotation on the Node is not readable by this version and is not changed',
     canAct: 'platform',
     runbook: 'cordon-left-alone',
   },
   BlockedByBudget: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'A disruption budget allows no eviction for now',
+    sentence: 'A disruption budget currently allows 0 disruptions',
     canAct: 'application',
     runbook: 'blocked-by-budget',
   },
   BudgetUnsettled: {
     type: 'Normal',
     action: 'EvictPod',
-    sentence: 'The disruption budget changed and its status is not worked out yet',
+    sentence: 'The disruption budget changed and its status is not updated yet',
     canAct: 'nobody',
   },
   SlotHeldByInterruptedEviction: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence:
-      'A slot of the budget is held by an eviction that was cut short, for at most two minutes',
+    sentence: 'An interrupted eviction holds a slot of the budget for at most two minutes',
     canAct: 'nobody',
     runbook: 'slot-held-by-interrupted-eviction',
   },
@@ -278,7 +276,7 @@ export const REASONS = registry({
   BudgetBroken: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The status of the disruption budget is one that no eviction passes',
+    sentence: 'The status of the disruption budget is invalid and blocks every eviction',
     canAct: 'platform',
     runbook: 'budget-broken',
   },
@@ -292,41 +290,41 @@ export const REASONS = registry({
   EvictionRefused: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The API server refuses the eviction for a reason that is not known here',
+    sentence: 'The API server refuses the eviction for an unknown reason',
     canAct: 'platform',
     runbook: 'eviction-refused',
   },
   EvictionFailing: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'Evictions of the pod keep failing; they are tried again',
+    sentence: 'Evictions of the pod keep failing and are retried',
     canAct: 'platform',
     runbook: 'eviction-failing',
   },
   EvictionUnanswered: {
     type: 'Normal',
     action: 'EvictPod',
-    sentence: 'The answer to an eviction was lost, so the cache is watched for its effect',
+    sentence: 'The answer to an eviction was lost; waiting for the watch to show its effect',
     canAct: 'nobody',
   },
   ServerThrottling: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The API server asks everyone to send less, so evictions wait',
+    sentence: 'The API server throttles requests, so evictions wait',
     canAct: 'platform',
     runbook: 'eviction-failing',
   },
   CredentialsRefused: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The API server does not take the credentials of the operator; they are read again',
+    sentence: 'The API server rejects the credentials of the operator; they are read again',
     canAct: 'platform',
     runbook: 'eviction-forbidden',
   },
   WaitingForTurn: {
     type: 'Normal',
     action: 'EvictPod',
-    sentence: 'The pod is about to be asked to leave',
+    sentence: 'The pod waits for its eviction to be sent',
     canAct: 'nobody',
   },
   WaitingForTier: {
@@ -338,34 +336,34 @@ export const REASONS = registry({
   Terminating: {
     type: 'Normal',
     action: 'EvictPod',
-    sentence: 'The pod was asked to leave and is shutting down',
+    sentence: 'The pod was evicted and is terminating',
     canAct: 'nobody',
   },
   TerminationOverdue: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The pod is still there although its own grace is over',
+    sentence: 'The pod has exceeded its termination grace period',
     canAct: 'application',
     runbook: 'termination-overdue',
   },
   Finalizer: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The pod is down, and a finalizer keeps its object',
+    sentence: 'The containers have stopped, but a finalizer keeps the pod object',
     canAct: 'storage',
     runbook: 'finalizer',
   },
   KubeletSilent: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The kubelet of the node does not answer, so no pod on it can go',
+    sentence: 'The kubelet of the node is not responding, so no pod on it can terminate',
     canAct: 'provider',
     runbook: 'kubelet-silent',
   },
   ToleratesCordon: {
     type: 'Warning',
     action: 'EvictPod',
-    sentence: 'The pod tolerates the cordon and its owner would bring it back, so it stays',
+    sentence: 'The pod tolerates the cordon and its controller would recreate it here, so it stays',
     canAct: 'application',
     runbook: 'tolerates-cordon',
   },

@@ -1,4 +1,4 @@
-/** Every custom resource of Tidegate, in the order in which people meet them. */
+/** The custom resources of Tidegate, in the order of the docs. */
 import { availableCapacity } from './available-capacity.ts';
 import { capacityRequest } from './capacity-request.ts';
 import type { CustomResource } from './crd.ts';

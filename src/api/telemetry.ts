@@ -1,4 +1,4 @@
-/** What code may say about itself while it runs; `src/observability/` makes it real. */
+/** The interface for logs and metrics; `src/observability/` implements it. */
 import type { MetricLabels, MetricName } from './metrics.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -10,7 +10,7 @@ type LabelsOf<Name extends MetricName> = [MetricLabels<Name>] extends [never]
   ? readonly [labels?: Readonly<Record<never, string>>]
   : readonly [labels: Readonly<Record<MetricLabels<Name>, string>>];
 
-/** Logs and metrics. Messages are constant sentences; what varies goes into the fields. */
+/** Logs and metrics. Messages are constant; variable values are fields. */
 export interface Telemetry {
   readonly log: (level: LogLevel, message: string, fields?: LogFields) => void;
   /** Adds `by` to a counter. */
@@ -25,7 +25,7 @@ export interface Telemetry {
     value: number,
     ...labels: LabelsOf<Name>
   ) => void;
-  /** Puts a value (seconds, for durations) into a histogram. */
+  /** Observes a value (seconds, for durations) in a histogram. */
   readonly observe: <Name extends MetricName>(
     name: Name,
     value: number,
@@ -33,7 +33,7 @@ export interface Telemetry {
   ) => void;
 }
 
-/** Says nothing; for tests and for commands that have no metrics. */
+/** Discards everything; for tests and for commands without metrics. */
 export const silentTelemetry: Telemetry = {
   log: () => {},
   count: () => {},
@@ -41,6 +41,6 @@ export const silentTelemetry: Telemetry = {
   observe: () => {},
 };
 
-/** A defect of ours as a log tells it: where it happened, when that is known. */
+/** A defect as log fields: its location, when known. */
 export const defectText = (cause: unknown): string =>
   (cause instanceof Error ? cause.stack : undefined) ?? String(cause);

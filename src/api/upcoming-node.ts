@@ -1,10 +1,10 @@
-/** UpcomingNode: a machine that is on its way to becoming a Node of this cluster. */
+/** UpcomingNode: a machine that is becoming a Node of this cluster. */
 import { Schema } from 'effect';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
 import { ageColumn, type CustomResource } from './crd.ts';
 import { ObjectReferenceField, ResourceMapField, TaintsField, TimestampField } from './fields.ts';
 
-/** What the Node will look like. */
+/** The expected Node. */
 const UpcomingNodeSpec = Schema.Struct({
   labels: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.String)
@@ -15,10 +15,10 @@ const UpcomingNodeSpec = Schema.Struct({
     TaintsField.annotate({ description: 'Taints that the Node will have.' }),
   ),
 });
-/** What the Node will look like. */
+/** The expected Node. */
 type UpcomingNodeSpec = typeof UpcomingNodeSpec.Type;
 
-/** Where the machine is on its way. */
+/** The status of the machine. */
 const UpcomingNodeStatus = Schema.Struct({
   phase: Schema.Literals([
     'Provisioning',
@@ -28,21 +28,21 @@ const UpcomingNodeStatus = Schema.Struct({
     'Draining',
     'Drained',
     'Failed',
-  ]).annotate({ description: 'What the fleet last said about the machine.' }),
+  ]).annotate({ description: 'Last phase that the fleet reported.' }),
   nodeRef: Schema.optionalKey(
     ObjectReferenceField.annotate({ description: 'The Node that the machine became.' }),
   ),
   providerID: Schema.optionalKey(
-    Schema.String.annotate({ description: 'What the provider calls the machine.' }),
+    Schema.String.annotate({ description: "Provider's id of the machine." }),
   ),
   lastError: Schema.optionalKey(
-    Schema.String.annotate({ description: 'Why the machine failed, in the words of the fleet.' }),
+    Schema.String.annotate({ description: 'Why the machine failed, as reported by the fleet.' }),
   ),
   provisioningStartTime: Schema.optionalKey(
-    TimestampField.annotate({ description: 'When the machine was first heard of. Set once.' }),
+    TimestampField.annotate({ description: 'When the machine was first reported. Set once.' }),
   ),
 });
-/** Where the machine is on its way. */
+/** The status of the machine. */
 type UpcomingNodeStatus = typeof UpcomingNodeStatus.Type;
 
 /** The custom resource. */
@@ -51,9 +51,9 @@ export const upcomingNode: CustomResource = {
   plural: 'upcomingnodes',
   shortNames: ['upn'],
   scope: 'Cluster',
-  description: 'A machine that the fleet has bound to this cluster, from the first word about it ' +
-    'until it goes back. Written by Tidegate and nobody else; the annotation ' +
-    `\`${MACHINE_ID_KEY}\` holds the id that the fleet knows it by.`,
+  description: 'A machine that the fleet has bound to this cluster, from its first report ' +
+    'until its return. Written only by Tidegate; the annotation ' +
+    `\`${MACHINE_ID_KEY}\` holds its id in the fleet.`,
   spec: UpcomingNodeSpec,
   status: UpcomingNodeStatus,
   columns: [

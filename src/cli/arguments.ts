@@ -1,21 +1,20 @@
 /**
- * Arguments as the Go operator takes them, made into ours, so that an image swap needs no change of
- * a manifest (CLU-05).
+ * Rewrites arguments of the Go operator, so that an image swap needs no manifest change (CLU-05).
  *
- * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes mean the same; flags
- * without a verb mean `operator`; what already is in our form is left alone.
+ * Promises: `-cluster-id x`, `-cluster-id=x` and their forms with two dashes are equivalent; flags
+ * without a command mean `operator`; arguments in our form are unchanged.
  */
 
-/** Flags with which the program speaks about itself; they need no verb. */
+/** Flags that need no command. */
 const ABOUT_OURSELVES = new Set(['--help', '-h', '--version', '-v', '--completions']);
 
-/** One dash and a name of two letters or more, as Go's flag package writes it. */
+/** One dash and a name of two or more letters, as Go's flag package writes it. */
 const GO_FLAG = /^-[A-Za-z][-A-Za-z0-9]+(=.*)?$/s;
 
 const withTwoDashes = (argument: string): string =>
   GO_FLAG.test(argument) ? `-${argument}` : argument;
 
-/** Values may begin with a dash (`-o -`), so only what stands where a flag may stand is changed. */
+/** Values may begin with a dash (`-o -`), so only positions where a flag may stand are changed. */
 export const normalizedArguments = (given: readonly string[]): readonly string[] => {
   const end = given.indexOf('--');
   const ours = end === -1 ? given : given.slice(0, end);

@@ -1,4 +1,4 @@
-/** `tidegate charts` on the command line: the lifecycles as pictures, and what became of them. */
+/** The command `tidegate charts`: lifecycles as pictures, and their changes. */
 import { Effect } from 'effect';
 import { Argument, Command } from 'effect/cli';
 import {
@@ -11,7 +11,7 @@ import {
 } from './charts-request.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** What stands behind the commands about charts. */
+/** The implementations of the chart commands. */
 export interface ChartRoles {
   readonly chartsExport: (request: ChartsExportRequest) => Promise<ExitCode>;
   readonly chartsDiff: (request: ChartsDiffRequest) => Promise<ExitCode>;
@@ -20,7 +20,7 @@ export interface ChartRoles {
 type Ending = (code: ExitCode) => void;
 
 const machinesArgument = Argument.String('machine').pipe(
-  Argument.withDescription('Machines by name, such as nodeDrain; without any, all of them'),
+  Argument.withDescription('Machine names, such as nodeDrain (default all)'),
   Argument.variadic(),
 );
 
@@ -31,10 +31,10 @@ const exportCommand = (roles: ChartRoles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.chartsExport(chartsExportRequest(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Draws the lifecycles of this version: as SVG, as Mermaid, and as the JSON that the editor ' +
-        'of Stately and the inspector of XState understand.',
+      'Exports the lifecycles of this version as SVG, as Mermaid, and as JSON for the editor ' +
+        'of Stately and the inspector of XState.',
     ),
-    Command.withShortDescription('Draw lifecycles'),
+    Command.withShortDescription('Export lifecycles'),
     Command.withExamples([
       { command: 'tidegate charts export nodeDrain > node-drain.svg' },
       { command: 'tidegate charts export --out charts' },
@@ -55,8 +55,8 @@ const diffCommand = (roles: ChartRoles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.chartsDiff(chartsDiffRequest(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Says which states and transitions were added, removed and changed since a revision, and ' +
-        'draws them in colour. Runs inside of the repository.',
+      'Lists the states and transitions that were added, removed and changed since a revision, ' +
+        'and draws them in colour. Runs inside the repository.',
     ),
     Command.withShortDescription('Compare lifecycles with a revision'),
     Command.withExamples([
@@ -68,7 +68,7 @@ const diffCommand = (roles: ChartRoles, end: Ending) =>
 /** The command with its subcommands. */
 export const chartsCommand = (roles: ChartRoles, end: Ending) =>
   Command.make('charts').pipe(
-    Command.withDescription('Shows the lifecycles that this program is made of.'),
-    Command.withShortDescription('Draw lifecycles, or compare them with a revision'),
+    Command.withDescription('Shows the lifecycles of this program.'),
+    Command.withShortDescription('Export lifecycles, or compare them with a revision'),
     Command.withSubcommands([exportCommand(roles, end), diffCommand(roles, end)]),
   );

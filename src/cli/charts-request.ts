@@ -1,9 +1,9 @@
-/** What `tidegate charts` is asked: flags and arguments as plain values. */
+/** The request of `tidegate charts`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { CHART_FORMATS } from '../view/chart/chart-format.ts';
 import { optionalText } from './cluster-flags.ts';
 
-/** Charts that are to be exported, not yet checked. */
+/** A request to export charts, not yet validated. */
 export interface ChartsExportRequest {
   /** Empty: all of them. */
   readonly machines: readonly string[];
@@ -11,7 +11,7 @@ export interface ChartsExportRequest {
   readonly format: string | undefined;
 }
 
-/** Charts that are to be compared with a revision, not yet checked. */
+/** A request to compare charts with a revision, not yet validated. */
 export interface ChartsDiffRequest {
   readonly revision: string;
   /** Empty: all of them. */
@@ -21,17 +21,17 @@ export interface ChartsDiffRequest {
 
 /** Flags of `charts export`. */
 export const EXPORT_FLAGS = {
-  out: optionalText('out', 'DIR', 'Folder for the files (default one machine to stdout)'),
+  out: optionalText('out', 'DIR', 'Folder for the files (default: one machine, to stdout)'),
   format: optionalText(
     'format',
     CHART_FORMATS.join('|'),
-    'Format (default all of them with --out, svg without)',
+    'Format (default: all with --out, svg without)',
   ),
 };
 
 /** Flags of `charts diff`. */
 export const DIFF_FLAGS = {
-  out: optionalText('out', 'DIR', 'Folder for pictures of what changed'),
+  out: optionalText('out', 'DIR', 'Folder for pictures of the changes'),
 };
 
 /** The parsed command line of an export. */

@@ -1,9 +1,9 @@
 /**
- * `tidegate charts`: draws the lifecycles of this version, and tells what became of them since a
- * revision of the repository.
+ * `tidegate charts`: exports the lifecycles of this version, and compares them with a revision of
+ * the repository.
  *
- * Promises: exit code 2 for a machine or format that is unknown, 3 for a revision that has no
- * charts; stdout has charts or differences and nothing else.
+ * Promises: exit code 2 for an unknown machine or format, 3 for a revision without charts; stdout
+ * has only charts or differences.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -24,10 +24,10 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { failureSentence, unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The machines of this version by their names. */
+/** The machines of this version by name. */
 export type Machines = Readonly<Record<string, DrawnMachine>>;
 
-/** Where the charts of a revision stand: they are committed, and checked to be current. */
+/** The folder with the committed charts of a revision. */
 const FOLDER = 'docs/lifecycles';
 
 const unknownMachine = (machines: Machines, asked: readonly string[]): string | undefined => {
@@ -51,7 +51,7 @@ const written = ({ out, terminal }: Writing, name: string, text: string): void =
   terminal.report(`wrote ${out}/${name}`);
 };
 
-/** Draws machines, to stdout or into a folder. */
+/** Exports machines, to stdout or into a folder. */
 export const runChartsExport = async (
   { machines: asked, out, format }: ChartsExportRequest,
   machines: Machines,
@@ -104,7 +104,7 @@ const chartsAt = (revision: string): ReadonlyMap<string, Chart> | string => {
   const at = ['-C', top.text.trim()];
   const commit = git(...at, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`);
   if (!commit.passed) {
-    return `Cannot find revision "${revision}": git knows no such commit; name another`;
+    return `Cannot find revision "${revision}": no such commit; name another`;
   }
   const hash = commit.text.trim();
   const files = git(...at, 'ls-tree', '--name-only', hash, `${FOLDER}/`)

@@ -1,7 +1,7 @@
-/** Flags that every command has that asks a cluster, as kubectl has them. */
+/** The flags of every command that reads a cluster, as in kubectl. */
 import { Flag } from 'effect/cli';
 
-/** A flag that may be left out. */
+/** An optional flag. */
 export const optionalText = (name: string, placeholder: string, help: string) =>
   Flag.String(name).pipe(
     Flag.withMetavar(placeholder),
@@ -9,7 +9,7 @@ export const optionalText = (name: string, placeholder: string, help: string) =>
     Flag.optional,
   );
 
-/** Which cluster is meant. */
+/** Selects the cluster. */
 export const CLUSTER_FLAGS = {
   kubeconfig: optionalText('kubeconfig', 'FILE', 'Kubeconfig of the cluster (default $KUBECONFIG)'),
   context: optionalText('context', 'NAME', 'Context of the kubeconfig (default its current one)'),

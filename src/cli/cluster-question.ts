@@ -1,8 +1,8 @@
 /**
- * A question to the cluster that a kubeconfig names: asked once, answered or not.
+ * One query to the cluster of a kubeconfig.
  *
- * Promises: what keeps an answer away is one line and an exit code: 4 when the cluster cannot be
- * reached, 2 when the kubeconfig cannot be used.
+ * Promises: a failure is one line and an exit code: 4 when the cluster cannot be reached, 2 when
+ * the kubeconfig is invalid.
  */
 import { Effect, type Layer } from 'effect';
 import { silentTelemetry } from '../api/telemetry.ts';
@@ -14,32 +14,32 @@ import { kubeconfigSentence } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 import { VERSION } from './version.ts';
 
-/** Which cluster is meant. */
+/** Selects the cluster. */
 export interface ChosenCluster {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
 }
 
-/** Nothing to print: why, in one line. */
+/** No result, with the cause in one line. */
 export interface Silence {
   readonly _tag: 'Silent';
   readonly code: ExitCode;
   readonly why: string;
 }
 
-/** What came of a question. */
+/** The result of a query. */
 export type Answer<Value> = { readonly _tag: 'Answered'; readonly value: Value } | Silence;
 
-/** An answer. */
+/** A result. */
 export const answered = <Value>(value: Value): Answer<Value> => ({ _tag: 'Answered', value });
 
-/** No answer, and why. */
+/** No result, and why. */
 export const silent = (code: ExitCode, why: string): Silence => ({ _tag: 'Silent', code, why });
 
 const unreachable = ({ why }: { readonly why: string }): Effect.Effect<Silence> =>
   Effect.succeed(silent(EXIT.unreachable, `Cannot reach the API server: ${why}`));
 
-/** The connection to the chosen cluster. */
+/** The connection to the selected cluster. */
 export const chosenConnection = (
   { kubeconfig, context }: ChosenCluster,
 ): Layer.Layer<KubeApi, KubeconfigUnusable> => {
@@ -53,7 +53,7 @@ export const chosenConnection = (
   });
 };
 
-/** Asks, and folds what may go wrong on the way into the answer. */
+/** Runs a query and folds failures into its result. */
 export const askCluster = <Value>(
   cluster: ChosenCluster,
   question: Effect.Effect<Answer<Value>, KubeFault, KubeApi>,
@@ -67,7 +67,7 @@ export const askCluster = <Value>(
     ),
   );
 
-/** Says why there is no answer, and gives the exit code. */
+/** Reports why there is no result, and returns the exit code. */
 export const logUnreachable = ({ why, code }: Silence, terminal: Terminal): ExitCode => {
   terminal.report(why.replaceAll(/\s*[\r\n]+\s*/g, ' '));
   return code;

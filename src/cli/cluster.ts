@@ -1,8 +1,8 @@
 /**
- * `tidegate cluster`: from flags to a running embedded cluster, until a signal ends it.
+ * `tidegate cluster`: runs an embedded cluster until a signal ends it.
  *
- * Promises: the kubeconfig goes to stdout, or into the file that was asked for; what is said about
- * it goes to stderr, when the cluster can be reached.
+ * Promises: the kubeconfig goes to stdout, or into the requested file; a line on stderr reports
+ * when the cluster can be reached.
  */
 import { writeFile } from 'node:fs/promises';
 import { type ClusterSettings, clusterSettings } from '../effects/cluster-options.ts';
@@ -12,17 +12,17 @@ import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A cluster that runs. */
+/** A running cluster. */
 export interface RunningCluster {
   readonly kubeconfig: string;
   readonly address: { readonly host: string; readonly port: number };
   readonly stop: () => Promise<void>;
 }
 
-/** What starts one. */
+/** Starts a cluster. */
 export type StartCluster = (settings: ClusterSettings) => Promise<RunningCluster>;
 
-/** A kubeconfig lets its reader do anything: nobody else may read it. */
+/** A kubeconfig grants full access: only its owner may read it. */
 const KUBECONFIG_MODE = 0o600;
 
 /** Runs the cluster until a signal ends it. */

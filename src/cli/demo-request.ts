@@ -1,11 +1,11 @@
-/** What `tidegate demo` is asked: flags as plain values. */
+/** The request of `tidegate demo`: flags as plain values. */
 import { Effect, Option } from 'effect';
 import { Command, Flag } from 'effect/cli';
 import { optionalText } from './cluster-flags.ts';
 import { DEMO_SCENARIOS } from './demo-scenarios.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** A demo, not yet checked. */
+/** A demo request, not yet validated. */
 export interface DemoRequest {
   readonly scenario: string;
   readonly serve: boolean;
@@ -20,29 +20,31 @@ const FLAGS = {
   scenario: optionalText(
     'scenario',
     Object.keys(DEMO_SCENARIOS).join('|'),
-    `Which story is told (default ${DEFAULT_SCENARIO})`,
+    `Scenario to run (default ${DEFAULT_SCENARIO})`,
   ),
   serve: Flag.Boolean('serve').pipe(
-    Flag.withDescription('Keep everything up after the story, and print how kubectl reaches it'),
+    Flag.withDescription(
+      'Keep everything running after the scenario, and print how to use kubectl',
+    ),
     Flag.withDefault(false),
   ),
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
-    "Serve the operator's live page there, to watch the story as statecharts",
+    "Serve the operator's live page there, to watch the statecharts",
   ),
   whenWatched: Flag.Boolean('when-watched').pipe(
-    Flag.withDescription('Begin when somebody has opened the live page; asks for --inspect-addr'),
+    Flag.withDescription('Begin when the live page is opened; requires --inspect-addr'),
     Flag.withDefault(false),
   ),
   recordFile: optionalText(
     'record',
     'FILE',
-    'Write down what its statecharts went through, for tidegate replay',
+    'Record its statecharts, for tidegate replay',
   ),
 };
 
-/** What stands behind it. */
+/** The implementation. */
 export interface DemoRoles {
   readonly demo: (request: DemoRequest) => Promise<ExitCode>;
 }
@@ -64,14 +66,17 @@ export const demoCommand = (roles: DemoRoles, end: (code: ExitCode) => void) =>
       ),
   ).pipe(
     Command.withDescription(
-      'Tells a story on this machine: an embedded cluster, a stand-in fleet and the real ' +
-        'operator, with nothing to install. Ends by itself, with 0 when the story came true.',
+      'Runs a scenario on this machine: an embedded cluster, a stand-in fleet and the real ' +
+        'operator, with nothing to install. Exits by itself, with 0 when the scenario succeeded.',
     ),
-    Command.withShortDescription('Watch the operator in a story of half a minute'),
+    Command.withShortDescription('Watch the operator in a scenario of half a minute'),
     Command.withExamples([
-      { command: 'tidegate demo', description: 'Pods that fit nowhere bring machines' },
+      { command: 'tidegate demo', description: 'Unschedulable pods bring machines' },
       { command: 'tidegate demo --scenario=tight-budget' },
-      { command: 'tidegate demo --serve --inspect-addr=:8772', description: 'Look around after' },
-      { command: 'tidegate demo --when-watched --inspect-addr=:8772', description: 'Miss nothing' },
+      { command: 'tidegate demo --serve --inspect-addr=:8772', description: 'Explore afterwards' },
+      {
+        command: 'tidegate demo --when-watched --inspect-addr=:8772',
+        description: 'Wait for a viewer',
+      },
     ]),
   );

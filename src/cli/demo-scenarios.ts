@@ -1,36 +1,36 @@
 /**
- * The stories of `tidegate demo`: what people and the fleet do, and what the cluster is to show
- * then.
+ * The scenarios of `tidegate demo`: the actions of people and the fleet, and the expected state of
+ * the cluster.
  *
- * Promises: nothing in a story touches the operator; a step that is not met in its time ends the
- * story, with what was waited for.
+ * Promises: no scenario touches the operator; a step that exceeds its time ends the scenario with
+ * its expectation.
  */
 import type { DemoScene } from '../view/demo-scene.ts';
 import type { DemoSite } from './demo-site.ts';
 
 /** One step. */
 export interface DemoStep {
-  /** Who does what, in words; a command where there is one. */
+  /** The actor and the action; a command where there is one. */
   readonly announcement: readonly [who: string, what: string];
   readonly act: (site: DemoSite, scene: DemoScene) => void | Promise<void>;
   readonly waitsFor: string;
   readonly until: (scene: DemoScene) => boolean;
-  /** How long it lasts at least, so that a person can look around. */
+  /** The minimum duration, so that a person can look around. */
   readonly lastsMs?: number;
 }
 
-/** A story. */
+/** A scenario. */
 export interface DemoScenario {
   readonly title: string;
   readonly about: string;
   readonly steps: readonly DemoStep[];
-  /** What the story shows, in the end. */
+  /** The conclusion, printed at the end. */
   readonly moral: string;
 }
 
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
-/** By their CPU no more than eight fit on a machine of the fleet; memory is never short. */
+/** By CPU at most eight fit on a machine of the fleet; memory is never short. */
 const REQUESTS = { cpu: '4', memory: '4Gi' };
 const GRACE_SECONDS = 600;
 const SHORT_GRACE_SECONDS = 12;
@@ -76,7 +76,7 @@ const create = (name: string, replicas: number, more: readonly object[] = []): D
     for (const one of more) ask('POST', BUDGETS, one);
     ask('POST', DEPLOYMENTS, deployment(name, replicas));
   },
-  waitsFor: `${replicas} pods to run on machines that came for them`,
+  waitsFor: `${replicas} pods to run on new machines`,
   until: allRun(replicas),
 });
 
@@ -105,7 +105,7 @@ const reclaim = (
 ): DemoStep => ({
   announcement: [
     'fleet',
-    `wants ${count} machine${count > 1 ? 's' : ''} back within ${graceSeconds} s`,
+    `reclaims ${count} machine${count > 1 ? 's' : ''} within ${graceSeconds} s`,
   ],
   act: ({ fleet }, scene) => {
     for (const machine of fullest(scene, count)) fleet.reclaim(machine, graceSeconds);
@@ -114,7 +114,7 @@ const reclaim = (
 });
 
 const providerTakes = (phase: string, reached: Pick<DemoStep, 'waitsFor' | 'until'>): DemoStep => ({
-  announcement: ['fleet', 'takes back what is empty'],
+  announcement: ['fleet', 'takes back the drained machines'],
   act: ({ fleet }, { machines }) => {
     for (const machine of machines) if (machine.phase === phase) fleet.returnMachine(machine.name);
   },
@@ -124,34 +124,34 @@ const providerTakes = (phase: string, reached: Pick<DemoStep, 'waitsFor' | 'unti
 const away = (what: string): DemoStep => ({
   announcement: ['fleet', what],
   act: ({ fleet }) => fleet.stop(),
-  waitsFor: 'the fleet to be gone',
+  waitsFor: 'the fleet to go away',
   until: () => true,
 });
 
-/** Every story by its name. */
+/** All scenarios by name. */
 export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   'scale-up': {
     title: 'Scale-up',
-    about: 'A Deployment that fits nowhere brings its machines, and gives them back.',
-    moral: 'Each pod became one request, the fleet sent machines for their sum, and took them ' +
-      'back when nobody wanted them. Nobody made a request by hand.',
+    about: 'An unschedulable Deployment brings machines, and returns them.',
+    moral: 'Each pod got one request, the fleet sent machines for their sum, and took them ' +
+      'back when they were no longer needed. No request was written by hand.',
     steps: [
       create('web', 12),
       scale('web', 0, {
-        waitsFor: 'everything to go back',
+        waitsFor: 'all machines to be returned',
         until: nothingLeft,
       }),
     ],
   },
   'tight-budget': {
     title: 'Reclaim under a tight budget',
-    about: 'Two machines are wanted back while a budget lets one pod go at a time.',
-    moral: 'The nodes emptied one after another; each eviction was asked once, when the budget ' +
-      'had a slot, and the application never had fewer pods than it asked for.',
+    about: 'Two machines are reclaimed while a budget allows one disruption at a time.',
+    moral: 'The nodes emptied one after another; each eviction was sent once, when the budget ' +
+      'had a slot, and the application never had fewer pods than required.',
     steps: [
       create('db', 10, [budget('db', 1)]),
       reclaim(2, GRACE_SECONDS, {
-        waitsFor: 'both machines to be empty',
+        waitsFor: 'both machines to be drained',
         until: (scene) => phases(scene, 'Draining') === 0 && phases(scene, 'Drained') >= 2,
       }),
       providerTakes('Drained', {
@@ -162,19 +162,19 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   },
   outage: {
     title: 'A fleet outage',
-    about: 'The fleet goes away while more is wanted, and comes back.',
-    moral: 'Running pods noticed nothing. What was wanted meanwhile stayed Pending, because ' +
-      'nobody had heard it, and was acknowledged when the fleet was back.',
+    about: 'The fleet goes away while demand grows, and comes back.',
+    moral: 'Running pods were not affected. New requests stayed Pending, because no roll-up ' +
+      'was acknowledged, until the fleet was back.',
     steps: [
       create('web', 6),
-      away('is gone: its process ended, its connections are cut'),
+      away('is gone: its process ended and its connections are cut'),
       scale('web', 12, {
-        waitsFor: 'six requests that nobody hears',
+        waitsFor: 'six unacknowledged requests',
         until: ({ requests }) => requests.all === 12 && requests.acknowledged === 6,
         lastsMs: OUTAGE_MS,
       }),
       {
-        announcement: ['fleet', 'is back, and remembers what is bound'],
+        announcement: ['fleet', 'is back, with its bindings'],
         act: ({ fleet }) => fleet.start(),
         waitsFor: 'twelve pods to run',
         until: (scene) => allRun(12)(scene) && scene.requests.acknowledged === 12,
@@ -183,9 +183,9 @@ export const DEMO_SCENARIOS: Readonly<Record<string, DemoScenario>> = {
   },
   'stuck-node': {
     title: 'A node that will not drain',
-    about: 'A budget that never allows anything keeps three pods on a machine that is wanted back.',
-    moral: 'The drain ended as Failed at its deadline, and said what held it up and who can act. ' +
-      'No pod was killed: the budget is the word of the application.',
+    about: 'A budget that never allows a disruption keeps three pods on a reclaimed machine.',
+    moral: 'The drain ended as Failed at its deadline, and reported its blocker and who can act. ' +
+      'No pod was killed: the operator respects the budget.',
     steps: [
       create('db', 3, [budget('db', 0)]),
       reclaim(1, SHORT_GRACE_SECONDS, {

@@ -1,23 +1,23 @@
-/** What a demo plays on: an embedded cluster, a fleet and an operator, as its stories use them. */
+/** The environment of a demo: an embedded cluster, a fleet and an operator. */
 
-/** Where the stories happen. */
+/** The environment of scenarios. */
 export interface DemoSite {
-  /** A file, good for kubectl. */
+  /** A file for kubectl. */
   readonly kubeconfig: string;
   /** The operator's live page, once it is served. */
   readonly page: () => { readonly url: string; readonly isOpened: boolean } | undefined;
   /** Objects of a collection, by its path in the API. */
   readonly list: (path: string) => readonly unknown[];
-  /** Asks the API server as a person would; fails with a sentence when it refuses. */
+  /** Sends a request to the API server as a person would; throws when it is refused. */
   readonly ask: (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => void;
   readonly fleet: {
     /** The machines that are bound to this cluster. */
     readonly bound: () => readonly string[];
-    /** Asks for a machine back. */
+    /** Reclaims a machine. */
     readonly reclaim: (machine: string, graceSeconds: number) => void;
-    /** The provider takes an empty machine; its Node goes with it. */
+    /** The provider takes a drained machine and its Node. */
     readonly returnMachine: (machine: string) => void;
-    /** Away and back, as by a crash: what is bound is remembered. */
+    /** Stops and restarts the fleet, as in a crash: bindings are kept. */
     readonly stop: () => Promise<void>;
     readonly start: () => Promise<void>;
   };
@@ -26,9 +26,9 @@ export interface DemoSite {
   readonly stop: () => Promise<void>;
 }
 
-/** What sets a stage. */
+/** Creates the environment. */
 export type StartDemoSite = (options: {
   readonly inspectAddress: string | undefined;
-  /** Where the operator writes down what its statecharts go through. */
+  /** The file for the recording of the operator's statecharts. */
   readonly recordFile: string | undefined;
 }) => Promise<DemoSite>;

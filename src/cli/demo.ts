@@ -1,9 +1,9 @@
 /**
- * `tidegate demo`: a story on an embedded cluster, told line by line, or drawn where a person
- * looks.
+ * `tidegate demo`: runs a scenario on an embedded cluster, printed line by line or drawn on a
+ * terminal.
  *
- * Promises: exit code 0 when the story came true, 1 when a step did not come in time, 2 for a story
- * that is unknown; nothing is left running.
+ * Promises: exit code 0 when the scenario succeeded, 1 when a step timed out, 2 for an unknown
+ * scenario; nothing is left running.
  */
 import { styleText } from 'node:util';
 import { GROUP_PATH } from '../domain/api-group.ts';
@@ -22,7 +22,7 @@ import type { Terminal } from './terminal.ts';
 const GLANCE_MS = 100;
 const PATIENCE_MS = 120_000;
 const WHO_COLUMNS = 16;
-/** Cursor to the top, and nothing below it. */
+/** Moves the cursor to the top and clears the screen below. */
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
 const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
@@ -35,10 +35,10 @@ const sceneOf = ({ list }: DemoSite, nowMs: number): DemoScene =>
     events: list('/apis/events.k8s.io/v1/events').filter(isOurs),
   }, nowMs);
 
-/** The scheduler and the controllers tell much; the story is the operator's. */
+/** The Events of the scheduler and the controllers are hidden. */
 const isOurs = (event: unknown): boolean => JSON.stringify(event).includes('"tidegate');
 
-/** How the story goes on at the moment. */
+/** The current state of the run. */
 interface DemoRun {
   readonly site: DemoSite;
   readonly time: Time;
@@ -46,9 +46,9 @@ interface DemoRun {
   readonly scenario: DemoScenario;
   startedMs: number;
   readonly printedLines: string[];
-  /** The lowest number of healthy pods that a budget had, beside what it asks for. */
+  /** The lowest number of healthy pods under a budget, and the required number. */
   readonly lowest: Map<string, { readonly healthy: number; readonly wanted: number }>;
-  /** What last held up the drain of a machine, and who can act. */
+  /** The last blocker of a machine's drain, and who can act. */
   readonly holdUps: Map<string, string>;
   scene: DemoScene;
   isInterrupted: boolean;
@@ -93,14 +93,14 @@ const addHoldUps = ({ holdUps, scene }: DemoRun): void => {
 const addBudgets = ({ lowest, scene }: DemoRun): void => {
   for (const { name, healthy, wanted, all } of scene.budgets) {
     const known = lowest.get(name)?.healthy ?? Number.POSITIVE_INFINITY;
-    // Before all of its pods have come the budget has nothing to say.
+    // Before all of its pods exist the budget does not count.
     if (all > 0 && wanted > 0 && (lowest.has(name) || healthy >= all)) {
       lowest.set(name, { healthy: Math.min(known, healthy), wanted });
     }
   }
 };
 
-/** Looks once, and tells what is new. */
+/** Reads the scene once, and prints the changes. */
 const glance = (run: DemoRun): void => {
   const before = run.scene;
   run.scene = sceneOf(run.site, run.time.now());
@@ -113,7 +113,7 @@ const glance = (run: DemoRun): void => {
 const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
-/** Looks on until something holds or it gives up; gives why the story ends here, when it does. */
+/** Watches until a condition holds or time runs out; returns why the scenario failed, if it did. */
 const lookOn = async (
   run: DemoRun,
   until: () => boolean,
@@ -132,7 +132,7 @@ const lookOn = async (
   }
 };
 
-/** Plays a step; gives why the story ends here, when it does. */
+/** Executes a step; returns why the scenario failed, if it did. */
 const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> => {
   const { site, time } = run;
   const [who, what] = step.announcement;
@@ -145,17 +145,17 @@ const play = async (run: DemoRun, step: DemoStep): Promise<string | undefined> =
     () => lasted(step.lastsMs ?? 0) && step.until(run.scene),
     () =>
       lasted(PATIENCE_MS)
-        ? `waited ${PATIENCE_MS / 1000} s in vain for ${step.waitsFor}`
+        ? `timed out after ${PATIENCE_MS / 1000} s waiting for ${step.waitsFor}`
         : undefined,
   );
 };
 
-/** Waits for somebody who looks, for as long as it takes. */
+/** Waits for a viewer, without a limit. */
 const beWatched = async (run: DemoRun): Promise<string | undefined> => {
   const { site } = run;
   const unserved = await lookOn(run, () => site.page() !== undefined);
   if (unserved !== undefined) return unserved;
-  printLine(run, { who: 'demo', what: `Open ${site.page()?.url} in a browser, and it begins.` });
+  printLine(run, { who: 'demo', what: `Open ${site.page()?.url} in a browser to begin.` });
   return await lookOn(run, () => site.page()?.isOpened === true);
 };
 
@@ -168,9 +168,9 @@ const summary = (run: DemoRun): readonly string[] => {
     `  ${scenario.moral}`,
     '',
     ...[...lowest].map(([name, { healthy, wanted }]) =>
-      `  Budget ${name} asks for ${wanted} healthy pods; it never had fewer than ${healthy}.`
+      `  Budget ${name} requires ${wanted} healthy pods; it never had fewer than ${healthy}.`
     ),
-    ...failed.map(({ name }) => `  ${name} is Failed: ${holdUps.get(name) ?? 'nobody knows why'}`),
+    ...failed.map(({ name }) => `  ${name} is Failed: ${holdUps.get(name) ?? 'unknown cause'}`),
     `  Pods now: ${scene.pods.running} of ${scene.pods.all} running on ` +
     `${scene.machines.filter(({ pods }) => pods > 0).length} machines.`,
   ];
@@ -194,14 +194,14 @@ const begin = (
 });
 
 const keepUp = async ({ site, terminal }: DemoRun, signal: Promise<string>): Promise<void> => {
-  terminal.print(`\nEverything stays up until Ctrl-C. Look around with\n\n`);
+  terminal.print(`\nEverything keeps running until Ctrl-C. Explore with\n\n`);
   terminal.print(`  kubectl --kubeconfig ${site.kubeconfig} get nodes,pods,upcomingnodes\n`);
   const page = site.page();
   if (page !== undefined) terminal.print(`  and the live page at ${page.url}\n`);
   await signal;
 };
 
-/** Plays all of it; gives why it ended early, when it did. */
+/** Runs all steps; returns why the scenario ended early, if it did. */
 const playAll = async (
   run: DemoRun,
   { whenWatched }: DemoRequest,
@@ -225,7 +225,7 @@ const playScenario = async (
   printLine(run, { who: 'demo', what: scenario.about });
   const problem = await playAll(run, request);
   if (problem !== undefined) {
-    terminal.report(`The story ends early: ${problem}`);
+    terminal.report(`Scenario failed: ${problem}`);
     return EXIT.failure;
   }
   terminal.print(`\n${summary(run).join('\n')}\n`);
@@ -233,7 +233,7 @@ const playScenario = async (
   return EXIT.ok;
 };
 
-/** Tells a story to its end. */
+/** Runs a scenario to its end. */
 export const runDemo = async (
   request: DemoRequest,
   start: StartDemoSite,
@@ -248,7 +248,7 @@ export const runDemo = async (
   }
   const { inspectAddress, recordFile, whenWatched } = request;
   if (whenWatched && inspectAddress === undefined) {
-    terminal.report('Cannot use --when-watched without a page to watch: add --inspect-addr=:8772');
+    terminal.report('Cannot use --when-watched without a live page: add --inspect-addr=:8772');
     return EXIT.usage;
   }
   const signal = endingSignal();
@@ -260,7 +260,7 @@ export const runDemo = async (
   try {
     return await playScenario(run, request, signal);
   } catch (error) {
-    terminal.report(`Cannot go on with the story: ${failureSentence(error)}`);
+    terminal.report(`Cannot continue the scenario: ${failureSentence(error)}`);
     return EXIT.failure;
   } finally {
     await site.stop();

@@ -1,4 +1,4 @@
-/** `tidegate drain` on the command line: what can be asked about drains. */
+/** The command `tidegate drain`. */
 import { Effect } from 'effect';
 import { Argument, Command } from 'effect/cli';
 import {
@@ -11,7 +11,7 @@ import {
 } from './drain-request.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** What stands behind the commands about drains. */
+/** The implementations of the drain commands. */
 export interface DrainRoles {
   readonly drainStatus: (request: DrainStatusRequest) => Promise<ExitCode>;
   readonly drainPlan: (request: DrainPlanRequest) => Promise<ExitCode>;
@@ -24,7 +24,7 @@ const statusCommand = (roles: DrainRoles, end: Ending) =>
     'status',
     {
       nodes: Argument.String('node').pipe(
-        Argument.withDescription('Nodes to show; without any, all that are drained or were'),
+        Argument.withDescription('Nodes to show (default: all with a current or past drain)'),
         Argument.variadic(),
       ),
       ...STATUS_FLAGS,
@@ -35,10 +35,10 @@ const statusCommand = (roles: DrainRoles, end: Ending) =>
     },
   ).pipe(
     Command.withDescription(
-      'Shows the drains of a cluster: who wants each node, how much time and how many pods are ' +
-        'left, and what holds them up. Reads the cluster and changes nothing.',
+      'Shows the drains of a cluster: the owners of each drain, its remaining time and pods, ' +
+        'and its blockers. Read-only.',
     ),
-    Command.withShortDescription('Show drains and what holds them up'),
+    Command.withShortDescription('Show drains and their blockers'),
     Command.withExamples([
       { command: 'tidegate drain status' },
       { command: 'tidegate drain status node-7 -o wide' },
@@ -50,7 +50,7 @@ const planCommand = (roles: DrainRoles, end: Ending) =>
   Command.make(
     'plan',
     {
-      node: Argument.String('node').pipe(Argument.withDescription('Node to foresee the drain of')),
+      node: Argument.String('node').pipe(Argument.withDescription('Node whose drain to preview')),
       ...PLAN_FLAGS,
     },
     (parsed) => {
@@ -59,10 +59,10 @@ const planCommand = (roles: DrainRoles, end: Ending) =>
     },
   ).pipe(
     Command.withDescription(
-      'Says before anything is done which pods of a node would leave in which order, what would ' +
-        'hold them up, what is lost with them, and what cannot be known. Changes nothing.',
+      'Previews the drain of a node: which pods would leave in which order, what would ' +
+        'block them, which data would be lost, and what cannot be predicted. Read-only.',
     ),
-    Command.withShortDescription('Foresee the drain of a node'),
+    Command.withShortDescription('Preview the drain of a node'),
     Command.withExamples([
       { command: 'tidegate drain plan node-7' },
       { command: 'tidegate drain plan node-7 --grace=10m --dry-run=server' },
@@ -73,7 +73,7 @@ const planCommand = (roles: DrainRoles, end: Ending) =>
 /** The command with its subcommands. */
 export const drainCommand = (roles: DrainRoles, end: Ending) =>
   Command.make('drain').pipe(
-    Command.withDescription('Shows how nodes are given back: drains that run, and drains to come.'),
-    Command.withShortDescription('Show drains, or foresee one'),
+    Command.withDescription('Shows the drains of nodes: current ones, and previews.'),
+    Command.withShortDescription('Show drains, or preview one'),
     Command.withSubcommands([statusCommand(roles, end), planCommand(roles, end)]),
   );

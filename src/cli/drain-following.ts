@@ -1,8 +1,8 @@
 /**
- * `tidegate drain status --watch`: follows the cluster and shows its drains as they change.
+ * `tidegate drain status --watch`: watches the cluster and prints its drains as they change.
  *
- * Promises: it goes on until a signal ends it, with exit code 0; trouble on the way is one line on
- * stderr, and its end another.
+ * Promises: runs until a signal ends it, with exit code 0; a watch problem is one line on stderr,
+ * and its recovery another.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { clockLayer } from '../effects/effect-clock.ts';
@@ -18,10 +18,10 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a person looks at is brought up to date at least this often. */
+/** The display is refreshed at least this often. */
 const TICK_MS = 1000;
 
-/** Trouble of the watches, in the words of a command. */
+/** Watch problems as messages of a command. */
 const terminalTelemetry = (terminal: Terminal): Telemetry => ({
   log: (level, message, fields) => {
     if (level === 'debug') return;
@@ -33,7 +33,7 @@ const terminalTelemetry = (terminal: Terminal): Telemetry => ({
   observe: () => {},
 });
 
-/** What is shown, and how. */
+/** What to show, and how. */
 export interface Following {
   readonly cluster: ChosenCluster;
   readonly own: DrainReading['own'];
@@ -42,7 +42,7 @@ export interface Following {
   readonly terminal: Terminal;
 }
 
-/** Calls `show` every `TICK_MS`; returns what ends that. */
+/** Calls `show` every `TICK_MS`; returns a stop function. */
 const ticking = (show: () => void): () => void => {
   let cancel = (): void => {};
   const arm = (): void => {

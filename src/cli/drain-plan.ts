@@ -1,8 +1,8 @@
 /**
- * `tidegate drain plan`: reads the cluster and prints what a drain of a node would do.
+ * `tidegate drain plan`: reads the cluster and prints a preview of a drain.
  *
- * Promises: exit code 3 when the node is not there, 4 when the cluster cannot be reached, 2 when
- * the question makes no sense; nothing is changed, with `--dry-run=server` neither.
+ * Promises: exit code 3 when the node does not exist, 4 when the cluster cannot be reached, 2 for
+ * invalid arguments; changes nothing, even with `--dry-run=server`.
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
@@ -28,7 +28,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A question that can be asked. */
+/** A valid request. */
 interface Question {
   readonly node: string;
   readonly format: PlanFormat;
@@ -36,7 +36,7 @@ interface Question {
   readonly graceSeconds: number;
 }
 
-/** The question, or one line about what is wrong with it. */
+/** The request, or one line about its problem. */
 const questionOf = ({ node, format, dryRun, grace }: DrainPlanRequest): Question | string => {
   const knownFormat = PLAN_FORMATS.find((candidate) => candidate === format);
   if (knownFormat === undefined) return unknownWord('--output', format, PLAN_FORMATS);
@@ -44,7 +44,7 @@ const questionOf = ({ node, format, dryRun, grace }: DrainPlanRequest): Question
   if (knownDryRun === undefined) return unknownWord('--dry-run', dryRun, DRY_RUNS);
   const graceMs = grace === undefined ? 0 : goDurationMs(grace);
   if (graceMs === undefined || (grace !== undefined && graceMs <= 0)) {
-    return `Cannot use --grace "${grace}": it is no duration; write a number with its unit, ` +
+    return `Cannot use --grace "${grace}": it is not a duration; write a number with its unit, ` +
       'such as 10m';
   }
   const seconds = graceOf(grace === undefined ? undefined : graceMs / 1000).seconds;
@@ -77,7 +77,7 @@ const printed = (plan: DrainPlanView, format: PlanFormat): string => {
   return format === 'yaml' ? stringify(plan) : drainPlanText(plan);
 };
 
-/** Foresees the drain of one node. */
+/** Previews the drain of one node. */
 export const runDrainPlan = async (
   request: DrainPlanRequest,
   terminal: Terminal,

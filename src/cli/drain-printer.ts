@@ -1,8 +1,8 @@
 /**
- * Drains that change, on a terminal or down a pipe.
+ * Prints changing drains on a terminal or into a pipe.
  *
- * Promises: a person sees the whole table, drawn over the one before; a program gets one line
- * (JSON: one document a line) for each drain that is new, changed or gone, and none twice.
+ * Promises: a terminal shows the whole table, redrawn in place; a pipe gets one line (JSON: one
+ * document per line) for each drain that is new, changed or gone, without duplicates.
  */
 import { stringify } from 'yaml';
 import type { DrainStatus } from '../view/drain-status.ts';
@@ -11,13 +11,13 @@ import { columnWidths, headingLine, rowLine, tableText } from '../view/table.ts'
 import type { StatusFormat } from './drain-request.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Takes all drains as they are at a time. */
+/** Receives all drains at a time. */
 export type DrainPrinter = (drains: readonly DrainStatus[], nowMs: number) => void;
 
-/** Cursor to the top, and nothing below it. */
+/** Moves the cursor to the top and clears the screen below. */
 const CLEAR = '\u001b[H\u001b[2J\u001b[3J';
 
-/** What makes a drain another one; the time that is left does not. */
+/** The identity of a drain's state, without the remaining time. */
 const identityOf = ({ secondsLeft: _, ...drain }: DrainStatus): string => JSON.stringify(drain);
 
 const drawing = (terminal: Terminal, wide: boolean): DrainPrinter => (drains, nowMs) => {
@@ -27,7 +27,7 @@ const drawing = (terminal: Terminal, wide: boolean): DrainPrinter => (drains, no
   terminal.print(`${CLEAR}${table}`);
 };
 
-/** A line for each drain; the columns are as wide as the first drains need. */
+/** A line for each drain; columns are as wide as the first drains need. */
 const lining = (terminal: Terminal, wide: boolean) => {
   let widths: readonly number[] | undefined;
   return (drains: readonly DrainStatus[], nowMs: number): void => {
@@ -46,7 +46,7 @@ const documents = (terminal: Terminal, format: 'json' | 'yaml'): DrainPrinter =>
   }
 };
 
-/** Lets through what is new, what changed and, for a last time, what is gone. */
+/** Passes drains that are new, changed or, for a last time, gone. */
 const changesOnly = (print: DrainPrinter): DrainPrinter => {
   let printed = new Map<string, { readonly drain: DrainStatus; readonly identity: string }>();
   return (drains, nowMs) => {
@@ -63,7 +63,7 @@ const changesOnly = (print: DrainPrinter): DrainPrinter => {
   };
 };
 
-/** A printer for the terminal at hand. */
+/** A printer for this terminal. */
 export const drainPrinter = (terminal: Terminal, format: StatusFormat): DrainPrinter => {
   const wide = format === 'wide';
   if (format === 'json' || format === 'yaml') return changesOnly(documents(terminal, format));

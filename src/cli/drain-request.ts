@@ -1,4 +1,4 @@
-/** What `tidegate drain` is asked: flags and arguments as plain values. */
+/** The request of `tidegate drain`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
@@ -11,13 +11,13 @@ export type StatusFormat = (typeof STATUS_FORMATS)[number];
 export const PLAN_FORMATS = ['table', 'json', 'yaml'] as const;
 export type PlanFormat = (typeof PLAN_FORMATS)[number];
 
-/** Whether `drain plan` asks the API server what it would answer. */
+/** Whether `drain plan` sends dry-run evictions to the API server. */
 export const DRY_RUNS = ['none', 'server'] as const;
 export type DryRun = (typeof DRY_RUNS)[number];
 
-/** Drains that are asked about, not yet checked. */
+/** A request for drain status, not yet validated. */
 export interface DrainStatusRequest {
-  /** Empty: every node that is drained, or was. */
+  /** Empty: every node with a current or past drain. */
   readonly nodes: readonly string[];
   readonly format: string;
   readonly watch: boolean;
@@ -25,7 +25,7 @@ export interface DrainStatusRequest {
   readonly context: string | undefined;
 }
 
-/** A node whose drain is to be foreseen, not yet checked. */
+/** A request for a drain preview, not yet validated. */
 export interface DrainPlanRequest {
   readonly node: string;
   readonly format: string;
@@ -36,13 +36,13 @@ export interface DrainPlanRequest {
   readonly context: string | undefined;
 }
 
-/** Flags of `drain status`, as kubectl has them. */
+/** Flags of `drain status`, as in kubectl. */
 export const STATUS_FLAGS = {
   output: optionalText('output', STATUS_FORMATS.join('|'), 'Format of the answer (default table)')
     .pipe(Flag.withAlias('o')),
   watch: Flag.Boolean('watch').pipe(
     Flag.withAlias('w'),
-    Flag.withDescription('Go on, and show what changes'),
+    Flag.withDescription('Keep watching and print changes'),
     Flag.withDefault(false),
   ),
   ...CLUSTER_FLAGS,
@@ -52,11 +52,11 @@ export const STATUS_FLAGS = {
 export const PLAN_FLAGS = {
   output: optionalText('output', PLAN_FORMATS.join('|'), 'Format of the answer (default table)')
     .pipe(Flag.withAlias('o')),
-  grace: optionalText('grace', 'DURATION', 'Time that the drain would have (default 30s)'),
+  grace: optionalText('grace', 'DURATION', 'Grace of the drain (default 30s)'),
   dryRun: optionalText(
     'dry-run',
     DRY_RUNS.join('|'),
-    'server: also ask the API server what it would answer to each eviction (default none)',
+    'server: also send each eviction as a dry run (default none)',
   ),
   ...CLUSTER_FLAGS,
 };
@@ -73,12 +73,12 @@ const commonOf = ({ output, kubeconfig, context }: ParsedCluster) => ({
   context: Option.getOrUndefined(context),
 });
 
-/** The parsed command line as a question about drains. */
+/** The parsed command line of `drain status`. */
 export const drainStatusRequest = (
   parsed: ParsedCluster & { readonly nodes: readonly string[]; readonly watch: boolean },
 ): DrainStatusRequest => ({ ...commonOf(parsed), nodes: parsed.nodes, watch: parsed.watch });
 
-/** The parsed command line as a question about a drain to come. */
+/** The parsed command line of `drain plan`. */
 export const drainPlanRequest = (
   parsed: ParsedCluster & {
     readonly node: string;

@@ -1,8 +1,8 @@
 /**
  * `tidegate drain status`: reads the cluster and prints its drains.
  *
- * Promises: exit code 3 when a node that was asked about is not there, 4 when the cluster cannot be
- * reached, 2 when the question makes no sense; stdout has records and nothing else.
+ * Promises: exit code 3 when a requested node does not exist, 4 when the cluster cannot be reached,
+ * 2 for invalid arguments; stdout has only records.
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
@@ -22,14 +22,14 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { unknownWord } from './failures.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A reading as views take it. */
+/** Converts a reading for the views. */
 export const sceneOf = (reading: DrainReading, nowMs: number): DrainScene => ({
   ...reading,
   events: reading.events.flatMap((raw) => projectNodeEvent(raw) ?? []),
   nowMs,
 });
 
-/** Drains as they are printed once. */
+/** Drains printed once. */
 const printedDrains = (
   drains: readonly DrainStatus[],
   format: StatusFormat,
@@ -40,7 +40,7 @@ const printedDrains = (
   return tableText(statusColumns(nowMs, format === 'wide'), drains);
 };
 
-/** What to tell about nodes that are not there. */
+/** The message about nodes that do not exist. */
 export const missingNodes = (names: readonly string[]): string =>
   `Cannot find ${names.length === 1 ? 'Node' : 'Nodes'} ${
     names.map((name) => `"${name}"`).join(', ')
@@ -51,7 +51,7 @@ const choiceOf = ({ nodes }: DrainStatusRequest) =>
     ? { _tag: 'All', isMeant: hasDrain } as const
     : { _tag: 'Named', names: nodes } as const;
 
-/** The drains that were asked about, out of all that was read. */
+/** The requested drains out of all that was read. */
 const drainsIn = ({ nodes }: DrainStatusRequest) => {
   const isMeant = nodes.length === 0 ? hasDrain : ({ name }: DrainedNode) => nodes.includes(name);
   return (reading: DrainReading, nowMs: number): readonly DrainStatus[] => {
@@ -70,10 +70,10 @@ const lookOnce = (request: DrainStatusRequest): Promise<Answer<DrainReading>> =>
     ),
   );
 
-/** What follows drains until a signal ends it. */
+/** Watches drains until a signal ends it. */
 export type FollowDrains = (following: Following) => Promise<ExitCode>;
 
-/** Prints drains once, or follows them. */
+/** Prints drains once, or watches them. */
 export const runDrainStatus = async (
   request: DrainStatusRequest,
   { terminal, time, follow }: {

@@ -17,18 +17,18 @@ import { settledChanges } from '../streams/settled-changes.ts';
 import { startInformer } from '../actors/informers/informer.ts';
 import type { ActorEnvironment } from '../actors/actor-environment.ts';
 
-/** The caches as one picture. */
+/** The caches as one set of facts. */
 export interface DrainWatch {
   /** Resolves when there is something to show; never rejects. */
   readonly whenReady: Promise<void>;
-  /** What is known now. `missing` is always empty. */
+  /** The current facts. `missing` is always empty. */
   readonly reading: () => DrainReading;
-  /** Calls `show` after changes; returns what ends that. */
+  /** Calls `show` after changes; returns an unsubscribe function. */
   readonly onChange: (show: () => void) => () => void;
   readonly stop: () => void;
 }
 
-/** An object of which all is kept. */
+/** An object kept as a whole. */
 interface RawObject extends Identity {
   readonly raw: unknown;
 }
@@ -38,7 +38,7 @@ const keepAll = (raw: unknown): RawObject | undefined => {
   return identity === undefined ? undefined : { ...identity, raw };
 };
 
-/** Starts to follow; `own` is what the Lease told before. */
+/** Starts to follow; `own` is from the Lease. */
 export const startDrainWatch = (
   environment: ActorEnvironment<KubeApi>,
   own: DrainReading['own'],

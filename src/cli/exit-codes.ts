@@ -1,17 +1,17 @@
-/** What the exit code of this program says. */
+/** The exit codes of this program. */
 
-/** Exit codes by what they mean. */
+/** Exit codes by meaning. */
 export const EXIT = {
   ok: 0,
-  /** It was tried and failed. */
+  /** The operation failed. */
   failure: 1,
-  /** The command line or the configuration cannot be used. */
+  /** The command line or the configuration is invalid. */
   usage: 2,
-  /** What was asked about is not there, or is not as asked. */
+  /** The object does not exist, or is not in the requested state. */
   notMet: 3,
   /** The cluster could not be reached. */
   unreachable: 4,
 } as const;
 
-/** One of them. */
+/** An exit code. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

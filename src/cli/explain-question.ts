@@ -1,4 +1,4 @@
-/** The question that a command line asks, and what is wrong with one that cannot be asked. */
+/** Validates the request of `tidegate explain`. */
 import { machineId } from '../domain/ids.ts';
 import { upcomingNodeName } from '../domain/names.ts';
 import {
@@ -10,13 +10,13 @@ import {
 } from './explain-request.ts';
 import { unknownWord } from './failures.ts';
 
-/** A question that can be asked of a cluster. */
+/** A valid request. */
 export interface ExplainQuestion {
   readonly kind: ExplainedKind;
   readonly namespace: string;
-  /** Of the object, not of the machine. */
+  /** The namespace of the object, not of the machine. */
   readonly name: string;
-  /** As it was asked. */
+  /** The name as given. */
   readonly asked: string;
   readonly format: Format;
 }
@@ -38,13 +38,13 @@ const subjectOf = (
       : 'Cannot start without <name>: it is required; see "tidegate explain --help"';
   }
   return known === undefined
-    ? `Cannot explain "${kind}": it is unknown; write one of ${
+    ? `Cannot explain "${kind}": unknown kind; write one of ${
       Object.keys(EXPLAINED_KINDS).join(', ')
     }`
     : { kind: known, name };
 };
 
-/** The question, or one line about what is wrong with it. */
+/** The request, or one line about its problem. */
 export const questionOf = (request: ExplainRequest): ExplainQuestion | string => {
   const subject = subjectOf(request);
   if (typeof subject === 'string') return subject;
@@ -60,7 +60,7 @@ export const questionOf = (request: ExplainRequest): ExplainQuestion | string =>
   const hasNamespace = kind === 'capacityrequest' || kind === 'pod';
   if (name === '' || more.length > 0 || (!hasNamespace && second !== undefined)) {
     const form = hasNamespace ? 'NAMESPACE/NAME' : 'NAME';
-    return `Cannot explain "${asked}": it is no name of an object; write ${form}`;
+    return `Cannot explain "${asked}": it is not an object name; write ${form}`;
   }
   const namespace = second === undefined ? request.namespace ?? 'default' : first;
   return { ...common, namespace, name };

@@ -1,9 +1,9 @@
-/** What `tidegate explain` is asked: flags and arguments as a plain value. */
+/** The request of `tidegate explain`: flags and arguments as a plain value. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import { CLUSTER_FLAGS, optionalText } from './cluster-flags.ts';
 
-/** The kinds that can be explained, with every name that people type for them. */
+/** The supported kinds, with their aliases. */
 export const EXPLAINED_KINDS = {
   capacityrequest: ['capacityrequest', 'capacityrequests', 'cr', 'crs'],
   machine: ['machine', 'machines'],
@@ -12,19 +12,19 @@ export const EXPLAINED_KINDS = {
   upcomingnode: ['upcomingnode', 'upcomingnodes', 'upn'],
 } as const;
 
-/** One of the kinds. */
+/** A supported kind. */
 export type ExplainedKind = keyof typeof EXPLAINED_KINDS;
 
-/** Formats of the answer. */
+/** Output formats. */
 export const FORMATS = ['text', 'json', 'yaml'] as const;
 
-/** One of the formats. */
+/** An output format. */
 export type Format = (typeof FORMATS)[number];
 
-/** A question, not yet checked. */
+/** A request, not yet validated. */
 export interface ExplainRequest {
   readonly kind: string;
-  /** Undefined: what stands for the kind is the name of a node. */
+  /** Undefined: the argument in place of the kind is the name of a node. */
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly format: string;
@@ -32,12 +32,12 @@ export interface ExplainRequest {
   readonly context: string | undefined;
 }
 
-/** The flags, as kubectl has them. */
+/** The flags, as in kubectl. */
 export const EXPLAIN_FLAGS = {
   namespace: optionalText(
     'namespace',
     'NAME',
-    'Namespace of a request or pod that is named without it',
+    'Namespace of a request or pod named without one',
   )
     .pipe(Flag.withAlias('n')),
   output: optionalText('output', 'text|json|yaml', 'Format of the answer (default text)')
@@ -45,7 +45,7 @@ export const EXPLAIN_FLAGS = {
   ...CLUSTER_FLAGS,
 };
 
-/** The parsed flags and arguments as a question. */
+/** The parsed flags and arguments. */
 export const explainRequest = (parsed: {
   readonly kind: string;
   readonly name: Option.Option<string>;

@@ -1,8 +1,8 @@
 /**
  * `tidegate explain`: reads the cluster, explains one object, prints the explanation.
  *
- * Promises: exit code 3 when the object is not there, 4 when the cluster cannot be reached, 2 when
- * the question makes no sense; stdout has the explanation and nothing else.
+ * Promises: exit code 3 when the object does not exist, 4 when the cluster cannot be reached, 2 for
+ * invalid arguments; stdout has only the explanation.
  */
 import { Effect } from 'effect';
 import { stringify } from 'yaml';
@@ -32,12 +32,12 @@ import type { Terminal } from './terminal.ts';
 const missing = ({ kind, asked, namespace, name }: ExplainQuestion): string => {
   switch (kind) {
     case 'machine':
-      return `Cannot find machine "${asked}": the fleet has not shown it to this cluster, or it ` +
-        `was given back (there is no UpcomingNode "${name}")`;
+      return `Cannot find machine "${asked}": the fleet has not reported it here, or it ` +
+        `was returned (there is no UpcomingNode "${name}")`;
     case 'node':
       return missingNodes([name]);
     case 'upcomingnode':
-      return `Cannot find UpcomingNode "${name}": it does not exist, or its machine was given back`;
+      return `Cannot find UpcomingNode "${name}": it does not exist, or its machine was returned`;
     case 'capacityrequest':
       return `Cannot find CapacityRequest "${namespace}/${name}": it does not exist`;
     case 'pod':
@@ -125,7 +125,7 @@ const printed = (
   return format === 'yaml' ? stringify(explanation) : explanationText(explanation, text);
 };
 
-/** Explains one object of the cluster that the kubeconfig names. */
+/** Explains one object of the cluster in the kubeconfig. */
 export const runExplain = async (
   request: ExplainRequest,
   terminal: Terminal,

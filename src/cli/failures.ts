@@ -1,7 +1,7 @@
 /**
- * What went wrong, as a sentence.
+ * Failures as sentences.
  *
- * Promises: never empty, one line, no stack; a failure of an effect tells its own `why`.
+ * Promises: never empty, one line, no stack; a failure of an effect provides its own `why`.
  */
 import { textAt } from '../domain/json.ts';
 
@@ -16,19 +16,19 @@ const wordsOf = (failure: unknown): string => {
 export const failureSentence = (failure: unknown): string =>
   wordsOf(failure).replaceAll(/\s*[\r\n]+\s*/g, ' ').trim();
 
-/** True when it is the kubeconfig that cannot be used: a person must mend the configuration. */
+/** True when the kubeconfig is invalid: a person must fix the configuration. */
 export const isKubeconfigFailure = (failure: unknown): boolean =>
   textAt(failure, '_tag') === 'KubeconfigUnusable';
 
-/** What to tell about a kubeconfig that cannot be used. */
+/** The message about an invalid kubeconfig. */
 export const kubeconfigSentence = (path: string | undefined, failure: unknown): string =>
   path === undefined
     ? `Cannot find the cluster: ${
       failureSentence(failure)
     }; add --kubeconfig=FILE or set KUBECONFIG`
-    : `Cannot use --kubeconfig "${path}": ${failureSentence(failure)}; give it a kubeconfig that ` +
+    : `Cannot use --kubeconfig "${path}": ${failureSentence(failure)}; use a kubeconfig that ` +
       'can be read';
 
-/** What to tell about a word that is none of those that may stand there. */
+/** The message about an unknown word. */
 export const unknownWord = (flag: string, given: string, known: readonly string[]): string =>
-  `Cannot use ${flag} "${given}": it is unknown; write one of ${known.join(', ')}`;
+  `Cannot use ${flag} "${given}": unknown value; write one of ${known.join(', ')}`;

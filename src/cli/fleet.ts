@@ -1,7 +1,7 @@
 /**
- * `tidegate fleet`: from flags to a running stand-in fleet, until a signal ends it.
+ * `tidegate fleet`: runs a stand-in fleet until a signal ends it.
  *
- * Promises: says on stderr where it listens, so that scripts can wait for it and people can dial.
+ * Promises: prints its addresses on stderr, so that scripts can wait for it.
  */
 import { type FleetSettings, fleetSettings, type ProcessEnvironment } from '../effects/settings.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -9,21 +9,21 @@ import type { GivenFlags } from './program.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Where a server listens. */
+/** The address of a server. */
 interface BoundAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** A fleet that runs. */
+/** A running fleet. */
 export interface RunningFleet {
-  /** Where operators dial. */
+  /** The address for operators. */
   readonly address: BoundAddress;
   readonly scriptAddress: BoundAddress | undefined;
   readonly stop: () => Promise<void>;
 }
 
-/** What starts one. */
+/** Starts a fleet. */
 export type StartFleet = (settings: FleetSettings) => Promise<RunningFleet>;
 
 const addressText = ({ host, port }: BoundAddress): string =>

@@ -1,6 +1,6 @@
 /**
- * The inspectors of a role's statecharts: the live page and the recording, each when its flag is
- * given.
+ * The inspectors of a process's statecharts: the live page and the recording, each enabled by its
+ * flag.
  *
  * Promises: an inspector whose flag is absent is not created and costs nothing.
  */
@@ -22,15 +22,15 @@ export interface InspectorOptions {
   readonly title: string;
 }
 
-/** The inspectors that run. */
+/** The running inspectors. */
 export interface Inspectors {
   readonly all: readonly Inspector[];
-  /** Opens the page; fails with a sentence when its address cannot be had. */
+  /** Opens the page; throws when its address is not available. */
   readonly open: (telemetry: Pick<Telemetry, 'log'>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Starts the inspectors; fails with a sentence when the recording cannot be written. */
+/** Starts the inspectors; throws when the recording cannot be written. */
 export const startInspectors = async (
   { inspectAddress, recordFile, title }: InspectorOptions,
 ): Promise<Inspectors> => {
@@ -43,7 +43,7 @@ export const startInspectors = async (
     all: [board, recorder].flatMap((one) => one === undefined ? [] : [one.observe]),
     open: async (telemetry) => {
       if (recordFile !== undefined) {
-        telemetry.log('info', 'Lifecycles are recorded', { file: recordFile });
+        telemetry.log('info', 'Recording lifecycles', { file: recordFile });
       }
       if (inspectAddress === undefined || board === undefined) return;
       const page = await startLivePage({
@@ -52,7 +52,7 @@ export const startInspectors = async (
         title,
         onOpened: (pages) => telemetry.log('info', PAGE_LOG.opened, { pages }),
         onDefect: (cause) =>
-          telemetry.log('error', 'Live page cannot show something', {
+          telemetry.log('error', 'Live page failed to render', {
             problem: defectText(cause),
           }),
       });

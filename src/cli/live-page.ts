@@ -1,4 +1,4 @@
-/** The live page of a role: the board of its actors, and the server that shows it. */
+/** The live page of a process: the board of its actors, and its server. */
 import type { ListenAddress } from '../effects/option-kinds.ts';
 import { realTime } from '../effects/real-time.ts';
 import { CHARTS } from '../gen/charts.ts';
@@ -15,20 +15,20 @@ export const KINDS: ReadonlySet<string> = new Set(Object.keys(MACHINES));
 /** A board of this process's actors. */
 export const liveBoard = (): FillableBoard => makeActorBoard({ time: realTime, kinds: KINDS });
 
-/** What a page shows. */
+/** The content of a page. */
 export interface LivePageOptions {
   readonly address: ListenAddress;
   readonly board: ActorBoard;
   readonly title: string;
-  /** The clock that ages are told by; a recording has its own. */
+  /** The clock for ages; a recording has its own. */
   readonly now?: () => number;
-  /** Called whenever a browser has opened it, with how many have it open. */
+  /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
-  /** Called when something could not be shown, by a defect. */
+  /** Called when rendering fails by a defect. */
   readonly onDefect?: (cause: unknown) => void;
 }
 
-/** Serves a board. Fails when the address cannot be had. */
+/** Serves a board. Throws when the address is not available. */
 export const startLivePage = (
   { address, board, title, now = realTime.now, ...listeners }: LivePageOptions,
 ): Promise<InspectionServer> =>

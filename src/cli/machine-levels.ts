@@ -1,8 +1,11 @@
-/** How loud each statechart is: `info` where moves are rare and matter, `debug` elsewhere. */
+/**
+ * The log level of each statechart: `info` where transitions are rare and important, `debug`
+ * elsewhere.
+ */
 import type { LogLevel } from '../api/telemetry.ts';
 import type { MACHINES } from '../machines/index.ts';
 
-/** The level that moves of a statechart are logged at. */
+/** The log level of a statechart's transitions. */
 export const MACHINE_LEVELS: Readonly<Record<keyof typeof MACHINES, LogLevel>> = {
   actorRestart: 'debug',
   availableCapacity: 'debug',

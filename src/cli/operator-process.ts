@@ -1,6 +1,6 @@
 /**
- * The composition root of every operator: settings become layers, an environment, servers and an
- * operator with the roles that they choose.
+ * The composition root of every operator: turns settings into layers, an environment, servers and
+ * an operator with the selected roles.
  */
 import { Layer, ManagedRuntime } from 'effect';
 import { type Operator, startOperator } from '../actors/operator.ts';
@@ -25,7 +25,7 @@ import { startInspectors } from './inspectors.ts';
 import { VERSION } from './version.ts';
 
 const STDOUT = 1;
-/** Specs of machines and requests that are kept once; above the number of kinds of either. */
+/** The number of interned specs of machines and requests; above the number of distinct ones. */
 const SHARED_TEXTS_MAX = 20_000;
 
 /** What layers and actors share. */
@@ -45,13 +45,13 @@ const layersOf = (settings: OperatorSettings, { telemetry, intern }: Shared) => 
   return Layer.mergeAll(services, shardCallsLayer, credentialsLayer);
 };
 
-/** A crashed root actor decides nothing any more, however well the process answers. */
+/** A crashed root actor makes no more decisions, even if the process responds. */
 const isAlive = ({ actor }: Pick<Operator, 'actor'>): Check => ({
   name: 'operator',
   failing: () => actor.getSnapshot().status === 'error' ? 'its statechart has crashed' : undefined,
 });
 
-/** What each chosen role is made with. */
+/** The inputs of the selected roles. */
 const rolesOptions = ({ fleet, pods }: OperatorSettings, intern: Intern): RolesOptions => ({
   fleet: fleet && {
     clusterId: fleet.clusterId,
@@ -80,10 +80,10 @@ const leaseOptions = (settings: LeaseSettings): LeadershipOptions => {
   return { ...lease, leaseMs: durationMs, renewMs: renewDeadlineMs, retryMs: retryPeriodMs };
 };
 
-/** How the process is told from others: its cluster, or what it does without a fleet. */
+/** Identifies the process by its cluster, or by its role without a fleet. */
 const titleOf = ({ fleet }: OperatorSettings): string => `Tidegate · ${fleet?.clusterId ?? 'pods'}`;
 
-/** Starts an operator of this process; fails with a sentence when it cannot be reached at all. */
+/** Starts an operator in this process; throws when the cluster is not usable. */
 export const startOperatorProcess = async (
   settings: OperatorSettings,
 ): Promise<RunningOperator> => {
@@ -104,7 +104,7 @@ export const startOperatorProcess = async (
   logStreamDefects(telemetry);
   const intern = textPool(SHARED_TEXTS_MAX);
   const runtime = ManagedRuntime.make(layersOf(settings, { telemetry, intern }).pipe(Layer.orDie));
-  // Rejects with a sentence when the kubeconfig cannot be used.
+  // Rejects when the kubeconfig is invalid.
   await runtime.context();
   const environment = makeActorEnvironment({
     time: realTime,
@@ -135,7 +135,7 @@ export const startOperatorProcess = async (
   return {
     done: closed,
     stop: async (reason) => {
-      telemetry.log('info', 'Operator stops', { reason });
+      telemetry.log('info', 'Operator stopping', { reason });
       await operator.stop();
     },
   };

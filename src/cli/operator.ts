@@ -1,8 +1,8 @@
 /**
- * `tidegate operator`: from flags to a running operator, and from its ending to an exit code.
+ * `tidegate operator`: runs an operator and maps its end to an exit code.
  *
- * Promises: settings and a kubeconfig that cannot be used end with 2; a stop that was asked for
- * ends with 0; everything else ends with 1 and one line that says why.
+ * Promises: invalid settings and an invalid kubeconfig exit with 2; a requested stop exits with 0;
+ * everything else exits with 1 and one line with the cause.
  */
 import {
   type OperatorSettings,
@@ -21,16 +21,16 @@ export type OperatorEnding =
   | { readonly _tag: 'Stopped' }
   | { readonly _tag: 'Unsupported'; readonly why: string };
 
-/** An operator that runs. */
+/** A running operator. */
 export interface RunningOperator {
   readonly stop: (reason: string) => Promise<void>;
   readonly done: Promise<OperatorEnding>;
 }
 
-/** What starts one. */
+/** Starts an operator. */
 export type StartOperator = (settings: OperatorSettings) => Promise<RunningOperator>;
 
-/** How an operator is started, and where its ending is reported. */
+/** How to start an operator, and where to report its end. */
 export interface OperatorContext {
   readonly terminal: Terminal;
   readonly start: StartOperator;
@@ -43,11 +43,11 @@ const untilItEnds = async (
   const signal = endingSignal();
   const operator = await start(settings);
   const stopped = signal.then((name) => operator.stop(name));
-  // A stop that fails ends the command; a stop that succeeds ends it through `done`.
+  // A failed stop ends the command; a successful stop ends it through `done`.
   return await Promise.race([operator.done, stopped.then(() => operator.done)]);
 };
 
-/** Runs an operator with its settings until it ends; the exit code says how. */
+/** Runs an operator with its settings until it ends; returns the exit code. */
 export const runSettled = async (
   settled: Settled<OperatorSettings>,
   { terminal, start }: OperatorContext,

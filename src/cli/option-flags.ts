@@ -1,9 +1,9 @@
-/** Flags of `effect/cli` made from a table of options; values stay text for the table to read. */
+/** Flags of `effect/cli` generated from a table of options; the table parses their values. */
 import { Flag } from 'effect/cli';
 import type { OptionFacts } from '../effects/option-kinds.ts';
 import { type OptionTable, variableOf } from '../effects/options.ts';
 
-/** An option as help shows it. */
+/** The help facts of an option. */
 type DocumentedOption = OptionTable[string];
 
 const aboutAbsence = (option: DocumentedOption): string => {
@@ -13,7 +13,7 @@ const aboutAbsence = (option: DocumentedOption): string => {
   return option.default === undefined ? '' : ` (default ${option.default})`;
 };
 
-/** What help says about an option, with its default and its variable. */
+/** The help text of an option, with its default and its variable. */
 const descriptionOf = (option: DocumentedOption, prefix: string): string =>
   `${option.help}${aboutAbsence(option)} [${variableOf(prefix, option.name)}]`;
 
@@ -22,7 +22,7 @@ const flagOf = (option: DocumentedOption): Flag.Flag<string> =>
     ? Flag.Boolean(option.name).pipe(Flag.map(String))
     : Flag.String(option.name).pipe(Flag.withMetavar(option.placeholder));
 
-/** A flag for each option, by its name without dashes. It may be repeated, as Go allows. */
+/** A flag for each option, by its name without dashes. It may be repeated, as in Go. */
 export const flagsOf = (
   table: OptionTable,
   prefix: string,
@@ -37,7 +37,7 @@ export const flagsOf = (
     ]),
   );
 
-/** The flags that were given, as the table takes them: of a repeated one the last, as Go does. */
+/** The given flags as input of the table: the last value of a repeated one, as in Go. */
 export const givenFlags = (
   parsed: Readonly<Record<OptionFacts['name'], readonly string[]>>,
 ): Readonly<Record<string, string>> => {

@@ -1,4 +1,4 @@
-/** `tidegate pods`: the operator with the role pods alone, and a Lease of its own. */
+/** `tidegate pods`: the operator with only the role pods, and a Lease of its own. */
 import { podsOperatorSettings } from '../effects/pod-settings.ts';
 import type { ProcessEnvironment } from '../effects/settings.ts';
 import type { ExitCode } from './exit-codes.ts';

@@ -1,8 +1,8 @@
 /**
- * The command line: what can be asked of this program, and how it answers.
+ * The command line of this program.
  *
- * Promises: a command line that cannot be used ends with exit code 2 and one line on stderr; help
- * and version go to stdout; a command that crashes ends with 1 and its reason, never with a stack.
+ * Promises: an invalid command line exits with code 2 and one line on stderr; help and version go
+ * to stdout; a crashed command exits with 1 and its cause, never with a stack.
  */
 import { layer as nodeChildProcesses } from '@effect/platform-node-shared/NodeChildProcessSpawner';
 import { layer as nodeFileSystem } from '@effect/platform-node-shared/NodeFileSystem';
@@ -31,7 +31,7 @@ import { VERSION } from './version.ts';
 /** Flags by name, as given. */
 export type GivenFlags = Readonly<Record<string, string>>;
 
-/** What stands behind the commands. Each runs to its end and says how it ended. */
+/** The implementations of the commands. Each runs to its end and returns its exit code. */
 export interface Roles extends ChartRoles, DemoRoles, DrainRoles, ReplayRoles {
   readonly operator: (flags: GivenFlags) => Promise<ExitCode>;
   readonly pods: (flags: GivenFlags) => Promise<ExitCode>;
@@ -49,8 +49,8 @@ const operatorCommand = (roles: Roles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.operator(givenFlags(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Runs the operator of one cluster: tells the fleet what is wanted, shows what is coming. ' +
-        'Flags without a command mean this one.',
+      'Runs the operator of one cluster: reports demand to the fleet and drains nodes. ' +
+        'This is the default command.',
     ),
     Command.withShortDescription('Run the operator of one cluster'),
     Command.withExamples([
@@ -73,17 +73,17 @@ const podsCommand = (roles: Roles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.pods(givenFlags(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Makes a CapacityRequest for every pod of the cluster, so that what the pods need is what ' +
-        'the fleet is asked for. The same as `tidegate operator --with-pods`, in a process of ' +
+      'Creates a CapacityRequest for every pod of the cluster, so that the fleet provides what ' +
+        'the pods need. The same as `tidegate operator --with-pods`, in a process of ' +
         'its own.',
     ),
-    Command.withShortDescription('Ask the fleet for what pods need'),
+    Command.withShortDescription('Create CapacityRequests for pods'),
     Command.withExamples([
       { command: 'tidegate pods', description: 'Run in a pod' },
       {
         command: 'tidegate pods --priority-class-defaults-file=penalties.yaml ' +
           "--namespace-selector='!sandbox'",
-        description: 'Price pods by their PriorityClass; leave labelled namespaces out',
+        description: 'Price pods by their PriorityClass; exclude labelled namespaces',
       },
     ]),
   );
@@ -95,7 +95,7 @@ const fleetCommand = (roles: Roles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.fleet(givenFlags(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Runs a stand-in fleet: a shard and its machines that exist only in memory, for trying the ' +
+      'Runs a stand-in fleet: a shard and its machines in memory, for trying the ' +
         'operator and for tests.',
     ),
     Command.withShortDescription('Run a stand-in fleet'),
@@ -103,7 +103,7 @@ const fleetCommand = (roles: Roles, end: Ending) =>
       { command: 'tidegate fleet --seed-machines=50', description: 'Fifty machines, plaintext' },
       {
         command: 'tidegate fleet --kubeconfig=$HOME/.kube/config --bindings-file=fleet.json',
-        description: 'Make Nodes, and remember the bindings over a restart',
+        description: 'Create Nodes, and keep the bindings over a restart',
       },
     ]),
   );
@@ -115,7 +115,7 @@ const clusterCommand = (roles: Roles, end: Ending) =>
     (parsed) => Effect.promise(() => roles.cluster(givenFlags(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Runs an embedded cluster: an API server, controllers and kubelets that exist only in ' +
+      'Runs an embedded cluster: an API server, controllers and kubelets in ' +
         'memory, for kubectl, for the operator and for tests.',
     ),
     Command.withShortDescription('Run an embedded cluster'),
@@ -126,7 +126,7 @@ const clusterCommand = (roles: Roles, end: Ending) =>
       },
       {
         command: 'tidegate cluster --time-rate=60',
-        description: 'A minute in every second',
+        description: 'A minute per second',
       },
     ]),
   );
@@ -154,14 +154,14 @@ const explainCommand = (roles: Roles, end: Ending) =>
     },
   ).pipe(
     Command.withDescription(
-      'Says what an object is, what state it is in, why, what it waits for, and who can act. ' +
-        'Reads the cluster and changes nothing.',
+      'Explains an object: what it is, its state and cause, what it waits for, and who can act. ' +
+        'Read-only.',
     ),
-    Command.withShortDescription('Say why an object is as it is'),
+    Command.withShortDescription('Explain the state of an object'),
     Command.withExamples([
       { command: 'tidegate explain capacityrequest team-a/batch-7' },
       { command: 'tidegate explain cr batch-7 -n team-a -o json' },
-      { command: 'tidegate explain pod team-a/web-7', description: 'What a pod asks for' },
+      { command: 'tidegate explain pod team-a/web-7', description: 'The demand of a pod' },
       { command: 'tidegate explain machine m-0042' },
       { command: 'tidegate explain node-7', description: 'A node and its drain' },
     ]),
@@ -170,7 +170,7 @@ const explainCommand = (roles: Roles, end: Ending) =>
 const rootCommand = (roles: Roles, end: Ending) =>
   Command.make('tidegate').pipe(
     Command.withDescription(
-      "The cluster's edge of a fleet autoscaler: demand up, machines in, nodes back.",
+      "A cluster's side of a fleet autoscaler: reports demand, shows machines, drains nodes.",
     ),
     Command.withSubcommands([
       operatorCommand(roles, end),
@@ -185,7 +185,7 @@ const rootCommand = (roles: Roles, end: Ending) =>
     ]),
   );
 
-/** Help and version to stdout; what is wrong to stderr, in one line. */
+/** Help and version to stdout; problems to stderr, in one line. */
 const presenter = (terminal: Terminal): CliOutput.Presenter => ({
   present: (event) =>
     Effect.gen(function* () {
@@ -202,7 +202,7 @@ const presenter = (terminal: Terminal): CliOutput.Presenter => ({
 });
 
 /**
- * What `effect/cli` asks of the runtime. The package `@effect/platform-node` bundles the same, and
+ * The runtime services of `effect/cli`. The package `@effect/platform-node` bundles the same, and
  * brings an HTTP stack and a Redis client along.
  */
 const nodeServices = nodeChildProcesses.pipe(

@@ -1,8 +1,8 @@
 /**
- * A recording as it is read: line by line, through the real machines, onto a board.
+ * Reads a recording line by line, replays it through the real machines, and fills a board.
  *
- * Promises: what cannot be read or played is one sentence with the line and is gone over; what the
- * machines of this version do otherwise is told once for each actor.
+ * Promises: an unreadable line is reported in one sentence and skipped; a different state of this
+ * version's machines is reported once per actor.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -11,12 +11,12 @@ import { MACHINES } from '../machines/index.ts';
 import type { FillableBoard } from '../observability/actor-board.ts';
 import { makeReplay, type Replayed } from '../view/replay.ts';
 
-/** A line that is there, or what is wrong with one. */
+/** A valid line, or its problem. */
 export type Recorded =
   | { readonly _tag: 'Entry'; readonly entry: Exclude<RecordEntry, { _tag: 'Unreadable' }> }
   | { readonly _tag: 'Problem'; readonly problem: string };
 
-/** Reads a recording; fails with what the file system says. */
+/** Reads a recording; rejects with the file system's error. */
 export const recordedIn = async function* (file: string): AsyncGenerator<Recorded> {
   const lines = createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Infinity });
   let number = 0;
@@ -25,7 +25,7 @@ export const recordedIn = async function* (file: string): AsyncGenerator<Recorde
     if (text.trim() === '') continue;
     const entry = recordEntry(text);
     if (number === 1 && entry._tag !== 'Head') {
-      yield { _tag: 'Problem', problem: 'line 1: this is no recording of tidegate' };
+      yield { _tag: 'Problem', problem: 'line 1: this is not a recording of tidegate' };
       return;
     }
     yield entry._tag === 'Unreadable'
@@ -34,9 +34,9 @@ export const recordedIn = async function* (file: string): AsyncGenerator<Recorde
   }
 };
 
-/** Plays lines onto a board. */
+/** Replays lines onto a board. */
 export interface Player {
-  /** Plays one line; gives what is wrong with it, at most once for each actor. */
+  /** Replays one line; returns its problem, at most once per actor. */
   readonly play: (line: RecordLine) => string | undefined;
 }
 
@@ -48,11 +48,11 @@ const problemIn = (line: RecordLine, replayed: Replayed): string | undefined => 
       return `"${line.id}" was in ${line.state} after "${line.event.type}"; ` +
         'this version is in another state';
     case 'Unplayable':
-      return `"${line.id}" cannot be played: ${replayed.why}`;
+      return `"${line.id}" cannot be replayed: ${replayed.why}`;
   }
 };
 
-/** A player for a board. */
+/** Creates a replayer for a board. */
 export const playerOn = (board: FillableBoard): Player => {
   const replay = makeReplay(MACHINES);
   const reported = new Set<string>();

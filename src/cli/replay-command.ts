@@ -1,10 +1,10 @@
-/** `tidegate replay` on the command line. */
+/** The command `tidegate replay`. */
 import { Effect } from 'effect';
 import { Argument, Command } from 'effect/cli';
 import type { ExitCode } from './exit-codes.ts';
 import { REPLAY_FLAGS, type ReplayRequest, replayRequest } from './replay-request.ts';
 
-/** What stands behind it. */
+/** The implementation. */
 export interface ReplayRoles {
   readonly replay: (request: ReplayRequest) => Promise<ExitCode>;
 }
@@ -15,17 +15,17 @@ export const replayCommand = (roles: ReplayRoles, end: (code: ExitCode) => void)
     'replay',
     {
       file: Argument.String('file').pipe(
-        Argument.withDescription('Recording that a process made with --record'),
+        Argument.withDescription('Recording written with --record'),
       ),
       ...REPLAY_FLAGS,
     },
     (parsed) => Effect.promise(() => roles.replay(replayRequest(parsed)).then(end)),
   ).pipe(
     Command.withDescription(
-      'Plays what happened to the lifecycles of a process again, through the real statecharts ' +
-        'and without a cluster: to a moment, to print the states of then, or on the live page.',
+      'Replays the recorded lifecycles of a process through the real statecharts, ' +
+        'without a cluster: up to a moment, to print its states, or on the live page.',
     ),
-    Command.withShortDescription('Play a recording of lifecycles again'),
+    Command.withShortDescription('Replay a recording of lifecycles'),
     Command.withExamples([
       { command: 'tidegate replay report.jsonl', description: 'The states at the end' },
       { command: 'tidegate replay report.jsonl --until=90s --actor=nodeDrain/node-7' },

@@ -1,19 +1,19 @@
-/** What `tidegate replay` is asked: flags and arguments as plain values. */
+/** The request of `tidegate replay`: flags and arguments as plain values. */
 import { Option } from 'effect';
 import { Flag } from 'effect/cli';
 import { optionalText } from './cluster-flags.ts';
 
-/** Formats of the answer. */
+/** Output formats. */
 export const REPLAY_FORMATS = ['table', 'json'] as const;
 
-/** A recording that is to be played, not yet checked. */
+/** A request to replay a recording, not yet validated. */
 export interface ReplayRequest {
   readonly file: string;
   /** A moment: RFC 3339, or a Go duration after the start. */
   readonly until: string | undefined;
   readonly actor: string | undefined;
   readonly format: string;
-  /** Where to serve the page; undefined for no page. */
+  /** The address of the page; undefined for no page. */
   readonly inspectAddress: string | undefined;
   readonly speed: string;
 }
@@ -25,15 +25,15 @@ export const REPLAY_FLAGS = {
     'MOMENT',
     'Stop there: RFC 3339, or a duration after the start such as 90s (default the end)',
   ),
-  actor: optionalText('actor', 'ID', 'Show the way of one actor, such as nodeDrain/node-7'),
+  actor: optionalText('actor', 'ID', 'Show the path of one actor, such as nodeDrain/node-7'),
   output: optionalText('output', REPLAY_FORMATS.join('|'), 'Format of the answer (default table)')
     .pipe(Flag.withAlias('o')),
   inspectAddress: optionalText(
     'inspect-addr',
     'HOST:PORT',
-    'Play it on the live page, as it happened; ends by a signal',
+    'Replay on the live page until a signal',
   ),
-  speed: optionalText('speed', 'NUMBER', 'How many times as fast as it happened (default 1)'),
+  speed: optionalText('speed', 'NUMBER', 'Speed relative to real time (default 1)'),
 };
 
 /** The parsed command line. */

@@ -1,8 +1,8 @@
 /**
- * `tidegate replay`: what happened to the lifecycles of a process, played again.
+ * `tidegate replay`: replays the recorded lifecycles of a process.
  *
- * Promises: exit code 2 for flags that cannot be used, 3 when the machines of this version do not
- * come to the recorded states; stdout has the states and nothing else.
+ * Promises: exit code 2 for invalid flags, 3 when this version's machines reach other states;
+ * stdout has only the states.
  */
 import { defectText } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
@@ -18,7 +18,7 @@ import { REPLAY_FORMATS, type ReplayRequest } from './replay-request.ts';
 import { endingSignal } from './signals.ts';
 import type { Terminal } from './terminal.ts';
 
-/** When to stop, given when the recording began; undefined for a text that says no moment. */
+/** The moment to stop, given the start of the recording; undefined for an invalid text. */
 const momentIn = (text: string | undefined): ((startedMs: number) => number) | undefined => {
   if (text === undefined) return () => Number.POSITIVE_INFINITY;
   const afterMs = goDurationMs(text);
@@ -27,7 +27,7 @@ const momentIn = (text: string | undefined): ((startedMs: number) => number) | u
   return Number.isNaN(atMs) ? undefined : () => atMs;
 };
 
-/** A request that can be carried out. */
+/** A valid request. */
 interface Asked {
   readonly request: ReplayRequest;
   readonly untilMs: (startedMs: number) => number;
@@ -42,7 +42,7 @@ const asked = (request: ReplayRequest): Asked | string => {
   }
   const untilMs = momentIn(until);
   if (untilMs === undefined) {
-    return `Cannot use --until "${until}": it is no moment; write 90s or 2026-01-31T12:00:00Z`;
+    return `Cannot use --until "${until}": it is not a time; write 90s or 2026-01-31T12:00:00Z`;
   }
   const speed = Number(speedText);
   if (!(speed > 0)) return `Cannot use --speed "${speedText}": write a number above 0`;
@@ -54,7 +54,7 @@ const asked = (request: ReplayRequest): Asked | string => {
   return { request, untilMs, page: address.value, speed };
 };
 
-/** What a replay works with. */
+/** The context of a replay. */
 interface Playback {
   readonly asked: Asked;
   readonly time: Time;
@@ -68,7 +68,7 @@ interface Playback {
 const pause = (time: Time, ms: number): Promise<void> =>
   new Promise((resolve) => void time.schedule(ms, resolve));
 
-/** Plays until the moment that is asked for; gives how many things were wrong. */
+/** Replays up to the requested moment; returns the number of problems. */
 const playOn = async ({ asked, time, terminal, clock, player }: Playback): Promise<number> => {
   let untilMs = Number.POSITIVE_INFINITY;
   let problems = 0;
@@ -113,7 +113,7 @@ const show = ({ asked: { request }, terminal, clock, board }: Playback): ExitCod
   }
   const detail = board.detail(request.actor);
   if (detail === undefined) {
-    terminal.report(`There is no actor "${request.actor}" at that moment of the recording`);
+    terminal.report(`No actor "${request.actor}" at that moment of the recording`);
     return EXIT.notMet;
   }
   if (isJson) json(detail);
@@ -121,7 +121,7 @@ const show = ({ asked: { request }, terminal, clock, board }: Playback): ExitCod
   return EXIT.ok;
 };
 
-/** Plays a recording, onto the page or to a moment. */
+/** Replays a recording, on the page or up to a moment. */
 export const runReplay = async (
   request: ReplayRequest,
   terminal: Terminal,
@@ -149,13 +149,12 @@ export const runReplay = async (
         board,
         title: `Tidegate · ${request.file}`,
         now: () => clock.nowMs,
-        onDefect: (cause) =>
-          terminal.report(`The page cannot show something: ${defectText(cause)}`),
+        onDefect: (cause) => terminal.report(`Live page failed to render: ${defectText(cause)}`),
       });
-    if (page !== undefined) terminal.report(`Playing on ${page.url}`);
+    if (page !== undefined) terminal.report(`Replaying on ${page.url}`);
     const problems = await playOn(playback);
     if (page !== undefined) {
-      terminal.report('The recording is at its end; Ctrl-C closes the page');
+      terminal.report('End of the recording; Ctrl-C closes the page');
       await endingSignal();
       await page.close();
     }

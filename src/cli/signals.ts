@@ -1,15 +1,15 @@
 /**
- * The end of a long-running command: the first SIGTERM or SIGINT asks it to stop, the second one
- * does not wait.
+ * Stops a long-running command: the first SIGTERM or SIGINT requests a stop, the second one exits
+ * at once.
  *
- * Promises: a signal that comes while the command still starts is not lost.
+ * Promises: a signal during the start of the command is not lost.
  */
 import { EXIT } from './exit-codes.ts';
 
-/** Signals that ask a process to end. */
+/** Signals that request a stop. */
 const ENDING_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** Resolves with the first ending signal; the second one leaves with exit code 1 at once. */
+/** Resolves with the first stop signal; the second one exits with code 1 at once. */
 export const endingSignal = (): Promise<string> =>
   new Promise((resolve) => {
     let asked = false;

@@ -1,25 +1,24 @@
 /**
- * Where a command writes: data to stdout, talk to stderr.
+ * The output of a command: data to stdout, messages to stderr.
  *
- * Promises: nothing is written anywhere else; colour only where a person looks and did not ask for
- * none (NO_COLOR).
+ * Promises: writes nowhere else; colour only on a terminal without NO_COLOR.
  */
 import { writeSync } from 'node:fs';
 
 /** The two outputs of a command. */
 export interface Terminal {
-  /** Data, as it is. */
+  /** Data, unchanged. */
   readonly print: (text: string) => void;
-  /** One line for the person who started the command. */
+  /** One line for the user. */
   readonly report: (line: string) => void;
   readonly colors: boolean;
-  /** A person looks at stdout, so that it may be drawn over. */
+  /** stdout is a terminal, so that it may be redrawn. */
   readonly interactive: boolean;
 }
 
 const ALMOST_FULL = 'EAGAIN';
 
-/** Writes all of a text, however slowly the reader of a pipe takes it. */
+/** Writes a whole text, however slowly the reader of a pipe takes it. */
 const writeAll = (descriptor: 1 | 2, text: string): void => {
   let rest = Buffer.from(text, 'utf8');
   while (rest.length > 0) {
@@ -27,14 +26,14 @@ const writeAll = (descriptor: 1 | 2, text: string): void => {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      // A reader that left (`| head`) wants no more: that is no failure of ours.
+      // A reader that closed the pipe (`| head`) needs no more: that is not a failure.
       if (code === 'EPIPE') return;
       if (code !== ALMOST_FULL) throw error;
     }
   }
 };
 
-/** The terminal of this process. `environment` says whether colour is wanted. */
+/** The terminal of this process. `environment` decides about colour. */
 export const processTerminal = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Terminal => ({

@@ -1,8 +1,8 @@
 /**
- * What is wrong with a command line, in one line.
+ * The problem of a command line, in one line.
  *
- * Promises: names the flag or argument, the value, and what to do; never the whole help, which
- * would push the one line that matters off the screen.
+ * Promises: names the flag or argument, the value, and the remedy; never the whole help, which
+ * would hide the one line that matters.
  */
 import type { CliError } from 'effect/cli';
 import { quoted } from '../domain/text.ts';
@@ -37,7 +37,7 @@ const sentence = (error: CliError.CliError): string => {
 
 const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 
-/** The first of the errors as a line that ends in where to read more. */
+/** The first error as a line that ends with a pointer to the help. */
 export const usageError = (
   errors: readonly CliError.CliError[],
   commandPath: readonly string[],

@@ -1,4 +1,4 @@
-/** The version of this program: the one of its package. */
+/** The version of this program, from its package. */
 import manifest from '../../package.json' with { type: 'json' };
 
 /** As in `0.1.0`. */

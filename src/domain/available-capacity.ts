@@ -1,8 +1,8 @@
 /**
- * What an AvailableCapacity is to look like and which write brings it there.
+ * The wanted AvailableCapacity and the write that creates it.
  *
  * Promises: no write is pending when nothing changed; `cost` is the exact decimal of the wire's
- * double; the object goes when the fleet reports that there is none and is sure of it.
+ * double; the object is deleted when the fleet reports zero capacity with certainty.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import { decimalText } from './decimal.ts';
@@ -13,28 +13,28 @@ import { mergePatchOf } from './merge-patch.ts';
 import { identityOf } from './object-meta.ts';
 import type { ResourceMap } from './resources.ts';
 
-/** The canonical JSON of an AvailableCapacity's spec; `gone` for one that is to have no object. */
+/** The canonical JSON of an AvailableCapacity's spec; `gone` when the object must not exist. */
 export type CapacitySpecText = string;
 
-/** What the cache keeps of an AvailableCapacity. */
+/** The cached fields of an AvailableCapacity. */
 export interface AvailableCapacityProjection extends Identity {
   readonly spec: CapacitySpecText;
 }
 
-/** What the fleet last reported of one profile. */
+/** The fleet's last report about one profile. */
 export interface CapacityReport {
   readonly spec: CapacitySpecText;
-  /** True when there is none, for certain. */
+  /** True when there is certainly none. */
   readonly exhausted: boolean;
 }
 
-/** Everything that decides about one AvailableCapacity. */
+/** All inputs of the decision about one AvailableCapacity. */
 export interface AvailableCapacityFacts {
   readonly reported: CapacityReport | null;
   readonly current: AvailableCapacityProjection | null;
 }
 
-/** A write of the object, as metrics call it. */
+/** A write of the object, as metrics name it. */
 export type CapacityWrite = 'create' | 'spec_update' | 'delete';
 
 interface SpecFields {
@@ -67,7 +67,7 @@ const canonical = (fields: SpecFields): CapacitySpecText =>
     cost: fields.cost,
   });
 
-/** A frame as it is kept. A cost that is no number is shown as 0. */
+/** A frame reduced to the stored fields. An invalid cost is stored as 0. */
 export const capacityReport = (frame: CapacityObservation): CapacityReport => ({
   spec: canonical({
     requirements: frame.requirements,
@@ -82,7 +82,7 @@ export const capacityReport = (frame: CapacityObservation): CapacityReport => ({
 const quantityText = (value: unknown): string =>
   typeof value === 'number' ? String(value) : asText(value) ?? '';
 
-/** Reads an AvailableCapacity as the API server gives it. Total. */
+/** Reads an AvailableCapacity as the API server returns it. Total. */
 export const projectAvailableCapacity = (
   raw: unknown,
 ): AvailableCapacityProjection | undefined => {
@@ -122,7 +122,7 @@ export const capacityPatch = (
   return spec === undefined ? undefined : { spec };
 };
 
-/** The write that is pending; `undefined` when the object shows what the fleet reported. */
+/** The pending write; `undefined` when the object matches the fleet's report. */
 export const pendingCapacityWrite = (
   { reported, current }: AvailableCapacityFacts,
 ): CapacityWrite | undefined => {

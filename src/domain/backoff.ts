@@ -1,18 +1,18 @@
-/** Exponential backoff with full jitter: the delays between attempts that failed. */
+/** Exponential backoff with full jitter: the delays between failed attempts. */
 import { type Seed, unitInterval } from './random.ts';
 
-/** Where a backoff starts and where it stops growing. */
+/** The bounds of a backoff. */
 export interface BackoffLimits {
   readonly firstMs: number;
   readonly lastMs: number;
 }
 
-/** No delay is shorter than this part of the first step: jitter may not become a hot loop. */
+/** The minimum delay as a fraction of the first step, so that jitter cannot cause a hot loop. */
 const FLOOR_OF_FIRST_STEP = 0.25;
 
 /**
- * The delay in milliseconds before attempt `attempt` (1 for the first retry): drawn evenly below
- * the exponential step, so that a thousand clients that failed together come back apart.
+ * The delay in milliseconds before attempt `attempt` (1 for the first retry): drawn uniformly below
+ * the exponential step, so that a thousand clients that failed together spread their retries.
  */
 export const backoffMs = (limits: BackoffLimits, attempt: number, seed: Seed): number => {
   const exponent = Math.min(Math.max(attempt, 1) - 1, 30);

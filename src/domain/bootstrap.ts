@@ -1,9 +1,9 @@
 /**
- * What a new machine is told at its first boot: the operator's template over a bootstrap pull.
+ * The user data of a new machine: the operator's template applied to a bootstrap pull.
  *
- * Promises: pure and bounded, so a pull is answered in the moment it arrives (WIRE-09); a template
- * that is none is refused when it is read, with line and column; one that cannot be rendered is an
- * answer that says why, never a throw. Rules: BOOT-01 to BOOT-04.
+ * Promises: pure and bounded, so a pull is answered immediately (WIRE-09); an invalid template is
+ * refused when it is read, with line and column; a template that fails to render yields a failure
+ * with its cause and never throws. Rules: BOOT-01 to BOOT-04.
  */
 import {
   type GoType,
@@ -21,23 +21,23 @@ import {
 import type { BootstrapPull } from './frames.ts';
 import type { BootstrapAnswer } from './session.ts';
 
-/** The part of a pull that a template sees. */
+/** The fields of a pull that a template sees. */
 export type BootstrapContext = Pick<BootstrapPull, 'clusterId' | 'requirements'>;
 
-/** Makes the blob of a pull, or says why it cannot. */
+/** Renders the user data of a pull, or returns the problem. */
 export type BootstrapRenderer = (context: BootstrapContext) => BootstrapAnswer;
 
-/** What becomes of a template's text; `message` names line and problem, in Go's words. */
+/** A parsed template; `message` has the line and the problem in Go's wording. */
 export type BootstrapTemplate =
   | { readonly _tag: 'Ready'; readonly render: BootstrapRenderer }
   | ({ readonly _tag: 'Unparseable'; readonly message: string } & Place);
 
-/** What messages call the template. */
+/** The template's name in messages. */
 const TEMPLATE_NAME = 'bootstrap';
 
 const STRINGS: GoType = { kind: 'slice', element: STRING };
 
-/** `.Requirements` one by one. The names are those that authors of templates know from messages. */
+/** Entries of `.Requirements`. Go's error messages use these names. */
 const REQUIREMENT: StructType = {
   kind: 'struct',
   name: 'operator.Requirement',
@@ -53,7 +53,7 @@ const INPUT: StructType = {
 
 const text = (value: string): Value => stringValue(toBytes(value));
 
-/** A pull as the struct that a template looks into. */
+/** A pull as the struct that the template receives. */
 const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
   structValue(INPUT, [
     text(clusterId),
@@ -69,7 +69,7 @@ const bootstrapValue = ({ clusterId, requirements }: BootstrapContext): Value =>
     ),
   ]);
 
-/** Without a template a machine gets nothing to run, and a comment that says so. */
+/** Without a template, a machine gets user data with only a comment. */
 const stub: BootstrapRenderer = ({ clusterId }) => ({
   _tag: 'Rendered',
   userData: `#cloud-config\n# Cluster ${JSON.stringify(clusterId)} has no bootstrap template.\n`,

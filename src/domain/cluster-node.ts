@@ -1,13 +1,13 @@
 /**
- * A Node as the operator needs it: who it is, which machine it may be, whether it is Ready, and
- * what decides about draining it.
+ * A Node as the operator needs it: its identity, its candidate machine, its readiness, and its
+ * drain facts.
  */
 import { type DrainedNode, projectDrainedNode } from './drain/drained-node.ts';
 import { MACHINE_ID_KEY } from './ids.ts';
 import { listOrEmptyAt, textAt } from './json.ts';
 import { isDeleting } from './object-meta.ts';
 
-/** What the cache keeps of a Node. Empty text stands for fields that are not there. */
+/** The cached fields of a Node. Missing fields are empty text. */
 export interface NodeProjection extends DrainedNode {
   readonly providerId: string;
   /** The label that a bootstrap template may set to the machine's id. */
@@ -17,7 +17,7 @@ export interface NodeProjection extends DrainedNode {
   readonly deleting: boolean;
 }
 
-/** Reads a Node as the API server gives it. Total. */
+/** Reads a Node as the API server returns it. Total. */
 export const projectNode = (raw: unknown): NodeProjection | undefined => {
   const drained = projectDrainedNode(raw);
   if (drained === undefined) return undefined;

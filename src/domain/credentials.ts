@@ -1,6 +1,6 @@
-/** The key pair that a session dials with, and what reading its files came to. */
+/** The key pair of a session, and the results of reading its files. */
 
-/** PEM texts that fit together. `fingerprint` changes when any of them does. */
+/** PEM texts that match. `fingerprint` changes when any of them does. */
 export interface KeyPair {
   readonly certificate: string;
   readonly key: string;
@@ -8,16 +8,16 @@ export interface KeyPair {
   readonly fingerprint: string;
 }
 
-/** What the files said when they were last read. */
+/** The result of the last read. */
 export type CredentialsReading =
   | { readonly _tag: 'Usable'; readonly pair: KeyPair }
   | { readonly _tag: 'Unusable'; readonly problem: string };
 
-/** What is new about the key pair. */
+/** A change of the key pair. */
 export type CredentialsChange =
   /** A pair to dial with from now on. */
   | { readonly _tag: 'Accepted'; readonly pair: KeyPair }
-  /** There is no pair to dial with. */
+  /** No pair is available. */
   | { readonly _tag: 'Refused'; readonly problem: string }
-  /** The files are not fit, perhaps half-written; the pair before them stays in use. */
+  /** The files are invalid, perhaps half-written; the previous pair stays in use. */
   | { readonly _tag: 'Kept'; readonly problem: string };

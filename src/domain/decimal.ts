@@ -1,13 +1,13 @@
-/** Numbers of the wire as decimal text that a Kubernetes quantity field takes. */
+/** Formats numbers of the wire as decimal text for Kubernetes quantity fields. */
 
-/** Quantities know nothing finer than a nano. */
+/** Quantities have no unit smaller than nano. */
 const DECIMALS = 9;
-/** From here on a double prints with an exponent, which quantities know too. */
+/** From here on a double prints with an exponent, which quantities accept too. */
 const PLAIN_MAX = 1e21;
 
 /**
- * The number as a plain decimal, without the noise of binary fractions (0.1 + 0.2 is `0.3`).
- * What is no number, or infinite, is `undefined`.
+ * The number as a plain decimal, without binary fraction noise (0.1 + 0.2 is `0.3`). NaN and
+ * infinities are `undefined`.
  */
 export const decimalText = (value: number): string | undefined => {
   if (!Number.isFinite(value)) return undefined;

@@ -1,44 +1,43 @@
 /**
- * Which notes become Events of their own, which only count, and which are too many.
+ * Decides which notes become new Events, which are only counted, and which exceed the limit.
  *
- * Promises: equal notes about one object are one series with a growing count, to be written at most
- * once a minute; one object cannot fill the cluster with different notes; what is remembered is
- * bounded.
+ * Promises: equal notes about one object form a series with a count, written at most once a minute;
+ * one object cannot flood the cluster with different notes; memory is bounded.
  */
 
-/** Repeats within this time of a write are counted and not written. */
+/** Repeats within this time of a write are counted but not written. */
 const PAUSE_MS = 60_000;
 /** A repeat after this time begins a new series. */
 const OVER_MS = 30 * 60_000;
-/** Series, and objects, that are remembered; the oldest is forgotten for a new one. */
+/** The maximum number of series, and of objects, in memory; the oldest is evicted. */
 export const SERIES_MAX = 4096;
-/** Different notes about one object in one window. */
+/** The maximum number of different notes about one object in one window. */
 export const NOTES_PER_OBJECT_MAX = 25;
 const OBJECT_WINDOW_MS = 5 * 60_000;
 
 /** Equal notes about one object. */
 export interface Series {
   readonly key: string;
-  /** Tells one series of a process from all others. */
+  /** Distinguishes the series of a process. */
   readonly number: number;
   readonly firstMs: number;
   readonly lastMs: number;
   readonly count: number;
-  /** When it was last told to be written. */
+  /** When its last write was requested. */
   readonly writtenMs: number;
 }
 
-/** What is to be done about a note. */
+/** The decision about a note. */
 export type SeriesVerdict =
   | { readonly _tag: 'Begun'; readonly series: Series }
   | { readonly _tag: 'Repeated'; readonly series: Series }
-  /** Counted; the next write of the series says so. */
+  /** Counted; the next write of the series includes it. */
   | { readonly _tag: 'Counted' }
   | { readonly _tag: 'TooMany' };
 
 /** Series that are remembered. */
 export interface EventSeriesIndex {
-  /** `key` tells notes apart, `object` what they are about; `nowMs` is the wall clock. */
+  /** `key` identifies the note, `object` its object; `nowMs` is the wall clock. */
   readonly note: (key: string, object: string, nowMs: number) => SeriesVerdict;
   readonly size: () => number;
 }
@@ -48,7 +47,7 @@ interface Window {
   readonly notes: number;
 }
 
-/** Keeps the map in the order of use and within its bound. */
+/** Keeps the map in order of use and within its limit. */
 const remember = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
   map.delete(key);
   map.set(key, value);
@@ -57,7 +56,7 @@ const remember = <Value>(map: Map<string, Value>, key: string, value: Value): vo
   if (oldest !== undefined) map.delete(oldest);
 };
 
-/** An empty index. */
+/** Creates an empty index. */
 export const eventSeriesIndex = (): EventSeriesIndex => {
   const known = new Map<string, Series>();
   const windows = new Map<string, Window>();

@@ -1,24 +1,24 @@
 /**
- * What a cache tells those who watch it. Facts, not deltas: a receiver learns what is true now and
- * may hear the same fact twice.
+ * What a cache publishes to its subscribers. Facts, not deltas: each carries the current state, and
+ * a subscriber may receive the same fact twice.
  */
 import type { ObjectKey, ResourceVersion, Uid } from './ids.ts';
 
-/** What every projection of an object keeps. */
+/** The identity that every projection keeps. */
 export interface Identity {
   readonly key: ObjectKey;
   readonly uid: Uid;
   readonly resourceVersion: ResourceVersion;
 }
 
-/** One thing that is now known about a collection of objects. */
+/** A fact about a collection of objects. */
 export type Fact<T extends Identity> =
-  /** These are all of them. Says so after a complete list; absences follow from it. */
+  /** All objects, after a complete list; objects not in it are absent. */
   | { readonly _tag: 'Listed'; readonly objects: readonly T[] }
   | { readonly _tag: 'Present'; readonly object: T }
   | { readonly _tag: 'Absent'; readonly key: ObjectKey; readonly last: T };
 
-/** A read-only look into a cache. */
+/** A read-only view of a cache. */
 export interface Collection<T extends Identity> {
   /** True after the first complete list; never false again. */
   readonly synced: boolean;

@@ -1,8 +1,8 @@
-/** What the shard says, as the operator's own nouns. Read from bytes in `src/effects/frames.ts`. */
+/** The shard's messages as domain types. Decoded in `src/effects/frames.ts`. */
 import type { InstructionId, MachineId } from './ids.ts';
 import type { Requirement, ResourceMap, Taint } from './resources.ts';
 
-/** Where a machine is in the fleet's life of it. */
+/** The state of a machine in the fleet's lifecycle. */
 export const MACHINE_STATES = [
   'Unspecified',
   'Speculative',
@@ -16,7 +16,7 @@ export const MACHINE_STATES = [
 ] as const;
 export type MachineState = (typeof MACHINE_STATES)[number];
 
-/** A machine as a `NodeStateUpdate` shows it. */
+/** A machine, from a `NodeStateUpdate`. */
 export interface MachineObservation {
   readonly machineId: MachineId;
   readonly state: MachineState;
@@ -28,10 +28,10 @@ export interface MachineObservation {
   readonly taints: readonly Taint[];
 }
 
-/** How sure the fleet is that more can be had. */
+/** How certain the fleet is that more capacity exists. */
 export type Confidence = 'None' | 'Low' | 'Medium' | 'High';
 
-/** Free capacity of one profile as an `AvailableCapacityUpdate` shows it. */
+/** Free capacity of one profile, from an `AvailableCapacityUpdate`. */
 export interface CapacityObservation {
   readonly supersedesKey: string;
   readonly requirements: readonly Requirement[];
@@ -42,7 +42,7 @@ export interface CapacityObservation {
   readonly costPerHour: number;
 }
 
-/** A `BootstrapRequest`: answered at once, in the order of arrival. */
+/** A `BootstrapRequest`: answered immediately, in order of arrival. */
 export interface BootstrapPull {
   readonly requestId: string;
   readonly clusterId: string;
@@ -57,35 +57,35 @@ export interface ReclaimOrder {
   readonly preemptorPriority: number;
 }
 
-/** One frame of the shard, read and found good. */
+/** A decoded, valid frame of the shard. */
 export type ShardFrame =
   | { readonly _tag: 'Acknowledged'; readonly echo: string; readonly shardEpoch: string }
   | { readonly _tag: 'BootstrapPulled'; readonly pull: BootstrapPull }
-  /** A pull that asks for what this version does not know; answered with the problem. */
+  /** A pull with fields that this version does not support; answered with the problem. */
   | { readonly _tag: 'BootstrapMalformed'; readonly requestId: string; readonly problem: string }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
-  /** Bytes that say nothing usable: what was wrong, in one sentence, and about which machine. */
+  /** A malformed frame: the problem in one sentence, and the machine if it is known. */
   | {
     readonly _tag: 'Unreadable';
     readonly problem: string;
     readonly subject: string;
-    /** The machine that the frame is about, when it says so: it is bound to us all the same. */
+    /** The machine of the frame, if it was decoded: the machine is still bound to this cluster. */
     readonly machineId?: MachineId;
-    /** It may have been about any machine: nothing follows from a replay with such a gap. */
+    /** The frame may concern any machine, so a replay with such a gap proves nothing. */
     readonly leavesGap: boolean;
   };
 
 /** What the session publishes of its stream with the shard. */
 export type ShardEvent =
-  /** A stream was opened and its `hello` acked; a replay of every bound machine follows. */
+  /** A stream opened and its `hello` was acked; a replay of every bound machine follows. */
   | { readonly _tag: 'StreamOpened'; readonly stream: number }
   | { readonly _tag: 'MachineObserved'; readonly machine: MachineObservation }
-  /** A frame about this machine could not be read: it is bound to us, in a state nobody knows. */
+  /** A frame about this machine was malformed: the machine is bound, in an unknown state. */
   | { readonly _tag: 'MachineMalformed'; readonly machineId: MachineId }
   | { readonly _tag: 'CapacityObserved'; readonly capacity: CapacityObservation }
   | { readonly _tag: 'ReclaimOrdered'; readonly order: ReclaimOrder }
-  /** The stream's first `rollup` ack: what was not replayed by now is not bound to us. */
+  /** The stream's first `rollup` ack: machines not replayed by now are not bound. */
   | { readonly _tag: 'Resynced'; readonly stream: number }
   | { readonly _tag: 'StreamEnded'; readonly stream: number };

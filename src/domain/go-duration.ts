@@ -1,8 +1,8 @@
 /**
- * Durations as Go writes them (`10s`, `1m30s`, `1.5h`), because the flags are shared with a Go
+ * Durations in Go's format (`10s`, `1m30s`, `1.5h`), because the flags are shared with a Go
  * program.
  *
- * Promises: reads what `time.ParseDuration` reads, down to the millisecond, and never throws.
+ * Promises: accepts what `time.ParseDuration` accepts, down to the millisecond; never throws.
  */
 
 const MS_OF_UNIT: Readonly<Record<string, number>> = {
@@ -19,7 +19,7 @@ const MS_OF_UNIT: Readonly<Record<string, number>> = {
 const WHOLE = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/u;
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gu;
 
-/** The milliseconds of a Go duration; undefined when it is none. `0` needs no unit. */
+/** The milliseconds of a Go duration; undefined when malformed. `0` needs no unit. */
 export const goDurationMs = (text: string): number | undefined => {
   if (/^[+-]?0$/.test(text)) return 0;
   if (!WHOLE.test(text)) return undefined;
@@ -33,7 +33,7 @@ export const goDurationMs = (text: string): number | undefined => {
 
 const part = (amount: number, unit: string): string => amount === 0 ? '' : `${amount}${unit}`;
 
-/** A duration as Go prints it: `1m30s`, `500ms`, `0s`. */
+/** Formats a duration as Go does: `1m30s`, `500ms`, `0s`. */
 export const goDuration = (ms: number): string => {
   if (ms < 0) return `-${goDuration(-ms)}`;
   if (ms < 1000) return ms === 0 ? '0s' : `${ms}ms`;

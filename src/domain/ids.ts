@@ -1,4 +1,4 @@
-/** Branded names, so that a machine id can never be passed where a node name is wanted. */
+/** Branded names, so that a machine id cannot be passed as a node name. */
 import { API_GROUP } from './api-group.ts';
 
 declare const brand: unique symbol;
@@ -20,12 +20,12 @@ export type Uid = Branded<'Uid'>;
 export type ResourceVersion = Branded<'ResourceVersion'>;
 
 /**
- * Holds the machine's id on its UpcomingNode, whose hashed name cannot be read back, and may be a
- * label of its Node.
+ * Holds the machine's id on its UpcomingNode, because a hashed name cannot be reversed; may also be
+ * a label of its Node.
  */
 export const MACHINE_ID_KEY = `${API_GROUP}/machine-id`;
 
-/** Each takes a text for what it is; nothing is checked. */
+/** Each brands a text; nothing is validated. */
 export const machineId = (id: string): MachineId => id as MachineId;
 export const clusterId = (id: string): ClusterId => id as ClusterId;
 export const instructionId = (id: string): InstructionId => id as InstructionId;

@@ -1,4 +1,4 @@
-/** Whether two JSON values say the same; the order of keys says nothing. */
+/** Equality of JSON values, ignoring the order of keys. */
 import { asList, asRecord, type JsonRecord } from './json.ts';
 
 const presentKeys = (record: JsonRecord): readonly string[] =>

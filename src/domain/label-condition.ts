@@ -1,10 +1,10 @@
-/** One condition on the labels of an object, as all selectors of Kubernetes have them. */
+/** A condition on the labels of an object, as Kubernetes selectors define it. */
 import type { Requirement, StandardOperator } from './resources.ts';
 
 /** Labels of an object. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** True when the labels are as the condition says; an absent label is in no set. */
+/** True when the labels satisfy the condition; an absent label is in no set. */
 export const labelsHold = (
   { key, operator, values }: Requirement<StandardOperator>,
   labels: Labels,

@@ -1,63 +1,63 @@
 /**
- * The Lease that decides who leads (coordination.k8s.io/v1): what it says, what it should say, and
- * when it may be taken (DR-15).
+ * The leader election Lease (coordination.k8s.io/v1): how to read it, when to take it, and what to
+ * write (DR-15).
  */
 import { numberAt, textAt } from './json.ts';
 import { rfc3339 } from './time.ts';
 
-/** A Lease as it was seen. */
+/** A Lease as observed. */
 export interface LeaseRecord {
-  /** `metadata.resourceVersion`: whoever writes must have seen the newest. */
+  /** `metadata.resourceVersion`: the precondition of every write. */
   readonly resourceVersion: string;
-  /** Who holds it; empty when it was released. */
+  /** The holder; empty after a release. */
   readonly holder: string;
   readonly durationSeconds: number;
   readonly transitions: number;
-  /** As the holder wrote it: compared with nothing, handed back when it is kept. */
+  /** As the holder wrote it; not compared, and preserved on renewal. */
   readonly acquireTime: string;
 }
 
-/** A lease that is ours since a write that was sent and answered at these monotonic times. */
+/** A lease held since a write that was sent and answered at these monotonic times. */
 export interface HeldLease {
   readonly lease: LeaseRecord;
   readonly sentAtMs: number;
   readonly answeredAtMs: number;
 }
 
-/** What became of an attempt to take the lease. */
+/** The outcome of an attempt to acquire the lease. */
 export type AcquireOutcome =
   | ({ readonly _tag: 'Acquired' } & HeldLease)
   | { readonly _tag: 'HeldByOther'; readonly lease: LeaseRecord }
-  /** Somebody else wrote between our look and our write. */
+  /** Another process wrote between the read and the write. */
   | { readonly _tag: 'Overtaken' }
   | { readonly _tag: 'Fault'; readonly why: string };
 
-/** What became of a renewal. */
+/** The outcome of a renewal. */
 export type RenewOutcome =
   | ({ readonly _tag: 'Renewed' } & HeldLease)
   | { readonly _tag: 'Taken'; readonly lease: LeaseRecord }
   | { readonly _tag: 'Fault'; readonly why: string };
 
-/** What became of a release. */
+/** The outcome of a release. */
 export type ReleaseOutcome =
   | { readonly _tag: 'Released' }
-  /** It is somebody else's, or gone: nothing to release. */
+  /** Held by another process, or deleted: nothing to release. */
   | { readonly _tag: 'NotOurs' }
   | { readonly _tag: 'Fault'; readonly why: string };
 
-/** How long a lease holds, until when it must be renewed, and how often that is tried. */
+/** The lease duration, the renew deadline and the retry period. */
 export interface LeaseTimes {
   readonly leaseMs: number;
   readonly renewMs: number;
   readonly retryMs: number;
 }
 
-/** Why times do not fit each other. */
+/** Why the times are inconsistent. */
 export type LeaseTimesProblem = 'RenewDeadlineTooLong' | 'RetryPeriodTooLong';
 
 /**
- * What is wrong with these times; `undefined` when they fit each other. A leader must have stopped
- * before a standby may start, and must get more than one attempt.
+ * Validates the times; `undefined` when they are consistent. A leader must have stopped before a
+ * standby may start, and must get more than one attempt.
  */
 export const leaseTimesProblem = (
   { leaseMs, renewMs, retryMs }: LeaseTimes,
@@ -66,7 +66,7 @@ export const leaseTimesProblem = (
   return retryMs * 2 > renewMs ? 'RetryPeriodTooLong' : undefined;
 };
 
-/** Reads a Lease; what it does not say reads as released. */
+/** Reads a Lease; missing fields read as released. */
 export const leaseRecordOf = (raw: unknown): LeaseRecord => ({
   resourceVersion: textAt(raw, 'metadata', 'resourceVersion') ?? '',
   holder: textAt(raw, 'spec', 'holderIdentity') ?? '',
@@ -91,7 +91,7 @@ export const mayTakeLease = (
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');
 
-/** What the lease should say while `identity` holds it. */
+/** The lease to write while `identity` holds it. */
 export const heldSpec = (
   identity: string,
   found: LeaseRecord | null,
@@ -108,7 +108,7 @@ export const heldSpec = (
   };
 };
 
-/** What the lease should say when its holder has let go; one second, as client-go writes it. */
+/** The lease to write on release; its duration is one second, as in client-go. */
 export const releasedSpec = (
   found: LeaseRecord,
   nowMs: number,

@@ -7,7 +7,7 @@
  */
 import type { MachineState } from './frames.ts';
 
-/** Phases of an UpcomingNode, in the order of a machine's life. */
+/** Phases of an UpcomingNode, in lifecycle order. */
 export const PHASES = [
   'Provisioning',
   'Launched',
@@ -20,12 +20,12 @@ export const PHASES = [
 export type Phase = (typeof PHASES)[number];
 
 /**
- * Where a machine stands after its last frame: a phase, or `Gone` when it is no longer ours.
- * `Drained` is both: it is shown, and then the object goes.
+ * The status of a machine after its last frame: a phase, or `Gone` when it is no longer bound.
+ * `Drained` is both: it is written, and then the object is deleted.
  */
 export type MachinePhase = Phase | 'Gone';
 
-/** The text as a phase; `undefined` when it is none. */
+/** The text as a phase; `undefined` when unknown. */
 export const phaseNamed = (text: string | undefined): Phase | undefined =>
   PHASES.find((phase) => phase === text);
 
@@ -39,7 +39,7 @@ const PHASE_OF = {
   Failed: 'Failed',
 } as const satisfies Record<Exclude<MachineState, 'Idle' | 'Deleting'>, Phase>;
 
-/** What IDLE makes of a machine: launched, when it was being created; else no longer ours. */
+/** The effect of IDLE: launched while it was being created, else no longer bound. */
 const afterIdle = (phase: MachinePhase): MachinePhase => {
   switch (phase) {
     case 'Provisioning':
@@ -74,7 +74,7 @@ export const follow = (
 export const endsObject = (phase: MachinePhase): phase is 'Gone' | 'Drained' =>
   phase === 'Gone' || phase === 'Drained';
 
-/** The walk of a machine, and the steps that one superseded frame in between makes of it. */
+/** The transitions of a machine, including those with one superseded frame in between. */
 const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
   Unspecified: [],
   Speculative: ['Creating', 'Idle', 'Configuring', 'Deleting', 'Failed'],
@@ -88,7 +88,7 @@ const NEXT: Readonly<Record<MachineState, readonly MachineState[]>> = {
 };
 
 /**
- * True when a machine may go from one state to the other; unknown steps are followed all the same.
+ * True when the transition is expected; unexpected ones are applied as well.
  */
 export const isKnownTransition = (from: MachineState, to: MachineState): boolean =>
   from === to || NEXT[from].includes(to);

@@ -1,19 +1,19 @@
 /**
- * The spec of an UpcomingNode as one canonical text, so that equal specs are equal strings: cheap
- * to keep, to share between machines of one kind, and to compare.
+ * The spec of an UpcomingNode as canonical text, so that equal specs are equal strings: cheap to
+ * keep, share and compare.
  */
 import type { MachineObservation } from './frames.ts';
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 import type { Taint } from './resources.ts';
 
 /**
- * JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints left out.
+ * JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints omitted.
  */
 export type SpecText = string;
 
 const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const names = Object.keys(record);
-  // As the API server gives them.
+  // As the API server returns them.
   if (names.every((name, at) => (names[at - 1] ?? '') <= name)) return record;
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
@@ -21,7 +21,7 @@ const sorted = (record: Readonly<Record<string, string>>): Readonly<Record<strin
 const plainTaint = ({ key, value, effect }: Taint): Taint =>
   value === undefined || value === '' ? { effect, key } : { effect, key, value };
 
-/** The canonical spec of a machine that the shard shows. */
+/** The canonical spec of a reported machine. */
 export const specText = (
   { labels, resources, taints }: Pick<MachineObservation, 'labels' | 'resources' | 'taints'>,
 ): SpecText =>
@@ -31,7 +31,7 @@ export const specText = (
     taints: taints.length === 0 ? undefined : taints.map(plainTaint),
   });
 
-/** Quantities may be numbers in an object that somebody else wrote. */
+/** Quantities may be numbers in an object from another client. */
 const quantities = (record: JsonRecord): Readonly<Record<string, string>> => {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(record)) {
@@ -40,7 +40,7 @@ const quantities = (record: JsonRecord): Readonly<Record<string, string>> => {
   return Object.fromEntries(texts);
 };
 
-/** The canonical spec of an object as the API server gives it. Total. */
+/** The canonical spec of an object as the API server returns it. Total. */
 export const specOf = (spec: unknown): SpecText =>
   specText({
     labels: textRecordOrEmptyAt(spec, 'labels'),

@@ -1,10 +1,10 @@
-/** JSON merge patches (RFC 7396): the smallest one that turns one object into another. */
+/** JSON merge patches (RFC 7396): the smallest patch from one object to another. */
 import { asRecord } from './json.ts';
 import { sameJson } from './json-equality.ts';
 
 /**
  * The patch from `current` to `wanted`; `undefined` when they are equal. A removed field becomes
- * null; lists are replaced whole, as merge patches do. Objects must hold no null of their own.
+ * null; lists are replaced as a whole, as merge patches do. Objects must contain no null.
  */
 export const mergePatchOf = (
   current: unknown,

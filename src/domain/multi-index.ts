@@ -1,19 +1,19 @@
-/** An index from text to ids that is lean when almost every text has one id, as provider ids do. */
+/** An index from text to ids, compact when almost every text has one id, as provider ids do. */
 
 /** Text → ids. */
 export interface MultiIndex {
   readonly add: (text: string, id: string) => void;
   readonly remove: (text: string, id: string) => void;
-  /** All ids under the text, none twice. */
+  /** All ids of the text, unique. */
   readonly all: (text: string) => readonly string[];
-  /** Whether there is any id under the text. */
+  /** Whether the text has any id. */
   readonly has: (text: string) => boolean;
-  /** The id under the text when it is the only one. */
+  /** The id of the text when it is the only one. */
   readonly only: (text: string) => string | undefined;
   readonly size: () => number;
 }
 
-/** An empty index. */
+/** Creates an empty index. */
 export const multiIndex = (): MultiIndex => {
   const entries = new Map<string, string | readonly string[]>();
   const all = (text: string): readonly string[] => {

@@ -1,24 +1,24 @@
-/** The Node that belongs to a machine, as far as the machine's UpcomingNode must know it. */
+/** The Node of a machine, reduced to what the machine's UpcomingNode depends on. */
 import type { NodeProjection } from './cluster-node.ts';
 import { configuredPatch } from './drain/cordon-patch.ts';
 import { type CordonEnd, type CordonFacts, cordonOf } from './drain/cordon.ts';
 
-/** Its Node. Small: there is one for each machine. */
+/** The Node. Small: there is one for each machine. */
 export interface NodeLink {
   readonly name: string;
   readonly uid: string;
   readonly ready: boolean;
-  /** A `reclaim` key that was not cancelled is on it: frames do not undo what the drain showed. */
+  /** It has an uncancelled `reclaim` key: frames do not undo what the drain wrote. */
   readonly held: boolean;
-  /** How the drain ended, as its `reclaim` key says; null when it does not. */
+  /** How the drain ended, from its `reclaim` key; null while it has not. */
   readonly ended: CordonEnd | null;
-  /** The key may go as soon as the machine is known to serve again (DR-04). */
+  /** The key may be removed once the machine is known to serve again (DR-04). */
   readonly releasable: boolean;
 }
 
 /**
- * An unfinished key on a node that is schedulable again was cancelled, whether or not that is
- * written yet (DR-05); one that cannot be read holds until a person looks.
+ * An unfinished key on a schedulable node was cancelled, even if that is not written yet (DR-05);
+ * an unreadable key counts as held until a person acts.
  */
 const isHeld = (facts: Pick<CordonFacts, 'cordons' | 'unschedulable'>): boolean => {
   const reading = cordonOf(facts, 'reclaim');

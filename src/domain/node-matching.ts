@@ -1,27 +1,26 @@
 /**
- * Which Node is which machine, in the order of UPN-03: providerID, then the Node named like the
- * machine, then the Node labelled with its id, then a Node named by the frame or instruction
- * itself.
+ * Matches Nodes to machines, in the order of UPN-03: by providerID, by the machine's name, by the
+ * label with its id, then by the node name in the frame or instruction.
  *
- * Promises: no answer costs a scan, however many there are; a rule that fits two Nodes decides
- * nothing, because the wrong Node is worse than none.
+ * Promises: no lookup scans; a rule that matches two Nodes decides nothing, because a wrong Node is
+ * worse than none.
  */
 import type { NodeProjection } from './cluster-node.ts';
 import { multiIndex } from './multi-index.ts';
 
-/** What is known of a machine that can lead to its Node. */
+/** The fields of a machine that can identify its Node. */
 export interface MachineTraits {
   readonly machineId: string;
-  /** The last `provider_id` that was heard; empty when none was. */
+  /** The last reported `provider_id`; empty without one. */
   readonly providerId: string;
-  /** A Node named by the frame or instruction; empty when it names none. */
+  /** The Node that the frame or instruction names; empty without one. */
   readonly nodeName: string;
 }
 
-/** Which rule found the Node. */
+/** The rule that found the Node. */
 export type MatchRule = 'ProviderId' | 'NodeName' | 'MachineLabel' | 'NamedInEntry';
 
-/** A Node and why it is the one. */
+/** A Node and the rule that found it. */
 export interface NodeMatch {
   readonly node: NodeProjection;
   readonly rule: MatchRule;
@@ -29,21 +28,23 @@ export interface NodeMatch {
 
 /** Nodes and machines, each found from the other. */
 export interface NodeMatching {
-  /** Takes a Node in, or takes in its new facts. Gives the ids of the machines it concerns. */
+  /** Adds or updates a Node. Returns the ids of the affected machines. */
   readonly putNode: (node: NodeProjection) => readonly string[];
-  /** Gives the ids of the machines that it concerned. */
+  /** Returns the ids of the affected machines. */
   readonly removeNode: (name: string) => readonly string[];
-  /** The Node as it was last put in. */
+  /** The Node as last added. */
   readonly nodeNamed: (name: string) => NodeProjection | undefined;
-  /** The machines that were put in and have this Node. */
+  /** The added machines that match this Node. */
   readonly machinesOf: (name: string) => readonly string[];
   readonly putMachine: (machine: MachineTraits) => void;
   readonly removeMachine: (machineId: string) => void;
-  /** The Node of a machine, whether or not the machine was put in. */
+  /** The Node of a machine, added or not. */
   readonly resolve: (machine: MachineTraits) => NodeMatch | undefined;
 }
 
-/** `a://b/c` → `a://b/c`, `/b/c`, `b/c`, `c`: what a machine's provider id may be for this Node. */
+/**
+ * `a://b/c` → `a://b/c`, `/b/c`, `b/c`, `c`: the provider ids that a machine of this Node may have.
+ */
 const endings = (providerId: string): readonly string[] => {
   if (providerId === '') return [];
   const parts = [providerId];
@@ -60,7 +61,7 @@ const sameTraits = (left: NodeProjection, right: NodeProjection): boolean =>
 const match = (rule: MatchRule, node: NodeProjection | undefined): NodeMatch | undefined =>
   node === undefined ? undefined : { node, rule };
 
-/** Nodes by everything that a machine may know of its own. */
+/** Nodes indexed by every field that can identify them. */
 const nodeIndex = () => {
   const nodes = new Map<string, NodeProjection>();
   const byProviderId = multiIndex();
@@ -79,14 +80,14 @@ const nodeIndex = () => {
   return {
     named,
     labelled: (machineId: string) => named(byLabel.only(machineId)),
-    /** An exact providerID beats an ending; `undefined` also when two Nodes fit. */
+    /** An exact providerID wins over a suffix; `undefined` also when two Nodes match. */
     provided: (providerId: string): NodeProjection | undefined => {
       if (providerId === '') return undefined;
       const exact = byProviderId.only(providerId);
       if (exact !== undefined) return nodes.get(exact);
       return byProviderId.has(providerId) ? undefined : named(byEnding.only(providerId));
     },
-    /** Gives the Node as it was, unless that leads to the same machines. */
+    /** Returns the previous Node, unless it matches the same machines. */
     put: (node: NodeProjection): NodeProjection | undefined => {
       const known = nodes.get(node.name);
       nodes.set(node.name, node);
@@ -105,7 +106,7 @@ const nodeIndex = () => {
   };
 };
 
-/** Machines by everything that can lead to their Nodes. */
+/** Machines indexed by every field that can identify their Nodes. */
 const machineIndex = () => {
   const machines = new Map<string, MachineTraits>();
   const byProviderId = multiIndex();
@@ -131,7 +132,7 @@ const machineIndex = () => {
       if (providerId !== '') byProviderId.add(providerId, machineId);
       if (nodeName !== '') byNodeName.add(nodeName, machineId);
     },
-    /** The ids of the machines that may have this Node. */
+    /** The ids of the machines that may match this Node. */
     concerned: (node: NodeProjection): readonly string[] => {
       const ids = new Set<string>();
       for (const ending of endings(node.providerId)) {

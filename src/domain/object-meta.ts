@@ -1,9 +1,9 @@
-/** Reads `metadata` of a Kubernetes object. Total: an object without an identity is `undefined`. */
+/** Reads `metadata` of a Kubernetes object. Total: without an identity, `undefined`. */
 import type { Identity } from './facts.ts';
 import { objectKey, resourceVersion, uid } from './ids.ts';
 import { recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
 
-/** What a projection keeps of every object; `undefined` without a name, UID or resourceVersion. */
+/** The identity kept of every object; `undefined` without a name, UID or resourceVersion. */
 export const identityOf = (raw: unknown): Identity | undefined => {
   const metadata = recordAt(raw, 'metadata');
   const name = textAt(metadata, 'name');

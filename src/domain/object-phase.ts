@@ -1,36 +1,36 @@
 /**
- * Which phase an UpcomingNode shows when frames and a drain both have a say (DR-40).
+ * The phase of an UpcomingNode when both frames and a drain affect it (DR-40).
  *
- * Promises: while the Node has a `reclaim` key that was not cancelled, frames never move the phase
- * back from Draining, Drained or Failed; a machine that the fleet calls FAILED is shown so; a
- * machine that is no longer ours ends, whatever the drain says. What a restart needs to know of it
- * stands in the object and on the Node.
+ * Promises: while the Node has an uncancelled `reclaim` key, frames never move the phase back from
+ * Draining, Drained or Failed; a machine that the fleet reports FAILED has phase Failed; the object
+ * of an unbound machine ends regardless of the drain. What a restart needs is stored in the object
+ * and on the Node.
  */
 import { endsObject, type MachinePhase, type Phase } from './machine-phase.ts';
 import type { NodeLink } from './node-link.ts';
 
-/** What a drain says of the machine that it drains. */
+/** The report of a drain about its machine. */
 export type DrainFact =
   | { readonly _tag: 'Draining' }
   | { readonly _tag: 'Drained' }
   /** How many pods remain, and why (DR-41). */
   | { readonly _tag: 'Failed'; readonly lastError: string }
-  /** It holds the phase no longer. */
+  /** The drain no longer holds the phase. */
   | { readonly _tag: 'Cancelled' };
 
-/** What the drain says while it holds the phase. */
+/** The report of a drain that holds the phase. */
 export type HoldingFact = Exclude<DrainFact, { readonly _tag: 'Cancelled' }>;
 
-/** What the object shows; `nodeName` is empty when no Node was ever seen. */
+/** The current object; `nodeName` is empty before a Node was matched. */
 export interface CurrentPhase {
   readonly phase: Phase | null;
   readonly lastError: string;
   readonly nodeName: string;
 }
 
-/** What decides about the phase. */
+/** The inputs of the phase. */
 export interface PhaseFacts {
-  /** What the frames lead to; null while the shard has said nothing. */
+  /** The phase from the frames; null before the first report. */
   readonly reported: MachinePhase | null;
   readonly current: CurrentPhase | null;
   readonly node: NodeLink | null;
@@ -39,13 +39,13 @@ export interface PhaseFacts {
 
 const OF_DRAINS: ReadonlySet<Phase> = new Set(['Draining', 'Drained', 'Failed']);
 
-/** The end of a drain as a phase; null when there is none, or it was called off. */
+/** The end of a drain as a phase; null without one, or when it was cancelled. */
 const endPhase = ({ ended }: NodeLink): Phase | null => ended === 'Cancelled' ? null : ended;
 
 /**
- * The phase of a drain that stands against what the frames say, null when they decide. An end that
- * is on the Node outlives whoever writes Draining after it. Where the Node is gone there is no key
- * to tell it: what was drained until then stays so until the machine begins anew (DR-06).
+ * The phase that a drain holds against the frames; null when the frames decide. An end written on
+ * the Node wins over a later Draining. When the Node is gone, so is its key: a drained machine
+ * stays Drained until its next lifecycle (DR-06).
  */
 const drainPhase = ({ current, node, reported }: PhaseFacts): Phase | null => {
   const phase = current?.phase ?? null;
@@ -57,7 +57,7 @@ const drainPhase = ({ current, node, reported }: PhaseFacts): Phase | null => {
   return staysDrained ? phase : null;
 };
 
-/** The phase to show, or `Gone`; null when nobody has said anything. */
+/** The phase to write, or `Gone`; null without any report. */
 export const phaseToShow = (facts: PhaseFacts): MachinePhase | null => {
   const { reported, drain } = facts;
   if (reported !== null && (endsObject(reported) || reported === 'Failed')) return reported;
@@ -65,11 +65,11 @@ export const phaseToShow = (facts: PhaseFacts): MachinePhase | null => {
   return reported === null ? null : drainPhase(facts) ?? reported;
 };
 
-/** True when a machine that ends was not drained to its end, and that is what its object shows. */
+/** True when a machine ends without a complete drain, and its object shows that. */
 export const endsUndrained = (facts: PhaseFacts): boolean =>
   facts.drain?._tag === 'Failed' || drainPhase(facts) === 'Failed';
 
-/** `lastError` beside the phase; `said` is what the fleet's own frame gave. */
+/** `lastError` for the phase; `reported` is the error in the fleet's own frame. */
 export const errorToShow = (facts: PhaseFacts, phase: Phase, reported: string): string => {
   if (reported !== '' || phase !== 'Failed') return reported;
   if (facts.drain?._tag === 'Failed') return facts.drain.lastError;

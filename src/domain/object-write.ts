@@ -1,15 +1,15 @@
-/** What became of a write to one object, in the four names that statecharts act on. */
+/** The outcome of a write to one object, as statecharts distinguish it. */
 import type { Identity } from './facts.ts';
 import type { ResourceVersion } from './ids.ts';
 
 export type WriteOutcome<Current> =
-  /** Done; this is what the cluster shows now. */
+  /** Done; `current` is the object as stored. */
   | { readonly _tag: 'Written'; readonly current: Current }
-  /** There is no such object (any more). */
+  /** The object does not exist (any more). */
   | { readonly _tag: 'Absent' }
-  /** The API server will never take it like this: a person must act. */
+  /** The API server will never accept this object: a person must act. */
   | { readonly _tag: 'Refused'; readonly why: string }
-  /** It may work later. */
+  /** Transient: a retry may succeed. */
   | { readonly _tag: 'Fault'; readonly why: string };
 
 /** A field that another field manager set to another value. */
@@ -20,18 +20,18 @@ export interface FieldConflict {
   readonly field: string;
 }
 
-/** What became of a server-side apply. */
+/** The outcome of a server-side apply. */
 export type ApplyOutcome<Current> =
   | WriteOutcome<Current>
-  /** Nothing was written: other managers own these fields, and it was not forced. */
+  /** Nothing was written: other managers own these fields, and force was not set. */
   | { readonly _tag: 'Conflict'; readonly conflicts: readonly FieldConflict[] };
 
 /** How the last write of a series ended; `Untried` before the first answer. */
 export type WriteVerdict = 'Untried' | 'Landed' | 'Failed' | 'Refused';
 
 /**
- * The verdict that an outcome leads to. `base` is the revision that the write set out from: when
- * the answer still has it, the API server kept nothing of the write, and will not next time.
+ * The verdict on an outcome. `base` is the resourceVersion before the write: when the answer still
+ * has it, the API server dropped the whole change, and will again.
  */
 export const verdictOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
@@ -51,4 +51,4 @@ export const verdictOf = <Current extends Pick<Identity, 'resourceVersion'>>(
 
 /** Why a write did not land. */
 export const problemOf = <Current>(outcome: WriteOutcome<Current>): string =>
-  'why' in outcome ? outcome.why : 'the API server did not keep what was written';
+  'why' in outcome ? outcome.why : 'the API server dropped the change';

@@ -1,6 +1,6 @@
-/** The roles of an operator, as people choose them with `--roles`. */
+/** The roles of an operator, as selected with `--roles`. */
 
-/** Those that there are, each with what it does. */
+/** The available roles, each with its purpose. */
 export const ROLE_SUMMARIES = {
   fleet: 'session with the fleet, demand, upcoming nodes and drains',
   pods: 'a CapacityRequest for every pod',
@@ -9,22 +9,22 @@ export const ROLE_SUMMARIES = {
 /** The name of a role. */
 export type RoleName = keyof typeof ROLE_SUMMARIES;
 
-/** Roles that are announced, and that this version does not have. */
+/** Announced roles that this version does not have. */
 const PLANNED_ROLES: readonly string[] = ['evictions', 'maintenance', 'availability'];
 
 const isRole = (name: string): name is RoleName => Object.hasOwn(ROLE_SUMMARIES, name);
 
-/** Every role that there is. */
+/** All role names. */
 export const ROLE_NAMES: readonly RoleName[] = Object.keys(ROLE_SUMMARIES).filter(isRole);
 
-/** What a list of role names means. */
+/** The result of parsing a list of role names. */
 export type RolesReading =
   | { readonly _tag: 'Roles'; readonly roles: readonly RoleName[] }
   | { readonly _tag: 'NoRoles'; readonly why: string; readonly remedy: string };
 
 const choose = `choose from ${ROLE_NAMES.join(', ')}`;
 
-/** Reads a list such as `fleet,pods`. A name that is given twice counts once. */
+/** Parses a list such as `fleet,pods`. Duplicates count once. */
 export const rolesIn = (text: string): RolesReading => {
   const roles: RoleName[] = [];
   for (const name of text.split(',').map((part) => part.trim())) {
@@ -32,7 +32,7 @@ export const rolesIn = (text: string): RolesReading => {
       const why = `this version does not have the role "${name}" yet`;
       return { _tag: 'NoRoles', why, remedy: choose };
     }
-    if (!isRole(name)) return { _tag: 'NoRoles', why: `"${name}" is no role`, remedy: choose };
+    if (!isRole(name)) return { _tag: 'NoRoles', why: `unknown role "${name}"`, remedy: choose };
     if (!roles.includes(name)) roles.push(name);
   }
   return { _tag: 'Roles', roles };

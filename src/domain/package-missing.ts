@@ -1,8 +1,8 @@
 /**
- * Packages that are loaded when they are asked for, because an operator is installed without them.
+ * Loads packages on demand, because an operator is installed without them.
  *
- * Promises: a package that is not installed rejects with `PackageMissing`, which says what to
- * install; every other failure of loading stays what it is.
+ * Promises: a missing package rejects with `PackageMissing`, which says what to install; other load
+ * failures pass through unchanged.
  */
 import { textAt } from './json.ts';
 
@@ -11,7 +11,7 @@ export class PackageMissing extends Error {
   readonly _tag = 'PackageMissing';
   override readonly name = 'PackageMissing';
 
-  /** `purpose` completes "Cannot …"; `specifier` is what npm is given: `name@version`. */
+  /** `purpose` completes "Cannot …"; `specifier` is for npm: `name@version`. */
   constructor(purpose: string, specifier: string) {
     const name = specifier.replace(/(?<=.)@.*$/, '');
     super(
@@ -21,11 +21,11 @@ export class PackageMissing extends Error {
   }
 }
 
-/** Node and Deno agree on the code. */
+/** Node and Deno share this code. */
 const isMissing = (cause: unknown): boolean => textAt(cause, 'code') === 'ERR_MODULE_NOT_FOUND';
 
 /**
- * What `load` imports.
+ * The module that `load` imports.
  *
  * @example
  * const fleet = await loadOnDemand('run a fleet', 'some-fleet@1.0.0', () => import('some-fleet'));

@@ -1,6 +1,6 @@
 /**
- * A profile: the terms on which capacity is wanted, without the amounts. Requests with equal
- * profiles are one need; the fleet names free capacity by the same text.
+ * A profile: the terms of requested capacity, without the amounts. Requests with equal profiles
+ * form one need; the fleet names free capacity by the same text.
  */
 import type { PenaltyBucket } from './penalty.ts';
 import { compareText, escapeSeparators, requirementText } from './requirements.ts';
@@ -13,7 +13,7 @@ export interface TopologySpread {
   readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
 }
 
-/** The terms on which capacity is wanted; lists are in canonical order. */
+/** The terms of requested capacity; lists are in canonical order. */
 export interface Profile {
   readonly requirements: readonly Requirement[];
   readonly priority: number;
@@ -28,7 +28,7 @@ const SPREAD_NUMBERS = { DoNotSchedule: 1, ScheduleAnyway: 2 } as const;
 const spreadText = ({ topologyKey, maxSkew, whenUnsatisfiable }: TopologySpread): string =>
   `${escapeSeparators(topologyKey)}:${maxSkew}:${SPREAD_NUMBERS[whenUnsatisfiable]};`;
 
-/** The same spreads, each once, by key and then by skew. */
+/** The spreads, deduplicated, by key and then by skew. */
 export const canonicalSpread = (
   spread: readonly TopologySpread[],
 ): readonly TopologySpread[] =>
@@ -37,7 +37,7 @@ export const canonicalSpread = (
     compareText(left.whenUnsatisfiable, right.whenUnsatisfiable)
   );
 
-/** The text that equal profiles have in common (DEM-09). */
+/** The text that equal profiles share (DEM-09). */
 export const profileFingerprint = (profile: Profile): string =>
   `p=${profile.priority}|ipb=${profile.interruptionBucket}|rpb=${profile.reclamationBucket}` +
   `|reqs=${profile.requirements.map(requirementText).join('')}` +

@@ -1,6 +1,6 @@
 /**
- * Randomness as a value: machines keep a seed in their context, so that the same story gives the
- * same jitter, and tests can explore them.
+ * Randomness as a value: machines keep a seed in their context, so that the same events give the
+ * same jitter and tests can explore them.
  */
 
 /** A 32-bit seed. */
@@ -9,7 +9,7 @@ export type Seed = number;
 /** The seed after this one (a step of splitmix32). */
 export const nextSeed = (seed: Seed): Seed => (seed + 0x9e3779b9) >>> 0;
 
-/** A number in [0, 1) that belongs to `seed`. */
+/** A number in [0, 1) derived from `seed`. */
 export const unitInterval = (seed: Seed): number => {
   let z = seed >>> 0;
   z = Math.imul(z ^ (z >>> 16), 0x21f0aaad);

@@ -1,8 +1,8 @@
 /**
- * Requirements in canonical order, so that two lists that ask for the same are the same.
+ * Requirements in canonical order, so that equivalent lists are equal.
  *
- * Order: by key, then operator, then values; values sorted; repetitions dropped. Texts are compared
- * by UTF-16 unit, which for label keys and values is Go's byte order.
+ * Order: by key, then operator, then values; values sorted; duplicates dropped. Texts compare by
+ * UTF-16 unit, which for label keys and values is Go's byte order.
  */
 import type { Requirement, RequirementOperator } from './resources.ts';
 
@@ -17,7 +17,7 @@ const OPERATOR_NUMBERS: Readonly<Record<RequirementOperator, number>> = {
 /** The operator's number on the wire. */
 const operatorNumber = (operator: RequirementOperator): number => OPERATOR_NUMBERS[operator];
 
-/** −1, 0 or 1: the order that canonical lists of texts have. */
+/** −1, 0 or 1: the order of texts in canonical lists. */
 export const compareText = (left: string, right: string): -1 | 0 | 1 => {
   if (left === right) return 0;
   return left < right ? -1 : 1;
@@ -31,13 +31,13 @@ const escaped = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`;
 
 /**
- * The text with the characters that separate parts of a key written as `%XX`. Legal label keys and
- * values have none of them and stay as they are, so two different lists never share a key.
+ * Escapes key separators as `%XX`. Valid label keys and values contain none and are unchanged, so
+ * two different lists never share a key.
  */
 export const escapeSeparators = (text: string): string =>
   SEPARATORS.test(text) ? text.replaceAll(EVERY_SEPARATOR, escaped) : text;
 
-/** Sorted, each once. */
+/** Sorted and deduplicated. */
 export const canonicalValues = (values: readonly string[]): readonly string[] =>
   [...new Set(values)].sort(compareText);
 
@@ -50,7 +50,7 @@ const compareRequirements = (left: Requirement, right: Requirement): number =>
   operatorNumber(left.operator) - operatorNumber(right.operator) ||
   compareText(left.values.join('\0'), right.values.join('\0'));
 
-/** The same requirements in canonical order. */
+/** The requirements in canonical order. */
 export const canonicalRequirements = <Operator extends RequirementOperator>(
   requirements: readonly Requirement<Operator>[],
 ): readonly Requirement<Operator>[] => {
@@ -62,7 +62,7 @@ export const canonicalRequirements = <Operator extends RequirementOperator>(
   return [...byText.values()].sort(compareRequirements);
 };
 
-/** The requirements with `Same` on `key`, in canonical order; asking twice changes nothing. */
+/** The requirements with `Same` on `key`, in canonical order; idempotent. */
 export const withSame = (
   requirements: readonly Requirement[],
   key: string,

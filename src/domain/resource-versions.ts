@@ -1,6 +1,6 @@
 /**
- * The order of resourceVersions. Kubernetes serves them as growing decimal numbers and allows
- * clients to compare them as such (KEP-5504); anything else is only equal or different.
+ * The order of resourceVersions. Kubernetes serves them as increasing decimal numbers and allows
+ * clients to compare them (KEP-5504); other formats support equality only.
  */
 import type { ResourceVersion } from './ids.ts';
 

@@ -1,14 +1,16 @@
-/** The nouns that frames, custom resources and demand share. */
+/** Types that frames, custom resources and demand share. */
 
 /** Resource name → quantity, as text. */
 export type ResourceMap = Readonly<Record<string, string>>;
 
 /** Operators that a CapacityRequest may use. */
 export type StandardOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
-/** Operators of the wire: `Same` (one value for the whole group) is made here, never authored. */
+/**
+ * Operators of the wire: `Same` (one value for the whole group) is generated here, never authored.
+ */
 export type RequirementOperator = StandardOperator | 'Same';
 
-/** One condition on the labels of a machine. */
+/** A condition on the labels of a machine. */
 export interface Requirement<Operator extends RequirementOperator = RequirementOperator> {
   readonly key: string;
   readonly operator: Operator;

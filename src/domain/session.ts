@@ -1,27 +1,27 @@
-/** The nouns of a session with the shard that are not frames: what is sent, and how it ends. */
+/** Types of a shard session besides frames: what is sent, and how it ends. */
 import type { Need } from './demand/need.ts';
 import type { CapacityRequestProjection } from './demand/request.ts';
 import type { InstructionId } from './ids.ts';
 
-/** How a stream, or the attempt to get one, came to its end. */
+/** How a stream, or the attempt to open one, ended. */
 export const ENDING_CAUSES = [
-  /** No connection could be made. */
+  /** The connection failed. */
   'Unreachable',
-  /** The shard (or something on the way to it) ended a stream that was open. */
+  /** The shard (or a proxy) ended an open stream. */
   'EndedByShard',
-  /** The shard will not have us: identity, protocol or permission. Needs a person. */
+  /** The shard refused: identity, protocol or permission. Needs a person. */
   'RefusedByShard',
-  /** Our own key pair is not fit to dial with. Needs a person. */
+  /** The local key pair is invalid. Needs a person. */
   'CredentialsRefused',
   'DialOverdue',
   'HelloOverdue',
   'RollupOverdue',
-  /** A fault of this program; the session starts over. */
+  /** A defect of this program; the session restarts. */
   'Defect',
 ] as const;
 export type EndingCause = (typeof ENDING_CAUSES)[number];
 
-/** Why it ended, and in which words. */
+/** The cause of the end, with a message. */
 export interface SessionEnding {
   readonly why: EndingCause;
   readonly detail: string;
@@ -29,21 +29,21 @@ export interface SessionEnding {
 
 /** The cluster's complete demand at one moment. */
 export interface Rollup {
-  /** Grows by one with each roll-up that is built; names it in logs and in its ack. */
+  /** Incremented with each roll-up; identifies it in logs and in its ack. */
   readonly number: number;
   /** Wall clock, milliseconds since the epoch. */
   readonly builtAtMs: number;
   readonly needs: readonly Need[];
-  /** The requests in it that its ack will acknowledge. */
+  /** The requests that its ack acknowledges. */
   readonly unacknowledged: readonly CapacityRequestProjection[];
 }
 
-/** What the template made of a bootstrap pull: the blob, or why there is none. */
+/** The result of a bootstrap pull: the user data, or the problem. */
 export type BootstrapAnswer =
   | { readonly _tag: 'Rendered'; readonly userData: string }
   | { readonly _tag: 'Failed'; readonly problem: string };
 
-/** An answer to the shard that is owed once and waits in the bounded outbox (WIRE-03). */
+/** An answer to the shard, sent once from the bounded outbox (WIRE-03). */
 export type Reply =
   | {
     readonly _tag: 'BootstrapAnswered';

@@ -1,6 +1,6 @@
 /**
- * SHA-256, for names that come from text. Pure and synchronous, so that the domain needs no
- * platform; not for secrets. Source: FIPS 180-4, sections 4.1.2, 4.2.2, 5.1.1, 5.3.3 and 6.2.
+ * SHA-256 for names derived from text. Pure and synchronous, so that the domain needs no platform
+ * API; not for secrets. Source: FIPS 180-4, sections 4.1.2, 4.2.2, 5.1.1, 5.3.3 and 6.2.
  */
 
 const BLOCK_BYTES = 64;
@@ -22,7 +22,7 @@ const firstPrimes = (count: number): readonly number[] => {
   return primes;
 };
 
-/** The first 32 bits of the fraction of `value`; a double carries more than enough of them. */
+/** The first 32 bits of the fraction of `value`; a double has enough precision. */
 const fractionBits = (value: number): number => ((value - Math.floor(value)) * 2 ** 32) >>> 0;
 
 const PRIMES = firstPrimes(ROUNDS);

@@ -26,7 +26,7 @@ export const statePaths = (value: unknown): readonly string[] => {
   return paths;
 };
 
-/** The innermost states in one text, with a blank between those of parallel regions. */
+/** The innermost states as one text, separated by spaces. */
 export const stateText = (value: unknown): string =>
   // Most machines are in one state at a time.
   typeof value === 'string' ? value : statePaths(value).join(' ');

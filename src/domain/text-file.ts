@@ -1,17 +1,17 @@
-/** A text that a person keeps in a file, and what became of it when it was read again. */
+/** A text file maintained by a person, and the results of reading it again. */
 
-/** What was found in the file. */
+/** The content of the file. */
 export type TextReading =
   | { readonly _tag: 'Text'; readonly text: string }
   | { readonly _tag: 'Unreadable'; readonly problem: string };
 
-/** What a new reading means for those who use the text. */
+/** The effect of a new reading on the users of the text. */
 export type TextChange<Value> =
   | { readonly _tag: 'Accepted'; readonly value: Value }
-  /** It cannot be used; whatever was good before stays. */
+  /** Invalid; the last valid value stays in use. */
   | { readonly _tag: 'Kept'; readonly problem: string };
 
-/** What a text is good for, or why it is not. */
+/** The result of parsing a text. */
 export type Parsed<Value> =
   | { readonly _tag: 'Good'; readonly value: Value }
   | { readonly _tag: 'Bad'; readonly problem: string };

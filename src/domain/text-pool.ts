@@ -1,9 +1,9 @@
-/** Keeps one copy of texts that come again and again, as the specs of machines of one kind do. */
+/** Interns texts that recur, such as the specs of machines of one kind. */
 
-/** Gives the text back, as the copy that was seen first. */
+/** Returns the text as the copy that was seen first. */
 export type Intern = (text: string) => string;
 
-/** A pool of at most `limit` texts; a full one starts over, which costs copies and nothing else. */
+/** A pool of at most `limit` texts; a full pool is cleared, which only costs duplicates. */
 export const textPool = (limit: number): Intern => {
   const texts = new Map<string, string>();
   return (text) => {

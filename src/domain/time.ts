@@ -7,15 +7,15 @@
 export interface Time {
   /** Wall-clock milliseconds since 1970; may jump. Written to the cluster, never subtracted. */
   readonly now: () => number;
-  /** Milliseconds that only grow, from an arbitrary start. For durations. */
+  /** Monotonic milliseconds from an arbitrary start. For durations. */
   readonly monotonic: () => number;
-  /** Calls `run` once, after `delayMs` (at once when ≤ 0). Returns a function that cancels it. */
+  /** Calls `run` once, after `delayMs` (immediately when ≤ 0). Returns a cancel function. */
   readonly schedule: (delayMs: number, run: () => void) => () => void;
 }
 
-/** RFC 3339 with milliseconds. Kubernetes' `MicroTime` wants six digits: pad it there. */
+/** RFC 3339 with milliseconds. Kubernetes' `MicroTime` needs six digits: pad it there. */
 export const rfc3339 = (epochMs: number): string => new Date(epochMs).toISOString();
 
-/** RFC 3339 without a fraction, as Kubernetes `Time` fields are printed. */
+/** RFC 3339 without a fraction, as Kubernetes prints `Time` fields. */
 export const rfc3339Seconds = (epochMs: number): string =>
   rfc3339(Math.floor(epochMs / 1000) * 1000).replace('.000Z', 'Z');

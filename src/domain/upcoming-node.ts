@@ -1,11 +1,9 @@
 /**
- * What an UpcomingNode is to look like and which single write brings it nearer: the shard's last
- * report, the drain's, the object as the cluster has it and the matched Node in, one write or none
- * out.
+ * Decides the next write of an UpcomingNode from the shard's last report, the drain's report, the
+ * current object and the matched Node.
  *
- * Promises: no write is pending when nothing changed; patches are JSON merge patches of what
- * changed and no more; everything here is small plain data, because a hundred thousand of them are
- * kept.
+ * Promises: no write is pending when nothing changed; patches are minimal JSON merge patches;
+ * everything is small plain data, because there are up to a hundred thousand of them.
  */
 import { GROUP_VERSION } from './api-group.ts';
 import type { Identity } from './facts.ts';
@@ -27,25 +25,28 @@ import {
 import { cutText } from './text.ts';
 import { rfc3339Seconds } from './time.ts';
 
-/** Longer explanations of a failure are cut: an object of the API has its limits too. */
+/** The maximum length of failure messages in the status. */
 const LAST_ERROR_CHARS_MAX = 4096;
 
 /** A machine as the shard last reported it. */
 export interface MachineReport {
-  /** What all frames so far led to; none when only IDLE or DELETING of an unknown machine came. */
+  /**
+   * The phase from all frames so far; none when only IDLE or DELETING of an unknown machine
+   * arrived.
+   */
   readonly phase: MachinePhase | null;
   readonly state: MachineState;
   readonly spec: SpecText;
   readonly providerId: string;
   readonly lastError: string;
   readonly nodeName: string;
-  /** It was called CONFIGURED after the end of its last drain was seen: it serves again. */
+  /** It was reported CONFIGURED after its last drain ended: it serves again. */
   readonly servesAgain: boolean;
-  /** When this life of the machine was first heard of, RFC 3339. */
+  /** When this lifecycle of the machine was first reported, RFC 3339. */
   readonly since: string;
 }
 
-/** What the cache keeps of an UpcomingNode. Empty text stands for fields that are not there. */
+/** The cached fields of an UpcomingNode. Missing fields are empty text. */
 export interface UpcomingNodeProjection extends Identity {
   readonly machineId: string;
   readonly phase: Phase | null;
@@ -57,21 +58,21 @@ export interface UpcomingNodeProjection extends Identity {
   readonly spec: SpecText;
 }
 
-/** Everything that decides about one UpcomingNode. */
+/** All inputs of the decision about one UpcomingNode. */
 export interface UpcomingNodeFacts {
   readonly reported: MachineReport | null;
   readonly current: UpcomingNodeProjection | null;
   readonly node: NodeLink | null;
-  /** What the drain last reported; null when none holds the phase. */
+  /** The drain's last report; null when none holds the phase. */
   readonly drain: HoldingFact | null;
 }
 
-/** A write of the object itself, as metrics call it. */
+/** A write of the object itself, as metrics name it. */
 export type ObjectWrite = 'create' | 'status_update' | 'spec_update' | 'delete';
-/** The one write that is pending; `node_release` takes the `reclaim` key off the Node. */
+/** The pending write; `node_release` removes the `reclaim` key from the Node. */
 export type PendingWrite = ObjectWrite | 'node_release';
 
-/** Reads an UpcomingNode as the API server gives it. Total. */
+/** Reads an UpcomingNode as the API server returns it. Total. */
 export const projectUpcomingNode = (
   raw: unknown,
   intern: (text: SpecText) => SpecText = (text) => text,
@@ -92,7 +93,7 @@ export const projectUpcomingNode = (
   };
 };
 
-/** A frame on top of what was reported before; `nowMs` is the wall clock when it came. */
+/** Applies a frame to the previous report; `nowMs` is the wall clock at its arrival. */
 export const reportOf = (
   previous: MachineReport | undefined,
   frame: MachineObservation,
@@ -112,7 +113,7 @@ export const reportOf = (
   };
 };
 
-/** What the end of a replay says of a machine that was not in it: it is no longer ours. */
+/** The end of a replay without the machine: it is no longer bound. */
 export const UNBOUND: MachineReport = {
   phase: 'Gone',
   state: 'Idle',
@@ -124,10 +125,10 @@ export const UNBOUND: MachineReport = {
   since: '',
 };
 
-/** An object whose first status was never written is one that IDLE ends. */
+/** IDLE ends an object whose first status was never written. */
 const PHASE_UNWRITTEN: Phase = 'Registered';
 
-/** Where the machine stands: what its frames led to, or led to from what its object shows. */
+/** The status of the machine from its frames or, without any, from its object. */
 export const machinePhaseOf = (
   { reported, current }: Pick<UpcomingNodeFacts, 'reported' | 'current'>,
 ): MachinePhase | null => {
@@ -144,7 +145,7 @@ const phaseFacts = (facts: UpcomingNodeFacts): PhaseFacts => ({
   drain: facts.drain,
 });
 
-/** The phase that the object is to show, or `Gone`; null when nothing was reported. */
+/** The wanted phase, or `Gone`; null when nothing was reported. */
 export const phaseOf = (facts: UpcomingNodeFacts): MachinePhase | null =>
   phaseToShow(phaseFacts(facts));
 
@@ -170,7 +171,7 @@ const currentStatus = (current: UpcomingNodeProjection): Partial<StatusFields> =
   ...present('provisioningStartTime', current.startedAt),
 });
 
-/** A reference to a Node that is gone stays: it says which one it was. */
+/** A reference to a deleted Node stays: it records which Node it was. */
 const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
   const { reported, current, node } = facts;
   const lastError = errorToShow(phaseFacts(facts), phase, reported?.lastError ?? '');
@@ -189,7 +190,7 @@ const wantedStatus = (phase: Phase, facts: UpcomingNodeFacts): StatusFields => {
   };
 };
 
-/** The merge patch for `/status`; `undefined` when the status is as it should be. */
+/** The merge patch for `/status`; `undefined` when the status is current. */
 export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
   if (facts.current === null) return undefined;
   const phase = phaseOf(facts);
@@ -198,7 +199,7 @@ export const statusPatch = (facts: UpcomingNodeFacts): object | undefined => {
   return status === undefined ? undefined : { status };
 };
 
-/** The merge patch for the object itself: its spec and the annotation that names the machine. */
+/** The merge patch for the object itself: its spec and the annotation with the machine id. */
 export const specPatch = (machineId: string, facts: UpcomingNodeFacts): object | undefined => {
   const { reported, current } = facts;
   if (reported === null || current === null) return undefined;
@@ -213,7 +214,7 @@ export const specPatch = (machineId: string, facts: UpcomingNodeFacts): object |
   };
 };
 
-/** The object to create. Its status follows in a write of its own: creation cannot set it. */
+/** The object to create. A second write sets its status, because creation cannot. */
 export const newUpcomingNode = (machineId: string, name: string, spec: SpecText): object => ({
   apiVersion: GROUP_VERSION,
   kind: 'UpcomingNode',
@@ -227,7 +228,7 @@ const pendingAtEnd = (phase: 'Gone' | 'Drained', facts: UpcomingNodeFacts): Obje
   return isLastStatus ? 'status_update' : 'delete';
 };
 
-/** The write that is pending; `undefined` when the object shows what shard and drain reported. */
+/** The pending write; `undefined` when the object matches the reports of shard and drain. */
 export const pendingWrite = (
   machineId: string,
   facts: UpcomingNodeFacts,
@@ -243,13 +244,16 @@ export const pendingWrite = (
   return reported?.servesAgain === true && node?.releasable === true ? 'node_release' : undefined;
 };
 
-/** True when the object shows what the drain last reported, or there is none that could. */
+/** True when the object shows the drain's last report, or no object can. */
 export const showsDrain = (machineId: string, facts: UpcomingNodeFacts): boolean => {
   const pending = pendingWrite(machineId, facts);
   return pending !== 'create' && pending !== 'status_update';
 };
 
-/** True when the Node of an object is Ready and has no Event; `recorded` is the last that has. */
+/**
+ * True when the Node of an object is Ready without an Event yet; `recorded` is the last Node with
+ * one.
+ */
 export const readinessUnrecorded = (
   { current, node }: UpcomingNodeFacts,
   recorded: string,

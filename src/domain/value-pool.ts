@@ -1,9 +1,9 @@
-/** Keeps one copy of equal plain values, as the labels of pods of one workload are. */
+/** Interns equal plain values, such as the labels of pods of one workload. */
 
-/** Gives an equal value back: the copy that was seen first. */
+/** Returns the equal value that was seen first. */
 export type Share<Value> = (value: Value) => Value;
 
-/** A pool of at most `limit` values, found by their JSON; a full one starts over. */
+/** A pool of at most `limit` values, keyed by their JSON; a full pool is cleared. */
 export const valuePool = <Value>(limit: number): Share<Value> => {
   const values = new Map<string, Value>();
   return (value) => {

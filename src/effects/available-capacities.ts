@@ -1,6 +1,6 @@
 /**
- * The acts on AvailableCapacity objects. Promises: every write passes the write budget in class
- * `phase`, is counted, and sends only what changed.
+ * Writes AvailableCapacity objects. Promises: every write passes the write budget in class `phase`,
+ * is counted, and sends only what changed.
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -17,10 +17,10 @@ import { KubeApi } from './kube-api.ts';
 import { type CountedOutcome, type ObjectRequest, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
-/** Where AvailableCapacities are served. */
+/** The API path of AvailableCapacities. */
 export const AVAILABLE_CAPACITIES_PATH = `${GROUP_PATH}/availablecapacities`;
 
-/** The name of the object, and all that decides about it. */
+/** The name of the object, and all inputs of the decision. */
 export interface AvailableCapacityWrite {
   readonly name: string;
   readonly facts: AvailableCapacityFacts;

@@ -1,9 +1,9 @@
 /**
- * The one act on a CapacityRequest: saying that the fleet knows of it.
+ * Acknowledges a CapacityRequest.
  *
- * Promises: one status merge-patch with phase and time together and no resourceVersion (DEM-08);
- * short troubles are tried again at once, with the same bytes, so that a repetition changes
- * nothing; nothing fails.
+ * Promises: one status merge patch with phase and time together and no resourceVersion (DEM-08);
+ * transient failures are retried at once with the same bytes, so that a repetition changes nothing;
+ * nothing fails.
  */
 import { Clock, Context, Effect, Layer, Schedule } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
@@ -13,17 +13,17 @@ import { rfc3339Seconds } from '../domain/time.ts';
 import type { KubeAnswer, KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
-/** Where CapacityRequests are served, in all namespaces. */
+/** The API path of CapacityRequests, in all namespaces. */
 export const CAPACITY_REQUESTS_PATH = `${GROUP_PATH}/capacityrequests`;
 
-/** What became of an acknowledgement. */
+/** The outcome of an acknowledgement. */
 export type AcknowledgeOutcome =
   | { readonly _tag: 'Acknowledged'; readonly resourceVersion: ResourceVersion }
-  /** Deleted meanwhile: nobody waits for it. */
+  /** Deleted concurrently: nothing to do. */
   | { readonly _tag: 'Gone' }
-  /** The API server will not take it like this. */
+  /** The API server will never accept this patch. */
   | { readonly _tag: 'Refused'; readonly why: string }
-  /** May work later. */
+  /** Transient: a later attempt may succeed. */
   | { readonly _tag: 'Fault'; readonly why: string };
 
 /** CapacityRequests of the cluster. */
@@ -32,7 +32,7 @@ export class CapacityRequests extends Context.Service<CapacityRequests, {
 }>()('tidegate/CapacityRequests') {}
 
 const PATCH_TIMEOUT_MS = 15_000;
-/** Tries within one acknowledgement; later ones belong to the next roll-ups. */
+/** Attempts within one acknowledgement; later ones belong to the next roll-ups. */
 const QUICK_TRIES = 3;
 const QUICK_BACKOFF = Schedule.jittered(Schedule.exponential('200 millis'));
 

@@ -1,4 +1,4 @@
-/** What `tidegate cluster` can be set to, and its settings from flags and environment. */
+/** The options of `tidegate cluster`, and its settings from flags and environment. */
 import {
   defaulted,
   file,
@@ -10,38 +10,38 @@ import {
 } from './option-kinds.ts';
 import { decodeOptions, type Given, settingsProblem, type Settled } from './options.ts';
 
-/** What the variables of the embedded cluster begin with. */
+/** The prefix of the embedded cluster's variables. */
 export const CLUSTER_VARIABLES = 'TIDEGATE_CLUSTER';
 
 /** Every option of `tidegate cluster`, by the name of its setting. */
 export const CLUSTER_OPTIONS = {
   listen: defaulted(listen, {
     name: 'listen',
-    help: 'Where kubectl and the operator connect; port 0 takes a free one',
+    help: 'Address of the API server; port 0 picks a free one',
     default: '127.0.0.1:7780',
   }),
   writeKubeconfig: optional(file, {
     name: 'write-kubeconfig',
-    help: 'Where to write the kubeconfig; without it, it is printed',
+    help: 'File for the kubeconfig; printed to stdout without it',
   }),
   nodes: defaulted(whole(0, 100_000), {
     name: 'nodes',
-    help: 'Nodes that are there at the start',
+    help: 'Number of nodes at the start',
     default: '3',
   }),
   rate: defaulted(rate, {
     name: 'time-rate',
-    help: 'How many seconds of the cluster pass in a real one',
+    help: 'Simulated seconds per real second',
     default: '1',
   }),
   seed: defaulted(whole(0, 4_294_967_295), {
     name: 'seed',
-    help: 'Decides UIDs, generated names and how long things take',
+    help: 'Seed of UIDs, generated names and durations',
     default: '1',
   }),
 } as const;
 
-/** What `tidegate cluster` runs with. */
+/** The settings of `tidegate cluster`. */
 export interface ClusterSettings {
   readonly listen: ListenAddress;
   readonly writeKubeconfig: string | undefined;
@@ -60,7 +60,7 @@ export const clusterSettings = (
   const { listen: address, ...others } = decoded.settings;
   if (address === 'off') {
     return settingsProblem(
-      'Cannot use --listen "0": a cluster that nobody can reach does nothing; write HOST:PORT',
+      'Cannot use --listen "0": the cluster would be unreachable; write HOST:PORT',
     );
   }
   return { _tag: 'Settled', settings: { listen: address, ...others } };

@@ -19,7 +19,7 @@ const PROBE_MS_MAX = 20_000;
 export type WriteTrial =
   /** It left: the API server can be reached, even when the answer was lost. */
   | 'Left'
-  /** No connection could be made. */
+  /** The connection failed. */
   | 'Unconnected'
   /** This process withheld it: it shows nothing. */
   | 'HeldBack';

@@ -1,9 +1,8 @@
 /**
- * The acts of drains on Nodes: one merge patch each, made in `src/domain/drain/cordon-patch.ts`.
+ * Patches Nodes for drains: one merge patch each, built in `src/domain/drain/cordon-patch.ts`.
  *
  * Promises: every patch passes the write budget in class `phase` and carries the resourceVersion
- * that it was decided on, so that one that lands late does no harm; nothing fails and nothing is
- * retried here.
+ * that it is based on, so that a late one does no harm; nothing fails and nothing is retried here.
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -15,10 +14,10 @@ import { Writes } from './writes.ts';
 
 /** From sending to the last byte of the answer. */
 const PATCH_TIMEOUT_MS = 15_000;
-/** Answers that will be the same next time. */
+/** Answers that a retry would repeat. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);
 
-/** Why a Node is patched, as `tidegate_node_writes_total` counts it. */
+/** The purpose of a Node patch, as a label of `tidegate_node_writes_total`. */
 export type NodeWritePurpose = 'cordon' | 'end' | 'release';
 
 /** One patch of one Node. */
@@ -38,7 +37,7 @@ const outcomeOf = ({ status, body }: KubeAnswer): NodeWriteOutcome => {
   if (status >= 200 && status < 300) {
     const node = projectDrainedNode(body);
     return node === undefined
-      ? { _tag: 'Fault', why: 'the API server answered with something that is no Node' }
+      ? { _tag: 'Fault', why: 'the answer of the API server is not a Node' }
       : { _tag: 'Written', node };
   }
   if (status === 404) return { _tag: 'Gone' };

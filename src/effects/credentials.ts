@@ -12,7 +12,7 @@ import { Clock, Context, Effect, Layer } from 'effect';
 import type { CredentialsReading, KeyPair } from '../domain/credentials.ts';
 import type { ClusterId } from '../domain/ids.ts';
 
-/** Where the PEM files are (`--tls-cert`, `--tls-key`, `--tls-ca`). */
+/** The paths of the PEM files (`--tls-cert`, `--tls-key`, `--tls-ca`). */
 export interface CredentialFiles {
   readonly certificate: string;
   readonly key: string;
@@ -29,7 +29,7 @@ const parsed = <T>(parse: () => T): T | undefined => {
   }
 };
 
-/** The URIs of a `subjectAltName` as Node prints it; a value with a comma is printed in quotes. */
+/** The URIs of a `subjectAltName` as Node prints it; values with a comma are quoted. */
 const urisOf = (subjectAltName: string | undefined): readonly string[] =>
   [...(subjectAltName ?? '').matchAll(/(?:^|, )URI:("(?:[^"\\]|\\.)*"|[^,]*)/g)].map(([, uri]) => {
     const text = uri ?? '';
@@ -69,14 +69,14 @@ export const keyPairProblem = (
   nowMs: number,
 ): string | undefined => {
   const certificate = parsed(() => new X509Certificate(pair.certificate));
-  if (certificate === undefined) return 'the certificate file holds no PEM certificate';
+  if (certificate === undefined) return 'the certificate file contains no PEM certificate';
   const key: KeyObject | undefined = parsed(() => createPrivateKey(pair.key));
-  if (key === undefined) return 'the key file holds no PEM private key';
+  if (key === undefined) return 'the key file contains no PEM private key';
   if (parsed(() => new X509Certificate(pair.authority)) === undefined) {
-    return 'the CA file holds no PEM certificate';
+    return 'the CA file contains no PEM certificate';
   }
   if (parsed(() => certificate.checkPrivateKey(key)) !== true) {
-    return 'the private key does not belong to the certificate';
+    return 'the private key does not match the certificate';
   }
   return validityProblem(certificate, nowMs) ?? identityProblem(certificate, cluster);
 };

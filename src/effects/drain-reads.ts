@@ -1,8 +1,8 @@
 /**
- * Everything of the cluster that tells about drains, read once.
+ * Reads all objects about drains once.
  *
- * Promises: pods, Nodes and budgets are needed; what only adds to the picture (Events,
- * UpcomingNodes, Namespaces) may be missing, for want of permission or because it is not there.
+ * Promises: pods, Nodes and budgets are required; supplementary objects (Events, UpcomingNodes,
+ * Namespaces) may be missing, for lack of permission or because they do not exist.
  */
 import { Effect } from 'effect';
 import { type Budget, budgetCovers, projectBudget } from '../domain/drain/budget.ts';
@@ -18,28 +18,28 @@ import { OPERATOR_OPTIONS } from './operator-options.ts';
 import { UPCOMING_NODES_PATH } from './upcoming-nodes.ts';
 import type { Selection } from './watches.ts';
 
-/** Nodes, by their names or all that are of interest. */
+/** Nodes, by name or by predicate. */
 export type NodeChoice =
   | { readonly _tag: 'Named'; readonly names: readonly string[] }
   | { readonly _tag: 'All'; readonly isMeant: (node: DrainedNode) => boolean };
 
-/** What the cluster shows of some nodes. */
+/** The objects about some nodes. */
 export interface DrainReading {
   readonly nodes: readonly DrainedNode[];
-  /** Names that were asked for and are no Nodes. */
+  /** Requested names without a Node. */
   readonly missing: readonly string[];
-  /** Those that are bound to one of the nodes, and others that a budget still counts. */
+  /** Pods bound to one of the nodes, and others that a budget still counts. */
   readonly pods: readonly DrainPod[];
   readonly budgets: readonly Budget[];
   /** Raw Events (events.k8s.io/v1) about Nodes. */
   readonly events: readonly unknown[];
   readonly machines: readonly UpcomingNodeProjection[];
   readonly terminatingNamespaces: readonly string[];
-  /** The pod of the operator that leads, as far as its Lease tells. */
+  /** The pod of the leading operator, if its Lease identifies one. */
   readonly own: OwnPod | null;
 }
 
-/** Where the operator itself runs. */
+/** The operator's own pod. */
 export interface OwnPod {
   readonly namespace: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export type DrainRead =
   | { readonly _tag: 'Read'; readonly reading: DrainReading }
   | { readonly _tag: 'Refused'; readonly why: string };
 
-/** Where the kinds are. The watching status follows the same selections. */
+/** The paths of the collections. `drain status --watch` uses the same selectors. */
 export const DRAIN_SELECTIONS = {
   nodes: { path: '/api/v1/nodes' },
   boundPods: { path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName!=' } },
@@ -70,7 +70,7 @@ export const DRAIN_SELECTIONS = {
   },
 } satisfies Readonly<Record<string, Selection>>;
 
-/** Of more nodes than this, all pods of the cluster are listed instead of those of each. */
+/** Above this number of nodes, all pods of the cluster are listed instead of those of each. */
 const NODES_ASKED_MAX = 50;
 const AT_ONCE = 8;
 
@@ -83,7 +83,7 @@ class Refused {
   }
 }
 
-/** Without this list there is nothing to say. */
+/** This list is required. */
 const needed = <T>(what: string, read: ListRead<T>): Effect.Effect<readonly T[], Refused> =>
   read._tag === 'Listed'
     ? Effect.succeed(read.objects)
@@ -137,10 +137,10 @@ const readPods = (nodes: readonly DrainedNode[]) =>
     return pods.flat().filter(({ node }) => names.has(node));
   });
 
-/** Of pods that budgets count as disrupted and that run elsewhere, this many are looked at. */
+/** The maximum number of disrupted pods on other nodes to read. */
 const COUNTED_ELSEWHERE_MAX = 50;
 
-/** Pods of other nodes whose evictions were cut short may hold the slots of our budgets. */
+/** Interrupted evictions on other nodes may hold the slots of these budgets. */
 const readCounted = (pods: readonly DrainPod[], budgets: readonly Budget[]) =>
   Effect.gen(function* () {
     const project = podProjection();
@@ -167,7 +167,7 @@ const optionalList = <T>(
   project: (raw: unknown) => T | undefined,
 ): Reads<readonly T[]> => Effect.map(readList(selection, project), helpful);
 
-/** An identity is the host name, which is the name of the pod, and a part by chance. */
+/** An identity is the host name, which is the pod name, and a random part. */
 const ownPodIn = (lease: unknown): OwnPod | undefined => {
   const holder = textAt(lease, 'spec', 'holderIdentity') ?? '';
   const name = holder.slice(0, Math.max(0, holder.lastIndexOf('_')));
@@ -190,7 +190,7 @@ const readAround = (nodes: readonly DrainedNode[]) =>
     own: Effect.map(optionalList(DRAIN_SELECTIONS.leases, ownPodIn), ([own]) => own ?? null),
   }, { concurrency: 'unbounded' });
 
-/** Reads the chosen nodes and what surrounds them. */
+/** Reads the selected nodes and related objects. */
 export const readDrains = (choice: NodeChoice): Reads<DrainRead> =>
   Effect.gen(function* () {
     const { nodes, missing } = yield* readNodes(choice);

@@ -1,8 +1,8 @@
 /**
- * Asks the API server what it would answer to evictions, and evicts nobody.
+ * Sends evictions to the API server as dry runs.
  *
- * Promises: every request is a dry run, with the UID that is meant; what says nothing about the
- * real eviction (a full API server, a lost answer) is left out.
+ * Promises: every request is a dry run with the pod's UID; answers that do not predict the real
+ * eviction (throttling, a lost answer) are omitted.
  */
 import { Effect } from 'effect';
 import { type EvictionOutcome, evictionOutcome } from '../domain/drain/answer.ts';
@@ -10,7 +10,7 @@ import type { DrainPod } from '../domain/drain/pod.ts';
 import type { Uid } from '../domain/ids.ts';
 import { KubeApi, type KubeCall, type KubeFault } from './kube-api.ts';
 
-/** What dry runs were answered, by pod; or that we may not ask. */
+/** The answers to dry runs, by pod; or that permission is missing. */
 export type DryRuns =
   | { readonly _tag: 'Asked'; readonly answers: ReadonlyMap<Uid, EvictionOutcome> }
   | { readonly _tag: 'Forbidden'; readonly why: string };
@@ -43,7 +43,7 @@ const dryRunOf = ({ namespace, name, uid }: DrainPod): KubeCall => ({
   timeoutMs: TIMEOUT_MS,
 });
 
-/** Tries the eviction of each pod. */
+/** Sends a dry-run eviction for each pod. */
 export const dryRunEvictions = (
   pods: readonly DrainPod[],
 ): Effect.Effect<DryRuns, KubeFault, KubeApi> =>

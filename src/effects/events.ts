@@ -1,6 +1,6 @@
 /**
- * Kubernetes Events (events.k8s.io/v1). Promises: they are the last class of the write budget, what
- * cannot be written soon is given up, and nobody waits for one.
+ * Kubernetes Events (events.k8s.io/v1). Promises: they are the last class of the write budget, a
+ * write that is delayed too long is dropped, and nothing waits for one.
  */
 import { Context, Effect, Layer, Schedule } from 'effect';
 import type { EventNote, Regarding } from '../api/event-note.ts';
@@ -10,31 +10,31 @@ import { rfc3339 } from '../domain/time.ts';
 import type { KubeCall } from './kube-api.ts';
 import { Writes } from './writes.ts';
 
-/** Who reports, in every Event of Tidegate. */
+/** The reporting controller of every Tidegate Event. */
 const REPORTING_CONTROLLER = 'tidegate.dev/operator';
 
-/** The API server takes no longer note, and it counts bytes. */
+/** The API server's limit for notes, in bytes. */
 const NOTE_BYTES_MAX = 1024;
 /** Leaves room for the suffix within the 253 characters of a name. */
 const OBJECT_NAME_CHARS_MAX = 200;
-/** The API server takes no longer `reportingInstance`. */
+/** The API server's limit for `reportingInstance`. */
 const INSTANCE_CHARS_MAX = 128;
 const TRIES = 3;
 const FIRST_RETRY_MS = 500;
 const WRITE_TIMEOUT_MS = 10_000;
 
-/** One writing of an Event: the first, or one more of its series. */
+/** One write of an Event: the first, or an update of its series. */
 export interface EventWriting extends EventNote {
   readonly instance: string;
   /** Unique among the series of this process. */
   readonly number: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** How often it was noted; 1 for the first writing. */
+  /** The number of occurrences; 1 for the first write. */
   readonly count: number;
 }
 
-/** What became of it. */
+/** The outcome of a write. */
 export type EventOutcome = 'written' | 'failed';
 
 /** Writes Events. */
@@ -45,7 +45,7 @@ export class Events extends Context.Service<Events, {
 /** RFC 3339 with microseconds: `MicroTime` accepts nothing shorter. */
 const microTime = (epochMs: number): string => rfc3339(epochMs).replace(/Z$/, '000Z');
 
-/** Events about objects of the cluster live in `default`. */
+/** Events about cluster-scoped objects live in `default`. */
 const namespaceOf = ({ namespace }: Regarding): string =>
   namespace === undefined || namespace === '' ? 'default' : namespace;
 
@@ -93,7 +93,7 @@ const continuation = (writing: EventWriting): KubeCall => ({
 
 const isTransient = (status: number): boolean => status === 429 || status >= 500;
 
-/** Events of a real API server. An Event that has expired meanwhile is written anew. */
+/** Events of a real API server. An expired Event is created again. */
 export const eventsLayer: Layer.Layer<Events, never, Writes> = Layer.effect(
   Events,
   Effect.gen(function* () {

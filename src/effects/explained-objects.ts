@@ -1,8 +1,8 @@
 /**
- * Everything of the cluster that explains one object, read at once.
+ * Reads all objects that explain one object, concurrently.
  *
- * Promises: the object itself is needed; what only adds to the explanation (Events, Leases, the
- * Node) may be missing, for want of permission or because it is not there.
+ * Promises: the object itself is required; supplementary objects (Events, Leases, the Node) may be
+ * missing, for lack of permission or because they do not exist.
  */
 import { Effect } from 'effect';
 import { GROUP_PATH } from '../domain/api-group.ts';
@@ -11,7 +11,7 @@ import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import type { KubeApi, KubeFault } from './kube-api.ts';
 import { type ObjectRead, readEvents, readObject } from './object-reads.ts';
 
-/** A CapacityRequest with what surrounds it. */
+/** A CapacityRequest with related objects. */
 export interface ExplainedRequest {
   readonly request: ObjectRead;
   readonly events: readonly unknown[];
@@ -29,7 +29,7 @@ const objectOf = (read: ObjectRead): unknown => read._tag === 'Found' ? read.obj
 
 const at = (...segments: readonly string[]): string => segments.map(encodeURIComponent).join('/');
 
-/** Leases of that name in all namespaces; undefined when they may not be read. */
+/** Leases of that name in all namespaces; undefined without permission. */
 const leasesNamed = (name: string): Effect.Effect<unknown, KubeFault, KubeApi> =>
   readObject('/apis/coordination.k8s.io/v1/leases', { fieldSelector: `metadata.name=${name}` })
     .pipe(Effect.map(objectOf));
@@ -54,7 +54,7 @@ export interface ExplainedPod {
   readonly leases: unknown;
 }
 
-/** Reads a pod, its Events, and the CapacityRequests that are labelled with its UID. */
+/** Reads a pod, its Events, and the CapacityRequests labelled with its UID. */
 export const readExplainedPod = (
   namespace: string,
   name: string,

@@ -1,30 +1,30 @@
-/** The table of everything that can be set about the stand-in fleet, like `operator-options.ts`. */
+/** The options of the stand-in fleet, like `operator-options.ts`. */
 import { choice, defaulted, duration, file, listen, optional, whole } from './option-kinds.ts';
 
 /** Every option of `tidegate fleet`, by the name of its setting. */
 export const FLEET_OPTIONS = {
   listen: defaulted(listen, {
     name: 'listen',
-    help: 'Where operators dial',
+    help: 'Address for operators',
     default: '127.0.0.1:7700',
   }),
   scriptListen: defaulted(listen, {
     name: 'script-listen',
-    help: 'Where to serve the HTTP interface that scripts the fleet; 0 turns it off',
+    help: 'Address of the HTTP interface for scripts; 0 disables it',
     default: '127.0.0.1:7701',
   }),
   bindingsFile: optional(file, {
     name: 'bindings-file',
-    help: 'Where machines and their clusters are remembered over a restart',
+    help: 'File that keeps machines and their clusters over a restart',
   }),
   seedMachines: defaulted(whole(0, 1_000_000), {
     name: 'seed-machines',
-    help: 'Machines that the fleet owns at its first start',
+    help: 'Number of machines at the first start',
     default: '100',
   }),
   kubeconfig: optional(file, {
     name: 'kubeconfig',
-    help: 'Cluster in which the fleet also makes and deletes the Nodes; without it, none',
+    help: 'Cluster in which the fleet creates and deletes Nodes; without it, no Nodes',
   }),
   tlsCert: optional(file, {
     name: 'tls-cert',
@@ -36,7 +36,7 @@ export const FLEET_OPTIONS = {
   }),
   tlsCa: optional(file, {
     name: 'tls-ca',
-    help: 'Certificates that may have signed those of the operators (PEM)',
+    help: 'CA certificates of the operators (PEM)',
   }),
   cycleMs: defaulted(duration(10), {
     name: 'cycle-interval',
@@ -45,12 +45,12 @@ export const FLEET_OPTIONS = {
   }),
   helloMs: defaulted(duration(0), {
     name: 'hello-time',
-    help: 'From a Hello to its acknowledgement',
+    help: 'Time from a Hello to its acknowledgement',
     default: '0s',
   }),
   rollupMs: defaulted(duration(0), {
     name: 'rollup-time',
-    help: 'From a roll-up to its acknowledgement; a newer one supersedes it meanwhile',
+    help: 'Time from a roll-up to its acknowledgement; a newer one supersedes it',
     default: '20ms',
   }),
   bootstrapMs: defaulted(duration(1), {
@@ -60,32 +60,32 @@ export const FLEET_OPTIONS = {
   }),
   bootstrapPauseMs: defaulted(duration(0), {
     name: 'bootstrap-pause',
-    help: 'Pause after a pull that failed, before its need gets another machine',
+    help: 'Pause after a failed pull, before its need gets another machine',
     default: '5s',
   }),
   creationMs: defaulted(duration(0), {
     name: 'creation-time',
-    help: 'From a machine bought to a machine there',
+    help: 'Time to create a machine',
     default: '2s',
   }),
   joiningMs: defaulted(duration(0), {
     name: 'joining-time',
-    help: 'From a bootstrap answer to a running node',
+    help: 'Time from a bootstrap answer to a running node',
     default: '500ms',
   }),
   drainingMs: defaulted(duration(0), {
     name: 'draining-time',
-    help: "The provider's own drain; never longer than the grace",
+    help: "Time of the provider's own drain; at most the grace",
     default: '2s',
   }),
   deletionMs: defaulted(duration(0), {
     name: 'deletion-time',
-    help: 'From a machine given back to a machine gone',
+    help: 'Time to delete a returned machine',
     default: '1s',
   }),
   emptyRollupGuard: defaulted(choice(['true', 'false']), {
     name: 'empty-rollup-guard',
-    help: 'Whether demand that vanishes at once must be said three times',
+    help: 'Whether a sudden loss of demand must be reported three times',
     default: 'true',
   }),
 } as const;

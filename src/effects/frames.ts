@@ -1,9 +1,9 @@
 /**
- * Bytes of the shard → a frame, read and found good.
+ * Decodes and validates frames of the shard.
  *
- * Promises: total. Whatever the bytes are, the answer is a frame; what cannot be used says in one
- * sentence what was wrong and about which machine, so that one bad frame costs that frame and not
- * the stream. Numbers and texts are taken as they come where any value can be lived with.
+ * Promises: total. Any bytes yield a frame; a malformed one carries the problem in one sentence and
+ * the machine if known, so that it costs only itself and not the stream. Numbers and texts are
+ * accepted unchanged where any value is tolerable.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import {
@@ -28,12 +28,12 @@ import {
 } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 
 /**
- * The most bytes of a frame that becomes an object of the cluster. etcd takes 1.5 MiB with the
- * object's own overhead, so a larger frame could never be shown and would be retried for ever.
+ * The size limit of a frame that becomes an object of the cluster. etcd takes 1.5 MiB including
+ * overhead, so a larger frame could never be written and would be retried forever.
  */
 export const OBSERVATION_BYTES_MAX = 1024 * 1024;
 
-/** How much of a peer's text names what a frame is about. */
+/** The maximum length of a quoted name from the peer. */
 const SUBJECT_MAX = 80;
 
 const OPERATORS: readonly (RequirementOperator | undefined)[] = [
@@ -44,10 +44,10 @@ const OPERATORS: readonly (RequirementOperator | undefined)[] = [
   'DoesNotExist',
   'Same',
 ];
-/** Unspecified is read as the least promise. */
+/** Unspecified is read as the lowest confidence. */
 const CONFIDENCES: readonly Confidence[] = ['None', 'None', 'Low', 'Medium', 'High'];
 
-/** Why a frame says nothing usable; caught where the frame is read. */
+/** Why a frame is malformed; caught where the frame is read. */
 class MalformedFrame extends Error {}
 
 const requirementOf = ({ key, operator, values }: NodeSelectorRequirement): Requirement => {
@@ -152,11 +152,11 @@ const frameOf = ({ payload }: ShardMessage, bytes: number): ShardFrame => {
     case 'availableCapacity':
       return { _tag: 'CapacityObserved', capacity: capacityOf(payload.value, bytes) };
     case undefined:
-      throw new MalformedFrame('it has no payload that this version knows');
+      throw new MalformedFrame('its payload is unknown to this version');
   }
 };
 
-/** Whom a frame speaks of, for logs. */
+/** The subject of a frame, for logs. */
 const subjectOf = ({ payload }: ShardMessage): string => {
   switch (payload.case) {
     case 'nodeStateUpdate':

@@ -1,17 +1,17 @@
 /**
  * One HTTP request with its whole answer, over an undici dispatcher.
  *
- * Promises: it knows whether the request left. Until undici hands the request to a connected socket
- * nothing has happened (`NotSent`); from then on it may have been done (`AnswerLost`). `mayLeave`
- * is asked in the very step that writes the first byte, after every wait for a connection. An
- * interrupted exchange is aborted on the socket.
+ * Promises: failures tell whether the request was sent. Until undici writes the request to a
+ * connected socket nothing has happened (`NotSent`); from then on it may have been processed
+ * (`AnswerLost`). `mayLeave` is called in the step that writes the first byte, after every wait for
+ * a connection. An interrupted exchange is aborted on the socket.
  */
 import { Effect } from 'effect';
 import type { Dispatcher } from 'undici';
 import { AnswerLost, type KubeFault, NotSent } from './kube-api.ts';
 import { sentenceOf } from './kubeconfig.ts';
 
-/** What is sent. */
+/** The request. */
 export interface Exchange {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly origin: string;
@@ -22,19 +22,19 @@ export interface Exchange {
   readonly mayLeave?: () => boolean;
 }
 
-/** What came back. */
+/** The answer. */
 export interface RawAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly text: string;
 }
 
-/** An answer larger than this cannot be held as one string. */
+/** A larger answer does not fit one string. */
 const ANSWER_BYTES_MAX = 400 * 1024 * 1024;
 
-const HELD_BACK = 'the request may not leave any more';
+const HELD_BACK = 'the precondition of the request no longer holds';
 
-/** How far an exchange has come. */
+/** The progress of an exchange. */
 interface Progress {
   left: boolean;
   abandoned: boolean;

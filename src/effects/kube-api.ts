@@ -1,7 +1,7 @@
 /**
  * The API server as two calls: one request with its answer, and one watch.
  *
- * Promises: an HTTP status is an answer, not a failure; only transport problems fail, and they say
+ * Promises: an HTTP status is an answer, not a failure; only transport problems fail, and they tell
  * whether the request may have reached the server. Nothing is retried here.
  */
 import { Context, Data, type Effect, type Scope } from 'effect';
@@ -14,28 +14,28 @@ export interface KubeCall {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Default `application/json`; patches name theirs. */
+  /** Default `application/json`; patches set theirs. */
   readonly contentType?: string;
   /** From sending to the last byte of the answer. */
   readonly timeoutMs?: number;
-  /** Asked in the step that sends the first byte; when it says no, the call ends as `NotSent`. */
+  /** Called in the step that sends the first byte; on false the call ends as `NotSent`. */
   readonly mayLeave?: () => boolean;
 }
 
-/** An answer, whatever its status. `body` is parsed JSON, or text when it is none. */
+/** An answer with any status. `body` is parsed JSON, or text when it is not JSON. */
 export interface KubeAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
 }
 
-/** The request did not leave, or no connection was made: nothing happened. */
+/** The request was not sent, or no connection was made: nothing happened. */
 export class NotSent extends Data.TaggedError('NotSent')<{
   readonly why: string;
   readonly cause?: unknown;
 }> {}
 
-/** The request left and no answer came: it may or may not have been done. */
+/** The request was sent and no answer came: it may or may not have been processed. */
 export class AnswerLost extends Data.TaggedError('AnswerLost')<{
   readonly why: string;
   readonly cause?: unknown;
@@ -55,12 +55,12 @@ export interface WatchLine {
   readonly object: unknown;
 }
 
-/** The API server. Its live layer is made from a kubeconfig in `kube-connection.ts`. */
+/** The API server. Its live layer is created from a kubeconfig in `kube-connection.ts`. */
 export class KubeApi extends Context.Service<KubeApi, {
   readonly call: (call: KubeCall) => Effect.Effect<KubeAnswer, KubeFault>;
   /**
-   * Opens a watch. The iterable gives the lines of each network chunk together, ends at EOF and
-   * throws when the connection breaks; leaving the scope closes it. Idleness is not judged here.
+   * Opens a watch. The iterable yields the lines of each network chunk together, ends at EOF and
+   * throws when the connection breaks; leaving the scope closes it. Does not check idleness.
    */
   readonly watch: (
     call: Pick<KubeCall, 'path' | 'query'>,

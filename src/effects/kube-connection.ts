@@ -1,9 +1,9 @@
 /**
- * The live `KubeApi`: HTTP/1.1 over undici, as the user that a kubeconfig names.
+ * The live `KubeApi`: HTTP/1.1 over undici, as the user of a kubeconfig.
  *
- * Promises: connections are kept and many (one per request under way); a 401 is tried once more
- * when newer credentials can be read; every request is counted. client-node is not used for
- * requests because its watch does not notice cut connections on Deno.
+ * Promises: connections are kept alive and pooled (one per request in flight); a 401 is retried
+ * once when newer credentials are available; every request is counted. client-node is not used for
+ * requests because its watch does not notice broken connections on Deno.
  */
 import { Data, Effect, Layer } from 'effect';
 import type { Dispatcher } from 'undici';
@@ -32,13 +32,13 @@ import { watchLines } from './watch-lines.ts';
 /** How to connect. */
 export interface KubeConnectionOptions {
   readonly source: KubeconfigSource;
-  /** Of Tidegate; in the user agent that the audit log shows. */
+  /** The version of Tidegate, in the user agent for the audit log. */
   readonly version: string;
   readonly telemetry: Telemetry;
 }
 
 const CALL_TIMEOUT_MS = 30_000;
-/** How much of a refusal is read. */
+/** The maximum length of a refusal's body. */
 const REFUSAL_CHARACTERS_MAX = 4096;
 
 const urlPath = (server: URL, path: string, query: KubeCall['query']): string => {
@@ -61,7 +61,7 @@ const answerOf = ({ status, retryAfter, text }: RawAnswer): KubeAnswer => {
   };
 };
 
-/** Headers and counters that every request of one connection shares. */
+/** Headers and counters shared by all requests of a connection. */
 interface RequestDefaults {
   readonly headers: (
     client: KubernetesClient,
@@ -121,7 +121,7 @@ interface OpenedWatch {
 
 class ConnectionBroken extends Data.TaggedError('ConnectionBroken')<{ readonly why: string }> {}
 
-/** The lines of `body`, every failure told as a broken connection. */
+/** The lines of `body`; every failure becomes a broken connection. */
 async function* linesOf(
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly WatchLine[]> {
@@ -182,7 +182,7 @@ const makeWatch = (pool: KubernetesClientPool, defaults: RequestDefaults) => {
     });
 };
 
-/** The API server that `source` names. */
+/** The API server of `source`. */
 export const kubeConnection = (
   options: KubeConnectionOptions,
 ): Layer.Layer<KubeApi, KubeconfigUnusable> =>

@@ -1,15 +1,15 @@
 /**
- * Who we are to the API server: reads a kubeconfig, or what a pod was given, with client-node.
+ * Reads the identity from a kubeconfig or a pod's service account, with client-node.
  *
- * Promises: nothing of client-node but its reading of files, exec plugins and tokens is used; a
- * kubeconfig that cannot be used fails with one sentence that says why.
+ * Promises: uses only client-node's reading of files, exec plugins and tokens; an invalid
+ * kubeconfig fails with one sentence.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { Data, Effect } from 'effect';
 
-/** Where the kubeconfig comes from, and which of its contexts is meant (default: the current). */
+/** The source of the kubeconfig, and its context (default: the current one). */
 export type KubeconfigSource =
   | { readonly _tag: 'File'; readonly path: string; readonly context?: string }
   | { readonly _tag: 'InCluster' }
@@ -25,7 +25,7 @@ export class KubeconfigUnusable extends Data.TaggedError('KubeconfigUnusable')<{
   }
 }
 
-/** What TLS needs to know; buffers as they were read. */
+/** The TLS inputs; buffers as read. */
 export interface TlsMaterial {
   readonly ca?: RequestOptions['ca'];
   readonly cert?: RequestOptions['cert'];
@@ -34,7 +34,7 @@ export interface TlsMaterial {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** An address and everything that proves who asks. */
+/** A server address and the credentials for it. */
 export interface Credentials {
   readonly server: URL;
   readonly proxy: string | undefined;
@@ -42,7 +42,7 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What client-node falls back to when it finds nothing at all. */
+/** The fallback of client-node when it finds no configuration. */
 const NOTHING_FOUND = 'loaded-context';
 
 const load = (source: KubeconfigSource): KubeConfig => {
@@ -56,19 +56,19 @@ const load = (source: KubeconfigSource): KubeConfig => {
 
 const problemOf = (config: KubeConfig, source: KubeconfigSource): string | undefined => {
   if (source._tag === 'Default' && config.getCurrentContext() === NOTHING_FOUND) {
-    return 'no kubeconfig was found and this is no pod with a service account';
+    return 'found neither a kubeconfig nor a service account';
   }
   if (config.getContextObject(config.getCurrentContext()) === null) {
     return `context "${config.getCurrentContext()}" is not in the kubeconfig`;
   }
   const cluster = config.getCurrentCluster();
   if (cluster === null) return `context "${config.getCurrentContext()}" names no cluster`;
-  if (!URL.canParse(cluster.server)) return `server "${cluster.server}" is no URL`;
+  if (!URL.canParse(cluster.server)) return `server "${cluster.server}" is not a URL`;
   if (cluster.proxyUrl?.startsWith('socks')) return 'a SOCKS proxy-url is not supported';
   return undefined;
 };
 
-/** Plain HTTP has no certificate to verify, and client-node wants to be told so. */
+/** Plain HTTP has no certificate to verify, and client-node requires this flag. */
 const withoutVerificationOnHttp = (config: KubeConfig): KubeConfig => {
   config.clusters = config.clusters.map((cluster) =>
     cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster
@@ -92,7 +92,7 @@ export const readKubeconfig = (
     }
   });
 
-/** What an error says, in one line. */
+/** An error in one line. */
 export const sentenceOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause);
   const inner = cause instanceof AggregateError ? cause.errors.map(sentenceOf).join('; ') : '';
@@ -110,17 +110,17 @@ const headersOf = (options: RequestOptions): Record<string, string> => {
   return headers;
 };
 
-/** Half a rotation: one file is new and the other is not yet. */
+/** In the middle of a rotation: one file is new and the other is not yet. */
 const assertPair = ({ cert, key }: RequestOptions): void => {
   if (!Buffer.isBuffer(cert) || !Buffer.isBuffer(key)) return;
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error('the client certificate and its key do not belong together');
+    throw new Error('the client certificate does not match its key');
   }
 };
 
 /**
- * The credentials of the current context as they are now: files are read again, and an exec plugin
- * is run again when its token has expired.
+ * The current credentials of the context: files are read again, and an exec plugin runs again when
+ * its token has expired.
  */
 export const readCredentials = (
   config: KubeConfig,

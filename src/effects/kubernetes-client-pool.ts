@@ -22,9 +22,9 @@ import {
 /** A service account's token is renewed long before it expires. */
 const CREDENTIALS_FRESH_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Shorter than the idle timeout of the API server, which would close under our hands. */
+/** Shorter than the idle timeout of the API server, so that it never closes a socket in use. */
 const SOCKET_IDLE_MS = 30_000;
-/** Requests at once; more wait for a socket. */
+/** Concurrent requests; more wait for a socket. */
 const SOCKETS_MAX = 256;
 const NANOS_PER_MS = 1_000_000n;
 
@@ -71,7 +71,7 @@ const reopened = (
 export interface KubernetesClientPool {
   /** The client in use; its credentials are read again when they are old. */
   readonly fresh: Effect.Effect<KubernetesClient>;
-  /** After a 401 of `used`; gives `used` back when there is nothing newer. */
+  /** After a 401 of `used`; returns `used` when there is nothing newer. */
   readonly renewed: (used: KubernetesClient) => Effect.Effect<KubernetesClient, NotSent>;
 }
 
@@ -97,7 +97,7 @@ export const makeKubernetesClientPool = (
       return client;
     });
     const kept = ({ why }: KubeconfigUnusable): KubernetesClient => {
-      telemetry.log('warn', 'Cannot read credentials again, the previous ones stay', { why });
+      telemetry.log('warn', 'Cannot reload credentials; the previous ones stay in use', { why });
       return client;
     };
     const fresh = Effect.gen(function* () {

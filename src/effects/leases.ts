@@ -1,10 +1,10 @@
 /**
- * Takes, renews and releases the one Lease, by merge patches that name the `resourceVersion` they
- * were made from: whoever has not seen the newest is told so (409) instead of winning.
+ * Acquires, renews and releases the Lease by merge patches with a `resourceVersion` precondition:
+ * an outdated writer gets a 409 instead of winning.
  *
- * Promises: every ending is an outcome; an answer that was lost is found out by looking again, so a
- * renewal that landed unheard is not taken for somebody else's; these calls do not pass the write
- * budget, whose gate they are there to open.
+ * Promises: every result is an outcome; after a lost answer the Lease is read again, so that a
+ * landed renewal is not mistaken for another holder's; these calls bypass the write budget, whose
+ * gate they open.
  */
 import { Clock, Effect } from 'effect';
 import { asRecord, textAt } from '../domain/json.ts';
@@ -21,13 +21,13 @@ import {
 } from '../domain/lease.ts';
 import { type KubeAnswer, KubeApi, type KubeCall } from './kube-api.ts';
 
-/** Which lease, for whom, and for how long. */
+/** The lease, its holder, and its duration. */
 export interface LeaseClaim {
   readonly identity: string;
   readonly namespace: string;
   readonly name: string;
   readonly leaseMs: number;
-  /** Each request: a lost one must leave time for the next before the deadline. */
+  /** Per request: a lost one must leave time for the next before the deadline. */
   readonly timeoutMs: number;
 }
 
@@ -35,7 +35,7 @@ const NANOS_PER_MS = 1e6;
 
 const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / NANOS_PER_MS);
 
-/** Where the Leases of a namespace are. */
+/** The API path of the Leases of a namespace. */
 export const leasesPath = (namespace: string): string =>
   `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 
@@ -49,7 +49,7 @@ const ask = (call: KubeCall): Effect.Effect<KubeAnswer, LeaseFault, KubeApi> =>
 
 const pathOf = ({ namespace, name }: LeaseClaim): string => `${leasesPath(namespace)}/${name}`;
 
-/** The Lease as it is; null when there is none. */
+/** The current Lease; null when there is none. */
 const look = (claim: LeaseClaim): Effect.Effect<LeaseRecord | null, LeaseFault, KubeApi> =>
   Effect.flatMap(
     ask({ method: 'GET', path: pathOf(claim), timeoutMs: claim.timeoutMs }),
@@ -91,13 +91,13 @@ const write = (
           timeoutMs: claim.timeoutMs,
         },
     );
-    // A patch of a Lease that was deleted meanwhile finds nothing: as good as a conflict.
+    // A patch of a deleted Lease finds nothing: treated as a conflict.
     if (answer.status === 409 || (answer.status === 404 && found !== null)) {
       return { _tag: 'Conflict' };
     }
     if (answer.status !== 200 && answer.status !== 201) return yield* Effect.fail(refused(answer));
     if (asRecord(answer.body) === undefined) {
-      return yield* Effect.fail(new LeaseFault('the answer is no Lease'));
+      return yield* Effect.fail(new LeaseFault('the answer is not a Lease'));
     }
     const answeredAtMs = yield* monotonicMs;
     return { _tag: 'Written', lease: leaseRecordOf(answer.body), sentAtMs, answeredAtMs };
@@ -130,7 +130,7 @@ export const acquireLease = (
     return written._tag === 'Conflict' ? { _tag: 'Overtaken' } : { ...written, _tag: 'Acquired' };
   }).pipe(Effect.catch(asFault));
 
-/** Renews a lease of ours; after a conflict it looks whose it is now. */
+/** Renews a held lease; after a conflict it reads the current holder. */
 export const renewLease = (
   claim: LeaseClaim,
   held: LeaseRecord | null,
@@ -145,10 +145,10 @@ export const renewLease = (
     const again = yield* hold(claim, found);
     return again._tag === 'Written'
       ? { ...again, _tag: 'Renewed' }
-      : { _tag: 'Fault', why: 'the lease is being written by somebody else' };
+      : { _tag: 'Fault', why: 'another client is writing the lease' };
   }).pipe(Effect.catch(asFault));
 
-/** Lets go of the lease, if it is ours: an empty holder, which a standby takes at once. */
+/** Releases the lease, if it is ours: an empty holder, which a standby takes over at once. */
 export const releaseLease = (
   claim: LeaseClaim,
 ): Effect.Effect<ReleaseOutcome, never, KubeApi> =>
@@ -159,5 +159,5 @@ export const releaseLease = (
     const written = yield* write(claim, found, releasedSpec(found, nowMs));
     return written._tag === 'Written'
       ? { _tag: 'Released' }
-      : { _tag: 'Fault', why: 'the lease was written meanwhile' };
+      : { _tag: 'Fault', why: 'the lease changed concurrently' };
   }).pipe(Effect.catch(asFault));

@@ -1,21 +1,21 @@
 /**
- * Whole collections read once, for commands that a person waits for.
+ * Reads whole collections once, for interactive commands.
  *
- * Promises: changes nothing; keeps of each object only what `project` keeps; a list that the API
- * server forgot half way is read again in one piece; a refusal says what it was, in one sentence.
+ * Promises: read-only; keeps only the projection of each object; a list whose continue token
+ * expired is read again without pages; a refusal is one sentence.
  */
 import { Effect } from 'effect';
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 import { PAGE_SIZE, type Selection } from './watches.ts';
 
-/** What became of a list. */
+/** The outcome of a list. */
 export type ListRead<T> =
   | { readonly _tag: 'Listed'; readonly objects: readonly T[] }
-  /** The API server answered, but not with the list: no permission, no such kind, trouble. */
+  /** The API server refused the list: no permission, unknown resource, or an error. */
   | { readonly _tag: 'Refused'; readonly status: number; readonly why: string };
 
-/** A page of large objects from a slow server; without pages, all of it. */
+/** The timeout of a page of large objects from a slow server, or of the whole list. */
 const PAGE_TIMEOUT_MS = 60_000;
 const GONE = 410;
 
@@ -23,11 +23,11 @@ const refusalOf = (status: number, body: unknown): ListRead<never> => ({
   _tag: 'Refused',
   status,
   why: status === 404
-    ? 'the API server does not know this kind'
+    ? 'the API server does not serve this resource'
     : textAt(body, 'message') ?? `HTTP status ${status}`,
 });
 
-/** Lists all of `selection`; an object that `project` gives nothing for is left out. */
+/** Lists all of `selection`; objects without a projection are excluded. */
 export const readList = <T>(
   { path, query }: Selection,
   project: (raw: unknown) => T | undefined,

@@ -1,28 +1,28 @@
 /**
- * Single reads of objects, for commands that a person waits for.
+ * Reads single objects, for interactive commands.
  *
- * Promises: changes nothing; an answer that is no object says what it was, in one sentence.
+ * Promises: read-only; a refusal is one sentence.
  */
 import { Effect } from 'effect';
 import { textAt } from '../domain/json.ts';
 import { KubeApi, type KubeFault } from './kube-api.ts';
 
-/** What became of a read. */
+/** The outcome of a read. */
 export type ObjectRead =
   | { readonly _tag: 'Found'; readonly object: unknown }
   | { readonly _tag: 'Absent' }
-  /** The API server answered, but not with the object: no permission, no such kind, trouble. */
+  /** The API server refused the object: no permission, unknown resource, or an error. */
   | { readonly _tag: 'Refused'; readonly status: number; readonly why: string };
 
-/** Nobody wants to wait longer for one object. */
+/** The timeout of one object. */
 const READ_TIMEOUT_MS = 15_000;
-/** Events of one object that are read; the API server keeps them for an hour. */
+/** The maximum number of Events per object; the API server keeps them for an hour. */
 const EVENTS_MAX = 500;
 
-/** Of an object that is not there the API server says its name; of an unknown path it cannot. */
+/** A 404 for a missing object has its name in the details; one for an unknown path has not. */
 const isUnknownKind = (body: unknown): boolean => textAt(body, 'details', 'name') === undefined;
 
-/** Reads what stands at `path`. */
+/** Reads the object at `path`. */
 export const readObject = (
   path: string,
   query?: Readonly<Record<string, string>>,
@@ -39,21 +39,21 @@ export const readObject = (
       if (status >= 200 && status < 300) return { _tag: 'Found', object: body };
       if (status === 404 && !isUnknownKind(body)) return { _tag: 'Absent' };
       const why = status === 404
-        ? 'the API server does not know this kind: its CRD is not installed'
+        ? 'the API server does not serve this resource: its CRD is not installed'
         : textAt(body, 'message') ?? `HTTP status ${status}`;
       return { _tag: 'Refused', status, why };
     }),
   );
 
-/** What an Event is about. */
+/** The object of an Event. */
 export interface EventSubject {
   readonly kind: string;
   readonly name: string;
-  /** Where the Events are: the object's namespace, or `default` for one of the cluster. */
+  /** The namespace of the Events: the object's, or `default` for a cluster-scoped one. */
   readonly namespace: string;
 }
 
-/** The EventList (events.k8s.io/v1) of an object; undefined when it may not be read. */
+/** The EventList (events.k8s.io/v1) of an object; undefined without permission. */
 export const readEvents = (
   subject: EventSubject,
 ): Effect.Effect<unknown, KubeFault, KubeApi> =>

@@ -18,10 +18,10 @@ import type { WriteFault } from './writes.ts';
 const WRITE_TIMEOUT_MS = 15_000;
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** How a write ended, as `bigfleet_operator_upcoming_node_writes_total` counts it. */
+/** How a write ended, as a label of `bigfleet_operator_upcoming_node_writes_total`. */
 export type WriteResult = 'success' | 'conflict' | 'error';
 
-/** What is written, and by which means. */
+/** The resource, and how to write it. */
 export interface ObjectWritesOptions<Current> {
   /** `/apis/<group>/<version>/<plural>`. */
   readonly path: string;
@@ -29,7 +29,7 @@ export interface ObjectWritesOptions<Current> {
   readonly project: (raw: unknown) => Current | undefined;
 }
 
-/** One write with the word that counts it. */
+/** One write with its metric label. */
 export interface CountedOutcome<Current> {
   readonly outcome: WriteOutcome<Current>;
   readonly result: WriteResult;
@@ -44,7 +44,7 @@ export interface ObjectRequest<Counted> {
 
 type Write<Current> = ObjectRequest<CountedOutcome<Current>>;
 
-/** One server-side apply with the word that counts it. */
+/** One server-side apply with its metric label. */
 export interface CountedApply<Current> {
   readonly outcome: ApplyOutcome<Current>;
   readonly result: WriteResult;
@@ -60,15 +60,15 @@ export interface ObjectWrites<Current> {
   readonly create: (object: object, name: string) => Write<Current>;
   readonly patch: (name: string, patch: object) => Write<Current>;
   readonly patchStatus: (name: string, patch: object) => Write<Current>;
-  /** Creates the object where there is none. */
+  /** Creates the object if it does not exist. */
   readonly apply: Apply<Current>;
   readonly applyStatus: Apply<Current>;
   readonly remove: (name: string, uid: string) => Write<Current>;
-  /** Looks at the object instead of writing, after a write that came too late. */
+  /** Reads the object instead of writing, after a write that came too late. */
   readonly look: (name: string) => Effect.Effect<CountedOutcome<Current>>;
 }
 
-/** Answers that will be the same next time; a 409 or 429 is none of them. */
+/** Answers that a retry would repeat; excludes 409 and 429. */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 405, 406, 413, 415, 422]);
 
 const reasonIn = ({ status, body }: KubeAnswer): string =>
@@ -88,7 +88,7 @@ const outcomeBy =
     if (isGood(answer.status)) {
       const current = project(answer.body);
       return current === undefined
-        ? fault('the API server answered with something that is no such object')
+        ? fault('the answer of the API server is not such an object')
         : { outcome: { _tag: 'Written', current }, result: 'success' };
     }
     if (answer.status === 404) return { outcome: { _tag: 'Absent' }, result: 'error' };
@@ -98,7 +98,7 @@ const outcomeBy =
     return fault(reasonIn(answer), answer.status === 409 ? 'conflict' : 'error');
   };
 
-/** Where there need be no object, 404 means that its kind or its namespace is missing. */
+/** Where the object may be missing, 404 means that its resource type or namespace is. */
 const outcomeOfCreate = <Current>(outcomeOf: OutcomeOf<Current>): OutcomeOf<Current> => (answer) =>
   answer.status === 404 ? fault(reasonIn(answer)) : outcomeOf(answer);
 

@@ -1,11 +1,11 @@
-/** What the operator says to the shard, as bytes; roll-ups have `rollup-frame.ts`. */
+/** Encodes the operator's messages to the shard; roll-ups are in `rollup-frame.ts`. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import type { ClusterId } from '../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../domain/session.ts';
 import { OperatorMessageSchema } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 
 const PROTOCOL_VERSION = 'v1alpha1';
-/** How long a blob may be used; always the same. */
+/** The lifetime of user data; constant. */
 const BLOB_TTL_SECONDS = 600n;
 
 type Payload = NonNullable<MessageInitShape<typeof OperatorMessageSchema>['payload']>;

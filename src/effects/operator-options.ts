@@ -1,9 +1,9 @@
 /**
- * The table of everything that can be set about the operator: name, kind, default and help.
+ * The options of the operator: name, kind, default and help.
  *
- * Promises: help, reference page, flags and variables are made from this table. The flags of the Go
- * operator keep their names and defaults (CLU-05), except that `--qps` and `--burst` are one budget
- * for all writes (DR-36).
+ * Promises: help, reference page, flags and variables are generated from this table. The flags of
+ * the Go operator keep their names and defaults (CLU-05), except that `--qps` and `--burst` are one
+ * budget for all writes (DR-36).
  */
 import { ROLE_NAMES, type RoleName, rolesIn } from '../domain/operator-roles.ts';
 import {
@@ -36,32 +36,32 @@ const roleList: Kind<readonly RoleName[]> = {
   },
 };
 
-/** Which roles the operator has. */
+/** The roles of the operator. */
 export const ROLE_OPTIONS = {
   roles: defaulted(roleList, {
     name: 'roles',
-    help: `Roles of this operator, with commas between them: ${ROLE_NAMES.join(', ')}`,
+    help: `Roles of this operator, separated by commas: ${ROLE_NAMES.join(', ')}`,
     default: 'fleet',
   }),
   withPods: defaulted(yesOrNo, {
     name: 'with-pods',
-    help: 'Add the role pods: make a CapacityRequest for every pod, as `tidegate pods` does',
+    help: 'Add the role pods: create a CapacityRequest for every pod, like `tidegate pods`',
     default: 'false',
   }),
 } as const;
 
-/** What only an operator with a fleet must be told. */
+/** Required only with the role fleet. */
 export const FLEET_ROLE_OPTIONS = {
   clusterId: required(text('ID'), {
     name: 'cluster-id',
     help: 'Name of this cluster in the fleet',
-    requiredBecause: 'the fleet must know which cluster speaks',
+    requiredBecause: 'the fleet must identify the cluster',
     requiredWith: FLEET,
   }),
   shardAddress: required(target, {
     name: 'shard-addr',
     help: "Address of the fleet's shard",
-    requiredBecause: 'the operator must know which shard to dial',
+    requiredBecause: 'the operator must know the address of its shard',
     requiredWith: FLEET,
   }),
 } as const;
@@ -76,41 +76,41 @@ export const OPERATOR_OPTIONS = {
   }),
   metricsAddress: defaulted(listen, {
     name: 'metrics-addr',
-    help: 'Where to serve /metrics; 0 turns it off and leaves the probes',
+    help: 'Address of /metrics; 0 disables it and keeps the probes',
     default: ':8770',
   }),
   healthAddress: defaulted(listen, {
     name: 'health-addr',
-    help: 'Where to serve /healthz and /readyz',
+    help: 'Address of /healthz and /readyz',
     default: ':8771',
   }),
   inspectAddress: defaulted(listen, {
     name: 'inspect-addr',
-    help: 'Where to serve the live page of all lifecycles, read-only; :PORT is this machine alone',
+    help: 'Address of the live page of all lifecycles, read-only; :PORT listens on loopback',
     default: '0',
   }),
   recordFile: optional(file, {
     name: 'record',
-    help: 'Write down what happens to all lifecycles, for "tidegate replay"; grows without bound',
+    help: 'Record all lifecycles, for "tidegate replay"; the file grows without bound',
   }),
   writesPerSecond: defaulted(rate, {
     name: 'qps',
-    help: 'Writes a second to the API server, all writers together',
+    help: 'Writes per second to the API server, all writers together',
     default: '200',
   }),
   writeBurst: defaulted(whole(1, 100_000), {
     name: 'burst',
-    help: 'Writes that may be sent at once after a quiet time',
+    help: 'Writes that may be sent at once after an idle time',
     default: '400',
   }),
   acknowledgeConcurrency: defaulted(whole(1, 1024), {
     name: 'ack-concurrency',
-    help: 'CapacityRequests that are acknowledged at the same time',
+    help: 'Maximum concurrent acknowledgements of CapacityRequests',
     default: '16',
   }),
   rollupIntervalMs: defaulted(duration(100), {
     name: 'rollup-interval',
-    help: 'Time between two roll-ups; three without an answer end a session',
+    help: 'Time between two roll-ups; three unacknowledged intervals end a session',
     default: '10s',
   }),
   bootstrapTemplateFile: optional(file, {
@@ -119,17 +119,17 @@ export const OPERATOR_OPTIONS = {
   }),
   tierWaitMs: optional(duration(1), {
     name: 'tier-wait',
-    help: 'How long pods of a drain wait for those of lower priority that do not move; ' +
+    help: 'How long pods of a drain wait for blocked pods of lower priority; ' +
       'without it, 30s or a quarter of the grace if that is less',
   }),
   pauseDrains: defaulted(yesOrNo, {
     name: 'pause-drains',
-    help: 'Evict nothing new; deadlines of drains run on',
+    help: 'Send no new evictions; deadlines of drains still apply',
     default: 'false',
   }),
   evictionsPerBudget: defaulted(whole(1, 100), {
     name: 'evictions-per-budget',
-    help: 'Evictions under one disruption budget that wait for an answer at the same time',
+    help: 'Maximum evictions in flight per disruption budget',
     default: '1',
   }),
   ...POD_DEMAND_OPTIONS,
@@ -143,36 +143,36 @@ export const OPERATOR_OPTIONS = {
   }),
   tlsCa: optional(file, {
     name: 'tls-ca',
-    help: 'Certificates that may have signed the one of the shard (PEM)',
+    help: 'CA certificates of the shard (PEM)',
   }),
   logLevel: defaulted(choice(['debug', 'info', 'warn', 'error']), {
     name: 'log-level',
-    help: 'Least urgent messages that are logged',
+    help: 'Minimum level of logged messages',
     default: 'info',
   }),
   leaseDurationMs: defaulted(duration(1000), {
     name: 'lease-duration',
-    help: 'How long a standby waits for a silent leader',
+    help: 'How long a standby waits for a leader that does not renew',
     default: '15s',
   }),
   leaseRenewDeadlineMs: defaulted(duration(500), {
     name: 'lease-renew-deadline',
-    help: 'How long a leader that cannot renew goes on writing',
+    help: 'How long a leader that cannot renew continues to write',
     default: '10s',
   }),
   leaseRetryPeriodMs: defaulted(duration(100), {
     name: 'lease-retry-period',
-    help: 'Time between two attempts to get or renew the lease',
+    help: 'Time between two attempts to acquire or renew the lease',
     default: '2s',
   }),
   leaseName: defaulted(text('NAME'), {
     name: 'lease-name',
-    help: 'Name of the Lease that says who leads',
+    help: 'Name of the leader election Lease',
     default: 'tidegate-operator',
   }),
   leaseNamespace: optional(text('NAME'), {
     name: 'lease-namespace',
-    help: 'Namespace of that Lease; without it, the one of the pod, or "default"',
+    help: 'Namespace of that Lease; without it, the pod\'s, or "default"',
   }),
   identity: optional(text('NAME'), {
     name: 'identity',

@@ -1,8 +1,8 @@
 /**
- * Everything that the operator does to the cluster, over whatever carries requests to it.
+ * All operations of the operator on the cluster, over any transport.
  *
- * Promises: one write gate and one write budget for all of it, on one time; the live process and
- * the simulation are made of the very same services.
+ * Promises: one write gate and one write budget for all of them, on one time; the live process and
+ * the simulation use the same services.
  */
 import { Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -20,7 +20,7 @@ import { writeBudget } from './write-budget.ts';
 import { type WriteGate, writeGate } from './write-gate.ts';
 import { clockLayer } from './effect-clock.ts';
 
-/** What roles do to the cluster. */
+/** The cluster operations of roles. */
 export type ClusterServices =
   | KubeApi
   | WriteGate
@@ -32,7 +32,7 @@ export type ClusterServices =
   | PodEvictionApi
   | PodRequests;
 
-/** What the services are made with. */
+/** The inputs of the services. */
 export interface OperatorServicesOptions {
   readonly time: Time;
   readonly telemetry: Telemetry;

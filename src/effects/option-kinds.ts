@@ -1,38 +1,37 @@
 /**
- * Kinds of options: how the text of a flag or variable becomes a value.
+ * Kinds of options: parse the text of a flag or variable.
  *
- * Promises: reading never throws; a text that cannot be read comes back with why, and with what to
- * write instead.
+ * Promises: parsing never throws; an invalid text yields the problem and the remedy.
  */
 import { goDuration, goDurationMs } from '../domain/go-duration.ts';
 
-/** What became of a text. */
+/** The result of parsing a text. */
 export type Reading<Value> =
   | { readonly _tag: 'Read'; readonly value: Value }
   | { readonly _tag: 'Unreadable'; readonly why: string; readonly remedy: string };
 
-/** How texts of one kind are read, and what one looks like in help. */
+/** How to parse texts of one kind, and its placeholder in help. */
 export interface Kind<Value> {
   readonly placeholder: string;
-  /** The flag alone, without a value, says `true`. */
+  /** The flag alone, without a value, means `true`. */
   readonly isSwitch?: boolean;
   readonly read: (text: string) => Reading<Value>;
 }
 
-/** What people are told about an option. */
+/** The documentation of an option. */
 export interface OptionFacts {
-  /** The flag without its dashes; the variable is made from it. */
+  /** The flag without its dashes; the variable derives from it. */
   readonly name: string;
   readonly help: string;
 }
 
-/** An option: its kind, and what holds when nobody sets it. */
+/** An option: its kind and its default. */
 export interface Option<Value> extends OptionFacts, Kind<Value> {
-  /** The default as people would write it. */
+  /** The default in its textual form. */
   readonly default?: string;
-  /** Why it cannot be left out. */
+  /** Why it is required. */
   readonly requiredBecause?: string;
-  /** With what it cannot be left out, such as `the role fleet`; always when there is none. */
+  /** When it is required, such as with `the role fleet`; always when undefined. */
   readonly requiredWith?: string;
   readonly absent: () => Reading<Value>;
 }
@@ -44,19 +43,19 @@ const unreadable = (why: string, remedy: string): Reading<never> => ({
   remedy,
 });
 
-/** An option that may be left out. */
+/** An optional option. */
 export const optional = <Value>(
   kind: Kind<Value>,
   facts: OptionFacts,
 ): Option<Value | undefined> => ({ ...facts, ...kind, absent: () => value(undefined) });
 
-/** An option that stands at its default until somebody sets it. */
+/** An option with a default. */
 export const defaulted = <Value>(
   kind: Kind<Value>,
   facts: OptionFacts & { readonly default: string },
 ): Option<Value> => ({ ...facts, ...kind, absent: () => kind.read(facts.default) });
 
-/** An option without which the program does not start. */
+/** A required option. */
 export const required = <Value>(
   kind: Kind<Value>,
   facts: OptionFacts & { readonly requiredBecause: string; readonly requiredWith?: string },
@@ -66,20 +65,20 @@ export const required = <Value>(
   absent: () => unreadable(facts.requiredBecause, `add --${facts.name}=${kind.placeholder}`),
 });
 
-/** Where a server listens; port 0 lets the system choose. */
+/** The address of a server; port 0 lets the system choose. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** Any text but an empty one. */
+/** Any non-empty text. */
 export const text = (placeholder: string): Kind<string> => ({
   placeholder,
   read: (given) =>
     given.trim() === '' ? unreadable('it is empty', 'give it a value') : value(given),
 });
 
-/** A path; whether the file exists is the business of whoever reads it. */
+/** A path; its users check whether the file exists. */
 export const file: Kind<string> = text('FILE');
 
 /** A Go duration in milliseconds, at least `leastMs`. */
@@ -88,7 +87,10 @@ export const duration = (leastMs: number): Kind<number> => ({
   read: (given) => {
     const ms = goDurationMs(given);
     if (ms === undefined) {
-      return unreadable('it is no duration', 'write a number with its unit, such as 10s or 1m30s');
+      return unreadable(
+        'it is not a duration',
+        'write a number with its unit, such as 10s or 1m30s',
+      );
     }
     return ms < leastMs
       ? unreadable('it is too short', `write ${goDuration(leastMs)} or longer`)
@@ -102,19 +104,19 @@ export const whole = (least: number, most: number): Kind<number> => ({
   read: (given) => {
     const number = /^[+-]?\d+$/.test(given) ? Number(given) : Number.NaN;
     const remedy = `write a whole number from ${least} to ${most}`;
-    if (Number.isNaN(number)) return unreadable('it is no whole number', remedy);
+    if (Number.isNaN(number)) return unreadable('it is not a whole number', remedy);
     return number < least || number > most
       ? unreadable('it is out of range', remedy)
       : value(number);
   },
 });
 
-/** A number above zero, fractions allowed. */
+/** A positive number, fractions allowed. */
 export const rate: Kind<number> = {
   placeholder: 'NUMBER',
   read: (given) => {
     const number = /^\+?(\d+\.?\d*|\.\d+)$/.test(given) ? Number(given) : 0;
-    return number > 0 ? value(number) : unreadable('it is no rate', 'write a number above 0');
+    return number > 0 ? value(number) : unreadable('it is not a rate', 'write a number above 0');
   },
 };
 
@@ -124,19 +126,19 @@ export const choice = <const Word extends string>(words: readonly Word[]): Kind<
   read: (given) => {
     const word = words.find((candidate) => candidate === given);
     return word === undefined
-      ? unreadable('it is unknown', `write one of ${words.join(', ')}`)
+      ? unreadable('unknown value', `write one of ${words.join(', ')}`)
       : value(word);
   },
 });
 
-/** Yes or no; the flag alone says yes. */
+/** A boolean; the flag alone means true. */
 export const yesOrNo: Kind<boolean> = {
   placeholder: 'true|false',
   isSwitch: true,
   read: (given) =>
     given === 'true' || given === 'false'
       ? value(given === 'true')
-      : unreadable('it is unknown', 'write true or false'),
+      : unreadable('unknown value', 'write true or false'),
 };
 
 const HOST_AND_PORT = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:[\]\s]*)):(\d{1,5})$/;
@@ -147,19 +149,19 @@ const hostAndPort = (given: string): ListenAddress | undefined => {
   return match === null || port > 65_535 ? undefined : { host: match[1] ?? match[2] ?? '', port };
 };
 
-/** Where to listen: `:8770`, `127.0.0.1:8770`, `[::1]:8770`; `0` says nowhere. */
+/** A listen address: `:8770`, `127.0.0.1:8770`, `[::1]:8770`; `0` disables it. */
 export const listen: Kind<ListenAddress | 'off'> = {
   placeholder: 'HOST:PORT',
   read: (given) => {
     if (given === '0') return value('off' as const);
     const address = hostAndPort(given);
     return address === undefined
-      ? unreadable('it is no address', 'write HOST:PORT, :PORT, or 0 to turn it off')
+      ? unreadable('it is not an address', 'write HOST:PORT, :PORT, or 0 to disable it')
       : value(address);
   },
 };
 
-/** Whom to dial: `host:port`, or a gRPC target with its scheme (`dns:///…`, `unix:…`). */
+/** A dial address: `host:port`, or a gRPC target with its scheme (`dns:///…`, `unix:…`). */
 export const target: Kind<string> = {
   placeholder: 'HOST:PORT',
   read: (given) => {
@@ -168,7 +170,7 @@ export const target: Kind<string> = {
     }
     const address = hostAndPort(given);
     return address === undefined || address.host === '' || address.port === 0
-      ? unreadable('it is no address', 'write HOST:PORT, such as shard.fleet.svc:7700')
+      ? unreadable('it is not an address', 'write HOST:PORT, such as shard.fleet.svc:7700')
       : value(given);
   },
 };

@@ -1,10 +1,9 @@
 /**
- * Options decoded: a table and what was given become values, or the one problem to mend first.
+ * Decodes a table of options into values, or the first problem.
  *
  * Promises: a flag beats the environment, the environment beats the default; an empty variable
- * counts as not set, and so does an empty flag of an option that may be left out (manifests of the
- * Go operator have `--tls-cert=`); a problem is one line that names the option, the text and the
- * remedy.
+ * counts as not set, and so does an empty flag of an optional option (manifests of the Go operator
+ * have `--tls-cert=`); a problem is one line that names the option, the text and the remedy.
  */
 import { quoted } from '../domain/text.ts';
 import type { Option } from './option-kinds.ts';
@@ -12,11 +11,11 @@ import type { Option } from './option-kinds.ts';
 /** A table of options by the name of their setting. */
 export type OptionTable = Readonly<Record<string, Option<unknown>>>;
 
-/** Raw texts: flags by their name (`cluster-id`), and the environment. */
+/** Raw texts: flags by name (`cluster-id`), and the environment. */
 export interface Given {
   readonly flags: Readonly<Record<string, string>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What the variables of this table begin with: `TIDEGATE`, `TIDEGATE_FLEET`. */
+  /** The prefix of this table's variables: `TIDEGATE`, `TIDEGATE_FLEET`. */
   readonly prefix: string;
 }
 
@@ -25,18 +24,18 @@ export type Decoded<Table extends OptionTable> = {
   readonly [Key in keyof Table]: Table[Key] extends Option<infer Value> ? Value : never;
 };
 
-/** Why the program does not start, in one line for the person who started it. */
+/** Why the program does not start, in one line for the user. */
 export interface SettingsProblem {
   readonly _tag: 'SettingsProblem';
   readonly message: string;
 }
 
-/** Settings, or why there are none. */
+/** Settings, or the problem. */
 export type Settled<Settings> =
   | { readonly _tag: 'Settled'; readonly settings: Settings }
   | SettingsProblem;
 
-/** A problem, whatever line breaks the text had that led to it. */
+/** A problem; line breaks in the text are replaced. */
 export const settingsProblem = (message: string): SettingsProblem => ({
   _tag: 'SettingsProblem',
   message: message.replaceAll(/\s*[\r\n]+\s*/g, ' '),
@@ -62,7 +61,7 @@ const decodeOne = (option: Option<unknown>, given: Given): Settled<unknown> => {
   return settingsProblem(`Cannot use ${name} ${quoted(text)}: ${reading.why}; ${reading.remedy}`);
 };
 
-/** Decodes a whole table; the first problem in the order of the table ends it. */
+/** Decodes a whole table; stops at the first problem in table order. */
 export const decodeOptions = <Table extends OptionTable>(
   table: Table,
   given: Given,
@@ -73,7 +72,7 @@ export const decodeOptions = <Table extends OptionTable>(
     if (decoded._tag === 'SettingsProblem') return decoded;
     values[key] = decoded.settings;
   }
-  // Each value was read by the option of its own key, which the loop cannot show to the checker.
+  // Each value was parsed by the option of its own key, which the loop cannot prove to the checker.
   return { _tag: 'Settled', settings: values as Decoded<Table> };
 };
 
@@ -84,7 +83,7 @@ export interface TlsFiles {
   readonly caFile: string;
 }
 
-/** mTLS by all three files or by none (WIRE-08); anything between is a problem. */
+/** mTLS requires all three files or none (WIRE-08); anything between is a problem. */
 export const decodeTls = (
   files: Readonly<Record<'tlsCert' | 'tlsKey' | 'tlsCa', string | undefined>>,
 ): Settled<TlsFiles | undefined> => {

@@ -1,9 +1,9 @@
-/** Reads penalties by PriorityClass from YAML; what the entries mean is judged in the domain. */
+/** Parses penalties by PriorityClass from YAML; the domain validates the entries. */
 import { parse } from 'yaml';
 import { parsePenaltyDefaults, type PenaltyDefaults } from '../domain/pod-demand/penalties.ts';
 import type { Parsed } from '../domain/text-file.ts';
 
-/** The penalties in the text of a defaults file, or why there are none. Never throws. */
+/** The penalties in the text of a defaults file, or the problem. Never throws. */
 export const readPenaltyDefaults = (text: string): Parsed<PenaltyDefaults> => {
   try {
     return parsePenaltyDefaults(parse(text));

@@ -1,17 +1,17 @@
 /**
- * The options about pods as demand, which the operator and the role of its own have in common.
+ * The options about demand from pods, shared by `tidegate operator` and `tidegate pods`.
  *
- * Promises: a selector that cannot be read is a problem at start, never one that selects nothing.
+ * Promises: an invalid selector is a problem at start and never selects nothing.
  */
 import { readSelector } from '../domain/pod-demand/label-selector-text.ts';
 import type { Labels } from '../domain/label-condition.ts';
 import { file, type Kind, optional } from './option-kinds.ts';
 import type { Decoded } from './options.ts';
 
-/** Which labels are meant. */
+/** The predicate on labels. */
 export type Selects = (labels: Labels) => boolean;
 
-/** A label selector, as `kubectl -l` has it. */
+/** A label selector in `kubectl -l` syntax. */
 const selector: Kind<Selects> = {
   placeholder: 'SELECTOR',
   read: (given) => {
@@ -28,20 +28,20 @@ const selector: Kind<Selects> = {
 export const POD_DEMAND_OPTIONS = {
   penaltyDefaultsFile: optional(file, {
     name: 'priority-class-defaults-file',
-    help: 'Penalties by PriorityClass (YAML), for pods without the annotations; read again when ' +
+    help: 'Penalties by PriorityClass (YAML), for pods without the annotations; reloaded when ' +
       'it changes',
   }),
   podSelector: optional(selector, {
     name: 'pod-selector',
-    help: 'Pods that count as demand, by their labels; without it, all',
+    help: 'Label selector of pods that count as demand; without it, all',
   }),
   namespaceSelector: optional(selector, {
     name: 'namespace-selector',
-    help: 'Namespaces whose pods count as demand, by their labels; without it, all',
+    help: 'Label selector of namespaces whose pods count as demand; without it, all',
   }),
 } as const;
 
-/** Which pods count, and where the penalties of classes are. */
+/** Which pods count, and the penalty defaults file. */
 export interface PodSettings {
   readonly penaltyDefaultsFile: string | undefined;
   readonly selectsPod: Selects;

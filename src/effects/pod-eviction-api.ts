@@ -1,10 +1,10 @@
 /**
- * The one act on a pod that a drain knows: asking the API server to evict it.
+ * Sends evictions to the API server.
  *
- * Promises: the call names the UID that it means and goes through the write budget in class
- * `eviction`; `mayLeave` is asked in the very step that sends the first byte; a call that was sent
- * is never aborted, because the API server may have charged the budget already and would leave the
- * slot charged and the pod alive (DR-33). Nothing fails and nothing is retried here.
+ * Promises: the call names the pod's UID and goes through the write budget in class `eviction`;
+ * `mayLeave` is called in the step that sends the first byte; a sent call is never aborted, because
+ * the API server may have charged the budget already and would leave the slot charged and the pod
+ * alive (DR-33). Nothing fails and nothing is retried here.
  */
 import { Context, Effect, Fiber, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -13,12 +13,12 @@ import type { KubeCall } from './kube-api.ts';
 import { type WriteFault, Writes } from './writes.ts';
 
 /**
- * From sending to the last byte. An admission webhook may take half a minute, and whoever hangs up
- * before it has answered leaves a charged slot behind.
+ * From sending to the last byte. An admission webhook may take half a minute, and aborting before
+ * its answer would leave a charged slot behind.
  */
 const EVICTION_TIMEOUT_MS = 35_000;
 
-/** The pod that is asked to leave, and the last word on whether it still is. */
+/** The pod to evict, and the precondition of the request. */
 export interface EvictionCall {
   readonly namespace: string;
   readonly name: string;
@@ -66,7 +66,7 @@ export const podEvictionApiLayer = (
           ),
         );
       return {
-        // In the scope of the process: whoever stops listening does not hang up for everyone.
+        // In the scope of the process: an interrupted caller does not abort the shared call.
         evict: (call) => Effect.flatMap(Effect.forkIn(sent(call), scope), Fiber.join),
       };
     }),

@@ -1,7 +1,7 @@
 /**
- * The acts on CapacityRequests of pods. Promises: every write passes the write budget in class
- * `demand`, is counted, and sends only what changed; creation and first phase are two writes,
- * because creation cannot set a status; a phase that somebody was faster to write is left alone.
+ * Writes CapacityRequests of pods. Promises: every write passes the write budget in class `demand`,
+ * is counted, and sends only what changed; creation and first phase are two writes, because
+ * creation cannot set a status; an existing phase is not overwritten.
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -28,7 +28,7 @@ import {
 } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
-/** The pod, what its request is to say, and the request as it is shown; null for a creation. */
+/** The pod, the wanted spec, and the current request; null for a creation. */
 export interface PodRequestWrite {
   readonly pod: RequestedPod;
   readonly text: RequestText;
@@ -47,10 +47,10 @@ export class PodRequests extends Context.Service<PodRequests, {
   readonly remove: Act;
 }>()('tidegate/PodRequests') {}
 
-/** What the live layer needs besides the API server. */
+/** The dependencies of the live layer besides the API server. */
 export interface PodRequestsOptions {
   readonly telemetry: Telemetry;
-  /** Shares the text of equal specs; see `src/domain/text-pool.ts`. */
+  /** Interns the text of equal specs; see `src/domain/text-pool.ts`. */
   readonly intern: Intern;
 }
 
@@ -62,7 +62,7 @@ const NOTHING_TO_WRITE: CountedOutcome<OwnedRequest> = {
 const pathIn = (namespace: string): string =>
   `${GROUP_PATH}/namespaces/${encodeURIComponent(namespace)}/capacityrequests`;
 
-/** `metadata.name` of a request that the cluster shows. */
+/** `metadata.name` of an existing request. */
 const nameOf = ({ key }: OwnedRequest): string => key.slice(key.indexOf('/') + 1);
 
 /** The writes of one namespace, and how they are sent. */
@@ -70,7 +70,7 @@ interface PodRequestWrites extends ObjectWrites<OwnedRequest> {
   readonly send: (write: ObjectRequest<CountedOutcome<OwnedRequest>>) => Counted;
 }
 
-/** The phase, unless the object changed meanwhile: then it is looked at instead. */
+/** Writes the phase unless the object changed concurrently: then reads it instead. */
 const stamped = ({ send, patchStatus, look }: PodRequestWrites, request: OwnedRequest): Counted =>
   send(patchStatus(nameOf(request), pendingPatch(request))).pipe(
     Effect.flatMap((answer): Counted =>
@@ -89,7 +89,7 @@ const updated = (
     : writes.send(writes.patch(nameOf(request), body));
 };
 
-/** What existing dashboards call a write; those of requests that are there are not counted. */
+/** The write's name on existing dashboards; updates are not counted. */
 const reconciledBy = (op: RequestWrite, outcome: Outcome): 'cr_created' | 'error' | undefined => {
   if (outcome._tag === 'Refused' || outcome._tag === 'Fault') return 'error';
   return op === 'create' ? 'cr_created' : undefined;

@@ -1,8 +1,8 @@
 /**
- * What `tidegate pods` can be set to: an operator with the role pods alone.
+ * The settings of `tidegate pods`: an operator with only the role pods.
  *
- * Promises: flags of `tidegate operator` mean the same here; its Lease is its own, so that pods and
- * sessions may be led by different processes.
+ * Promises: flags have the same meaning as in `tidegate operator`; its Lease is its own, so that
+ * different processes may lead pods and sessions.
  */
 import { OPERATOR_OPTIONS } from './operator-options.ts';
 import { defaulted, text } from './option-kinds.ts';
@@ -10,7 +10,7 @@ import { decodeOptions, type Given, type Settled } from './options.ts';
 import { POD_DEMAND_OPTIONS, podPolicyOf, type PodSettings } from './pod-demand-options.ts';
 import { type OperatorSettings, type ProcessEnvironment, processSettings } from './settings.ts';
 
-/** What the variables of the pods role begin with. */
+/** The prefix of the pods role's variables. */
 export const POD_VARIABLES = 'TIDEGATE_PODS';
 
 /** Every option of `tidegate pods`, by the name of its setting. */
@@ -36,7 +36,7 @@ export const POD_OPTIONS = {
   identity: OPERATOR_OPTIONS.identity,
 } as const;
 
-/** The settings of an operator with the role pods alone, from its flags and its surroundings. */
+/** The settings of an operator with only the role pods, from its flags and environment. */
 export const podsOperatorSettings = (
   flags: Given['flags'],
   processEnvironment: ProcessEnvironment,

@@ -1,7 +1,7 @@
-/** The real `Time`: the one place that reads the machine's clocks and arms its timers. */
+/** The real `Time`: the only code that reads the machine's clocks and sets timers. */
 import type { Time } from '../domain/time.ts';
 
-/** Node and Deno fire a longer timer at once; longer waits are made of several. */
+/** Node and Deno fire a longer timer at once; longer waits use several timers. */
 const LONGEST_TIMER_MS = 24 * 60 * 60 * 1000;
 
 /** Wall clock, monotonic clock and timers of this process. */

@@ -1,10 +1,9 @@
 /**
- * The cluster's demand → the bytes of one roll-up, an `OperatorMessage` with a
- * `ClusterCapacityNeeds` in it.
+ * Encodes the cluster's demand as one roll-up, an `OperatorMessage` with a `ClusterCapacityNeeds`.
  *
- * Promises: a need that is the same object as last time is not encoded again, so a roll-up costs
- * what changed in it plus one copy of its bytes; a frame over the limit is not made, and the answer
- * says how big it would be and what made it so.
+ * Promises: an unchanged need is not encoded again, so a roll-up costs its changes plus one copy of
+ * its bytes; a frame over the limit is not built, and the result has its size and its largest
+ * needs.
  */
 import { create, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
@@ -25,7 +24,7 @@ import { OperatorMessageSchema } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 /** Both directions of the session carry frames up to 256 MiB. */
 export const FRAME_BYTES_MAX = 256 * 1024 * 1024;
 
-/** How many of the largest needs a report about a frame that is too large names. */
+/** The number of needs named in a report about an oversized frame. */
 const LARGEST_NAMED = 3;
 const NEED_TEXT_MAX = 160;
 const NANOS_PER_MS = 1_000_000n;
@@ -38,7 +37,7 @@ const OPERATORS = {
   Same: Operator.SAME,
 } as const satisfies Record<RequirementOperator, number>;
 
-/** By number; what is no bucket was refused when the request was read (WIRE-02). */
+/** By number; invalid buckets were refused when the request was read (WIRE-02). */
 const BUCKETS: readonly PenaltyBucket[] = Object.values(PenaltyBucket);
 
 const WHEN = {
@@ -46,7 +45,7 @@ const WHEN = {
   ScheduleAnyway: TopologySpread_WhenUnsatisfiable.SCHEDULE_ANYWAY,
 } as const;
 
-/** A need among those that made a roll-up too large. */
+/** One of the largest needs of an oversized roll-up. */
 export interface LargeNeed {
   readonly need: string;
   readonly bytes: number;
@@ -117,7 +116,7 @@ const largestOf = (needs: readonly EncodedNeed[]): readonly LargeNeed[] =>
       requests: need.requests,
     }));
 
-/** Header, then every need behind its tag and length, in one piece of memory. */
+/** Header, then every need with its tag and length, in one buffer. */
 const assemble = (header: Uint8Array, needs: readonly EncodedNeed[], bodyBytes: number) => {
   const start = new BinaryWriter().uint32(tagOf(FIELD.message)).uint32(bodyBytes).finish();
   const frame = new Uint8Array(start.length + bodyBytes);
@@ -139,7 +138,7 @@ const assemble = (header: Uint8Array, needs: readonly EncodedNeed[], bodyBytes: 
   return frame;
 };
 
-/** Makes roll-up frames of one cluster and remembers what it encoded. */
+/** Encodes roll-up frames of one cluster and caches encoded needs. */
 export const rollupFrames = (
   cluster: ClusterId,
   limit = FRAME_BYTES_MAX,

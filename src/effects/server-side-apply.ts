@@ -9,11 +9,11 @@ import type { KubeAnswer, KubeCall } from './kube-api.ts';
 /** YAML is a superset of JSON, so the body is sent as JSON. */
 const APPLY_PATCH = 'application/apply-patch+yaml';
 
-/** Who applies, and what happens to fields that another manager set to another value. */
+/** The field manager, and how to resolve conflicts. */
 export interface ApplyOptions {
-  /** One name for each writer: what it applied before and leaves out now goes away. */
+  /** One name per writer: fields that it applied before and now omits are removed. */
   readonly fieldManager: string;
-  /** Takes the fields over instead of giving up; only for fields that are ours by contract. */
+  /** Force: takes ownership instead of failing; only for fields that are ours by contract. */
   readonly force: boolean;
 }
 
@@ -41,8 +41,8 @@ const managerIn = (message: string): string =>
   asText(parseJson(MANAGER.exec(message)?.groups?.['name'] ?? '')) ?? message;
 
 /**
- * The fields that other managers own, in the order of the answer; none unless they are why the
- * apply was refused (a 409 may also be about the revision).
+ * The fields of other managers, in the order of the answer; empty unless they caused the refusal (a
+ * 409 may also be about the resourceVersion).
  */
 export const fieldConflictsIn = ({ status, body }: KubeAnswer): readonly FieldConflict[] => {
   if (status !== 409) return [];

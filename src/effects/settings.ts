@@ -1,8 +1,8 @@
 /**
- * All configuration of a process, decoded once: the only reader of its environment.
+ * Decodes all configuration of a process, once: the only reader of its environment.
  *
- * Promises: what comes out is complete and consistent, so nobody checks it again; what cannot be
- * used is one problem in one line (`options.ts`).
+ * Promises: the result is complete and consistent, so that no other code validates it; an invalid
+ * option is one problem in one line (`options.ts`).
  */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -24,12 +24,12 @@ import {
   type TlsFiles,
 } from './options.ts';
 
-/** What the variables of the operator begin with. */
+/** The prefix of the operator's variables. */
 export const OPERATOR_VARIABLES = 'TIDEGATE';
 /** The fleet has its own, so that one shell can start both. */
 export const FLEET_VARIABLES = 'TIDEGATE_FLEET';
 
-/** Who leads, where that is written, and how patient everybody is. */
+/** The settings of leader election. */
 export interface LeaseSettings {
   readonly name: string;
   readonly namespace: string;
@@ -39,7 +39,7 @@ export interface LeaseSettings {
   readonly retryPeriodMs: number;
 }
 
-/** The options that a Lease is settled from. */
+/** The options of a Lease. */
 export type LeaseOptions = Pick<
   Decoded<typeof OPERATOR_OPTIONS>,
   | 'leaseName'
@@ -50,17 +50,17 @@ export type LeaseOptions = Pick<
   | 'leaseRetryPeriodMs'
 >;
 
-/** How nodes are drained. */
+/** The settings of drains. */
 export interface DrainSettings {
-  /** Undefined: by the grace of each drain. */
+  /** Undefined: derived from the grace of each drain. */
   readonly tierWaitMs: number | undefined;
   readonly isPaused: boolean;
   readonly evictionsPerBudget: number;
-  /** The pod that this process runs in; null outside a cluster. */
+  /** The pod of this process; null outside a cluster. */
   readonly ownPod: { readonly namespace: string; readonly name: string } | null;
 }
 
-/** What an operator with a fleet runs with. */
+/** The settings of an operator with a fleet. */
 export interface FleetRoleSettings {
   readonly clusterId: ClusterId;
   readonly shardAddress: string;
@@ -72,7 +72,7 @@ export interface FleetRoleSettings {
   readonly drains: DrainSettings;
 }
 
-/** What an operator runs with, whatever its roles. */
+/** The settings of an operator with any roles. */
 export interface ProcessSettings {
   readonly kubeconfig: string | undefined;
   readonly metricsAddress: ListenAddress | undefined;
@@ -87,13 +87,13 @@ export interface ProcessSettings {
   readonly lease: LeaseSettings;
 }
 
-/** What an operator runs with; a role without settings is not one of its roles. */
+/** The settings of an operator; roles without settings are not selected. */
 export interface OperatorSettings extends ProcessSettings {
   readonly fleet: FleetRoleSettings | undefined;
   readonly pods: PodSettings | undefined;
 }
 
-/** The options that settings of the process are settled from. */
+/** The options that process settings derive from. */
 export type ProcessOptions =
   & LeaseOptions
   & Pick<
@@ -108,7 +108,7 @@ export type ProcessOptions =
     | 'logLevel'
   >;
 
-/** What `tidegate fleet` runs with. */
+/** The settings of `tidegate fleet`. */
 export interface FleetSettings {
   readonly listen: ListenAddress;
   readonly scriptListen: ListenAddress | undefined;
@@ -116,9 +116,9 @@ export interface FleetSettings {
   readonly seedMachines: number;
   readonly kubeconfig: string | undefined;
   readonly tls: TlsFiles | undefined;
-  /** False: demand that vanishes is believed at once. */
+  /** False: a loss of demand is accepted at once. */
   readonly emptyRollupGuard: boolean;
-  /** How long the fleet takes for each of its steps. */
+  /** The duration of each step of the fleet. */
   readonly timing: Omit<
     Decoded<typeof FLEET_OPTIONS>,
     | 'listen'
@@ -133,13 +133,13 @@ export interface FleetSettings {
   >;
 }
 
-/** What a process knows about the place it runs in. */
+/** Creates the environment of a process. */
 export interface ProcessEnvironment {
   readonly environment: Given['environment'];
   readonly hostname: string;
   /** The namespace of the pod; undefined outside a cluster. */
   readonly namespace: string | undefined;
-  /** Makes two processes of one host differ. */
+  /** Distinguishes two processes of one host. */
   readonly nonce: string;
 }
 
@@ -153,7 +153,7 @@ const ownNamespace = (): string | undefined => {
   }
 };
 
-/** The surroundings of this process. */
+/** The environment of this process. */
 export const readProcessEnvironment = (): ProcessEnvironment => ({
   environment: process.env,
   hostname: hostname(),
@@ -161,7 +161,7 @@ export const readProcessEnvironment = (): ProcessEnvironment => ({
   nonce: crypto.randomUUID().slice(0, 8),
 });
 
-/** By the downward API, or by what a pod knows of itself: its host name is its own. */
+/** From the downward API, or from the pod's host name. */
 const ownPod = (
   { environment, hostname: host, namespace }: ProcessEnvironment,
 ): DrainSettings['ownPod'] => {
@@ -206,17 +206,17 @@ const leaseProblem = (lease: LeaseSettings): SettingsProblem | undefined => {
   if (ofTimes !== undefined) return ofTimes;
   if (!DNS_SUBDOMAIN.test(lease.name)) {
     return settingsProblem(
-      `Cannot use --lease-name "${lease.name}": it cannot name an object; write lower-case ` +
+      `Cannot use --lease-name "${lease.name}": invalid object name; write lower-case ` +
         `letters, digits, "-" and "."`,
     );
   }
   return DNS_LABEL.test(lease.namespace) ? undefined : settingsProblem(
-    `Cannot use --lease-namespace "${lease.namespace}": it cannot name a namespace; write ` +
+    `Cannot use --lease-namespace "${lease.namespace}": invalid namespace name; write ` +
       `lower-case letters, digits and "-"`,
   );
 };
 
-/** Who leads in this cluster. */
+/** The leader election of this cluster. */
 const leaseSettings = (
   options: LeaseOptions,
   processEnvironment: ProcessEnvironment,
@@ -224,7 +224,7 @@ const leaseSettings = (
   const lease: LeaseSettings = {
     name: options.leaseName,
     namespace: options.leaseNamespace ?? processEnvironment.namespace ?? 'default',
-    // Readers of the Lease take the part before the last "_" for the name of the pod.
+    // Readers of the Lease take the part before the last "_" as the pod name.
     identity: options.identity ??
       `${
         processEnvironment.environment['POD_NAME'] || processEnvironment.hostname
@@ -236,11 +236,11 @@ const leaseSettings = (
   return leaseProblem(lease) ?? { _tag: 'Settled', settings: lease };
 };
 
-/** Where to listen; undefined when it was turned off. */
+/** The listen address; undefined when disabled. */
 const unlessOff = (address: ListenAddress | 'off'): ListenAddress | undefined =>
   address === 'off' ? undefined : address;
 
-/** What an operator runs with, from the options that every operator has. */
+/** Process settings from the options of every operator. */
 export const processSettings = (
   options: ProcessOptions,
   processEnvironment: ProcessEnvironment,
@@ -265,7 +265,7 @@ export const processSettings = (
 };
 
 type FleetRoleTable = typeof FLEET_ROLE_OPTIONS;
-/** The options without those that only an operator with a fleet must be told. */
+/** The options without those that require a fleet. */
 type OtherOptions = Omit<Decoded<typeof OPERATOR_OPTIONS>, keyof FleetRoleTable>;
 
 const fleetRoleSettings = (
@@ -294,7 +294,7 @@ const fleetRoleSettings = (
   };
 };
 
-/** The settings of the operator from its flags and its surroundings. */
+/** The settings of the operator from its flags and environment. */
 export const operatorSettings = (
   flags: Given['flags'],
   processEnvironment: ProcessEnvironment,
@@ -344,7 +344,7 @@ export const fleetSettings = (
   if (tls._tag === 'SettingsProblem') return tls;
   if (listen === 'off') {
     return settingsProblem(
-      'Cannot use --listen "0": a fleet that nobody can dial does nothing; write HOST:PORT',
+      'Cannot use --listen "0": the fleet would be unreachable; write HOST:PORT',
     );
   }
   return {

@@ -1,10 +1,10 @@
 /**
- * One `Shard.Session` stream over gRPC: dialled, written to, and read without ever stopping.
+ * One `Shard.Session` stream over gRPC: dials, writes, and reads continuously.
  *
- * Promises: bytes are handed over as they came, so that a frame that is no message ends nothing;
- * each frame is received at once and never queued (WIRE-11); a write completes when the network
- * took it, so whoever waits for it feels the peer's backpressure; leaving the scope cancels the
- * stream and closes the connection; nothing is retried here.
+ * Promises: bytes are passed on unchanged, so that a malformed frame ends nothing; each frame is
+ * delivered at once and never queued (WIRE-11); a write completes when the network accepted it, so
+ * that the caller feels the peer's backpressure; leaving the scope cancels the stream and closes
+ * the connection; nothing is retried here.
  */
 import {
   Client,
@@ -19,25 +19,25 @@ import { Shard } from '../gen/bigfleet/v1alpha1/shard_pb.ts';
 import { FRAME_BYTES_MAX } from './rollup-frame.ts';
 import { dialCredentials, nameOptions, type ShardPeer } from './shard-credentials.ts';
 
-/** Whom to dial, and who hears the frames. */
+/** The address, and the handler of frames. */
 export interface ShardDial extends ShardPeer {
-  /** Called with each frame the moment it is there. Must not throw. */
+  /** Called with each frame on arrival. Must not throw. */
   readonly receive: (frame: Uint8Array) => void;
 }
 
 /** An open stream. */
 export interface ShardStream {
-  /** Sends one message; completes when the network took it, or the stream is over. */
+  /** Sends one message; completes when the network accepted it, or the stream is over. */
   readonly write: (message: Uint8Array) => Effect.Effect<void>;
-  /** Says that nothing more will be sent; the shard may then end the stream. */
+  /** Half-closes the stream; the shard may then end it. */
   readonly closeSending: Effect.Effect<void>;
   /** Completes when the stream is over. */
   readonly ended: Effect.Effect<SessionEnding>;
 }
 
-/** The way to the shard. */
+/** The client of the shard. */
 export class ShardCalls extends Context.Service<ShardCalls, {
-  /** Completes when the connection stands; fails with why there is none. */
+  /** Completes when connected; fails with the cause otherwise. */
   readonly open: (
     dial: ShardDial,
   ) => Effect.Effect<ShardStream, SessionEnding, Scope.Scope>;
@@ -56,14 +56,14 @@ const OPTIONS = {
   'grpc.keepalive_time_ms': KEEPALIVE_MS,
   'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
   'grpc.keepalive_permit_without_calls': 0,
-  // Each dial is a new connection: a shared one would bring its own backoff and its old key pair.
+  // Each dial is a new connection: a shared one would keep its own backoff and its old key pair.
   'grpc.use_local_subchannel_pool': 1,
   'grpc.enable_retries': 0,
   'grpc-node.flow_control_window': FLOW_CONTROL_BYTES,
   'grpc.primary_user_agent': 'tidegate',
 };
 
-/** Statuses that no new attempt will change by itself. */
+/** Statuses that a retry will not change. */
 const REFUSALS: ReadonlySet<number> = new Set([
   Status.INVALID_ARGUMENT,
   Status.PERMISSION_DENIED,
@@ -71,10 +71,10 @@ const REFUSALS: ReadonlySet<number> = new Set([
   Status.UNIMPLEMENTED,
 ]);
 
-/** grpc-js ends connection problems with a time and a note that is mostly empty. */
+/** grpc-js appends a time and a mostly empty note to connection errors. */
 const EMPTY_NOTE = /\.? *Resolution note: $/;
 const TIME = / \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/g;
-/** What it says when the peer closed the connection before the first HTTP/2 frame. */
+/** Its error when the peer closed the connection before the first HTTP/2 frame. */
 const CLOSED_EARLY = /Last error: (?:Failed to connect|(?:read|write) E(?:PIPE|CONNRESET))$/;
 const PERHAPS_REFUSED = ': the peer closed the connection during the handshake, as a shard does ' +
   'that does not accept our certificate';
@@ -99,7 +99,7 @@ interface Connection {
   readonly call: ClientDuplexStream<Uint8Array, Uint8Array>;
   readonly connected: Deferred.Deferred<void, SessionEnding>;
   readonly ended: Deferred.Deferred<SessionEnding>;
-  /** False: no more connections are to be made. */
+  /** False: no more connections may be made. */
   wanted: boolean;
 }
 
@@ -109,8 +109,8 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 const watchForConnection = ({ client, connected }: Connection): void => {
   const channel = client.getChannel();
   const look = (): void => {
-    // Only looks: the call connects by itself, and asking for a connection here would make another
-    // attempt when the first has failed, without the session's backoff.
+    // Only observes: the call connects by itself, and requesting a connection here would start
+    // another attempt after a failure, without the session's backoff.
     const state = channel.getConnectivityState(false);
     if (state === connectivityState.READY) Deferred.doneUnsafe(connected, Effect.void);
     else if (state !== connectivityState.SHUTDOWN) {
@@ -140,7 +140,7 @@ const connect = (dial: ShardDial): Connection => {
     wanted: true,
   };
   call.on('data', dial.receive);
-  // What it says is in the status as well; unheard, it would end the process.
+  // The status has the same error; without a listener it would end the process.
   call.on('error', () => {});
   call.on('status', ({ code, details }) => {
     const ending = endingOf(code, details, {

@@ -1,15 +1,15 @@
 /**
- * How a connection to the shard proves who is who: plaintext or mutual TLS, for one dial.
+ * The transport credentials of one dial to the shard: plaintext or mutual TLS.
  *
- * Promises: TLS 1.3 at least; the shard's certificate is held to the host that was dialled, also
- * when that is an IP address; no connection is made after the dial that it was for is over.
+ * Promises: TLS 1.3 or newer; the shard's certificate is verified against the dialled host, also
+ * when that is an IP address; no connection is made after the end of its dial.
  */
 import { isIP } from 'node:net';
 import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { ChannelCredentials } from '@grpc/grpc-js';
 import type { KeyPair } from '../domain/credentials.ts';
 
-/** Whom to dial and as whom. */
+/** The address and the identity. */
 export interface ShardPeer {
   /** `host:port`. */
   readonly address: string;
@@ -23,8 +23,8 @@ const hostOf = (address: string): string => {
 };
 
 /**
- * An IP address is no server name: Node only warns, Deno refuses. So a placeholder is named in the
- * handshake, and the certificate is held to the address itself.
+ * An IP address is not a valid server name: Node only warns, Deno refuses. So the handshake names a
+ * placeholder, and the certificate is verified against the address itself.
  */
 const NAME_OF_ADDRESSES = 'shard.bigfleet.invalid';
 
@@ -37,9 +37,9 @@ export const nameOptions = (
 type SecureConnector = ReturnType<ChannelCredentials['_createSecureConnector']>;
 
 /**
- * Credentials that connect only while `isWanted`. A channel that was closed after a failure still
- * makes one more attempt when its own backoff is over; this one comes to nothing and is forgotten,
- * so that every connection belongs to a dial of the session.
+ * Credentials that connect only while `isWanted`. A channel closed after a failure still makes one
+ * more attempt after its own backoff; this one is rejected, so that every connection belongs to a
+ * dial of the session.
  */
 class DialCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials;
@@ -68,7 +68,7 @@ class DialCredentials extends ChannelCredentials {
       waitForReady: () =>
         this.#isWanted()
           ? connector.waitForReady()
-          : Promise.reject(new Error('The dial that this was for is over')),
+          : Promise.reject(new Error('The dial has ended')),
       getCallCredentials: () => connector.getCallCredentials(),
       destroy: () => connector.destroy(),
     };
@@ -89,6 +89,6 @@ const lastingCredentials = ({ address, pair }: ShardPeer): ChannelCredentials =>
   );
 };
 
-/** Credentials for one dial; throws when the pair is none. */
+/** Credentials for one dial; throws when the pair is invalid. */
 export const dialCredentials = (peer: ShardPeer, isWanted: () => boolean): ChannelCredentials =>
   new DialCredentials(lastingCredentials(peer), isWanted);

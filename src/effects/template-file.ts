@@ -1,9 +1,9 @@
-/** Reads the bootstrap template's file; what stands in it is judged elsewhere. */
+/** Reads the bootstrap template's file without validating its content. */
 import { readFile } from 'node:fs/promises';
 import { Effect } from 'effect';
 import type { TextReading } from '../domain/text-file.ts';
 
-/** The text of the file at `path`, or why it cannot be read. Never fails. */
+/** The text of the file at `path`, or the problem. Never fails. */
 export const readTextFile = (path: string): Effect.Effect<TextReading> =>
   Effect.tryPromise({
     try: () => readFile(path, 'utf8'),

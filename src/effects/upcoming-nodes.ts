@@ -1,6 +1,6 @@
 /**
- * The acts on UpcomingNode objects. Promises: every write passes the write budget in class `phase`,
- * is counted under the names that existing dashboards read, and sends only what changed.
+ * Writes UpcomingNode objects. Promises: every write passes the write budget in class `phase`, is
+ * counted under the names of existing dashboards, and sends only what changed.
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -20,10 +20,10 @@ import { KubeApi } from './kube-api.ts';
 import { type CountedOutcome, type ObjectRequest, objectWrites } from './object-writes.ts';
 import { Writes } from './writes.ts';
 
-/** Where UpcomingNodes are served. */
+/** The API path of UpcomingNodes. */
 export const UPCOMING_NODES_PATH = `${GROUP_PATH}/upcomingnodes`;
 
-/** The machine whose object it is, and all that decides about it. */
+/** The machine of the object, and all inputs of the decision. */
 export interface UpcomingNodeWrite {
   readonly machineId: string;
   readonly name: string;
@@ -40,10 +40,10 @@ export class UpcomingNodes extends Context.Service<UpcomingNodes, {
   readonly remove: Act;
 }>()('tidegate/UpcomingNodes') {}
 
-/** What the live layer needs besides the API server. */
+/** The dependencies of the live layer besides the API server. */
 export interface UpcomingNodesOptions {
   readonly telemetry: Telemetry;
-  /** Shares the text of equal specs; see `src/domain/text-pool.ts`. */
+  /** Interns the text of equal specs; see `src/domain/text-pool.ts`. */
   readonly intern: (text: SpecText) => SpecText;
 }
 

@@ -1,19 +1,21 @@
 /**
- * Bytes of a watch → its lines, those of each network chunk together.
+ * Splits the bytes of a watch into lines, grouped by network chunk.
  *
- * Promises: a chunk without a complete line gives an empty list, so that progress is seen; a line
- * that is no JSON object, that is longer than the limit, or that ends with the stream throws.
+ * Promises: a chunk without a complete line gives an empty list, so that progress is visible; a
+ * line that is not a JSON object, exceeds the limit, or is truncated throws.
  */
 import { asRecord, parseJson, textAt } from '../domain/json.ts';
 import type { WatchLine } from './kube-api.ts';
 
-/** etcd refuses objects far smaller than this; what is longer is no watch. */
+/** etcd refuses objects far smaller than this. */
 const WATCH_LINE_BYTES_MAX = 32 * 1024 * 1024;
 
 const lineOf = (text: string): WatchLine => {
   const line = asRecord(parseJson(text));
   const type = textAt(line, 'type');
-  if (line === undefined || type === undefined) throw new Error('a line of the watch is no event');
+  if (line === undefined || type === undefined) {
+    throw new Error('a line of the watch is not an event');
+  }
   return { type, object: line['object'] };
 };
 

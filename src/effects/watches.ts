@@ -1,9 +1,9 @@
 /**
- * Lists in pages and follows changes: the two acts of the `listWatch` statechart.
+ * Lists collections in pages and watches changes, for the `listWatch` statechart.
  *
- * Promises: every ending is an outcome, none is a failure; a page is handed over as soon as it is
- * parsed and not kept; nothing is handed over after an interruption. What `onPage` or `onLines`
- * throw is a defect of theirs and comes out as one.
+ * Promises: every result is an outcome, never a failure; a page is passed on as soon as it is
+ * parsed and not kept; nothing is passed on after an interruption. Exceptions of `onPage` or
+ * `onLines` are defects.
  */
 import { Effect } from 'effect';
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
@@ -18,13 +18,13 @@ import { sentenceOf } from './kubeconfig.ts';
 
 /** Objects in one page. */
 export const PAGE_SIZE = 500;
-/** One page; without pages, all of it. */
+/** The timeout of one page, or of the whole list. */
 const PAGE_TIMEOUT_MS = 60_000;
 const WHOLE_TIMEOUT_MS = 300_000;
-/** No server may keep us away longer than this. */
+/** The maximum delay that a server may request. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** Which objects: a collection's path and its selectors. */
+/** The objects: a collection's path and its selectors. */
 export interface Selection {
   /** Such as `/api/v1/nodes`. */
   readonly path: string;
@@ -82,13 +82,13 @@ export const listPages = (
       if (token !== '') continue;
       const resourceVersion = textAt(body, 'metadata', 'resourceVersion') ?? '';
       return resourceVersion === ''
-        ? fault('the list has no revision')
+        ? fault('the list has no resourceVersion')
         : { _tag: 'Listed', resourceVersion };
     }
   });
 };
 
-/** From where and for how long to follow. */
+/** Where to resume, and for how long. */
 export interface Following {
   readonly resourceVersion: string;
   readonly timeoutSeconds: number;
@@ -130,9 +130,9 @@ const followLines = async (
 };
 
 /**
- * Follows the changes after `following.revision` until the watch ends; `onLines` gets the events of
- * each network chunk, none when a chunk ends in the middle of the first. An error that the server
- * reports is no event and no progress.
+ * Watches the changes after `following.revision` until the watch ends; `onLines` gets the events of
+ * each network chunk, none when a chunk ends within its first. An error event of the server is
+ * neither an event nor progress.
  */
 export const followChanges = (
   selection: Selection,

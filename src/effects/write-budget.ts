@@ -14,29 +14,29 @@ import { KubeApi, type KubeCall, NotSent } from './kube-api.ts';
 import { WriteGate } from './write-gate.ts';
 import { NotLeader, WRITE_CLASSES, type WriteClass, type WriteFault, Writes } from './writes.ts';
 
-/** How many writes a second, and how many at once after a quiet time. */
+/** The rate of writes per second, and the burst after an idle time. */
 export interface WriteBudgetOptions {
   readonly qps: number;
   readonly burst: number;
-  /** Writes that may wait in one class. */
+  /** The queue limit of one class. */
   readonly waitingMax?: number;
   readonly telemetry: Telemetry;
 }
 
-/** Callers bound themselves far below it. */
+/** Callers limit themselves far below it. */
 const WAITING_WRITES_MAX = 20_000;
 
 const NANOS_PER_MS = 1e6;
 
 const monotonicMs = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos) / NANOS_PER_MS);
 
-/** A token bucket: pure arithmetic on the time that it is given. */
+/** A token bucket: pure arithmetic on the given time. */
 interface Bucket {
-  /** Takes a token at `nowMs`; otherwise says how long until there is one. */
+  /** Takes a token at `nowMs`; otherwise returns the time until there is one. */
   readonly take: (nowMs: number) => number;
 }
 
-/** `take` gives 0 when a token was taken, else the wait in milliseconds. */
+/** `take` returns 0 when a token was taken, else the wait in milliseconds. */
 const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
   let tokens = burst;
   let filledAtMs = startMs;
@@ -53,7 +53,7 @@ const makeBucket = (qps: number, burst: number, startMs: number): Bucket => {
   };
 };
 
-/** The class was full: the write did not even wait. */
+/** The class was full: the write was not queued. */
 class QueueFull extends NotSent {}
 
 /** A write that waits; called once it has its token. */
@@ -114,10 +114,10 @@ const makeTokenQueue = (
     const queue = makeQueue(telemetry, waitingMax);
     const circuit = new ConnectionCircuit();
     let dispensing = false;
-    /** Writes that the gate will not let out wait for nobody. */
+    /** Writes that the gate refuses leave the queue. */
     const take = (nowMs: number): number =>
       (isOpen() ? circuit.waitMs(nowMs) : 0) || bucket.take(nowMs);
-    /** Hands out tokens while anybody waits for one, then ends. */
+    /** Hands out tokens while any write waits, then ends. */
     const dispense = Effect.gen(function* () {
       while (true) {
         if (queue.empty()) {
@@ -142,7 +142,9 @@ const makeTokenQueue = (
         const token = Deferred.makeUnsafe<TrialEnd>();
         const waiter = (end: TrialEnd) => void Deferred.doneUnsafe(token, Effect.succeed(end));
         if (!queue.add(writeClass, waiter)) {
-          return yield* new QueueFull({ why: `too many writes of class "${writeClass}" wait` });
+          return yield* new QueueFull({
+            why: `too many queued writes of class "${writeClass}" wait`,
+          });
         }
         return yield* Effect.ensuring(
           Effect.andThen(startDispensing, Deferred.await(token)),
@@ -151,7 +153,7 @@ const makeTokenQueue = (
       });
   });
 
-/** What became of a write, as its counter's label. */
+/** The outcome of a write, as its metric label. */
 const outcomeOf = (fault: WriteFault): string => {
   if (fault._tag === 'NotLeader') return 'not_leader';
   if (fault instanceof QueueFull) return 'queue_full';
@@ -199,7 +201,7 @@ const makeWrites = (options: WriteBudgetOptions) =>
         const waitedMs = (yield* monotonicMs) - askedAtMs;
         telemetry.observe('tidegate_write_wait_seconds', waitedMs / 1000, { class: writeClass });
         return yield* Effect.andThen(permitted, tried(call, onEnd)).pipe(
-          // What the gate held back at the last moment was refused by the gate, not by the network.
+          // A write withheld at the last moment was refused by the gate, not by the network.
           Effect.catchTag('NotSent', (fault) => Effect.andThen(permitted, Effect.fail(fault))),
         );
       }).pipe(

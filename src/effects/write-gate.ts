@@ -1,30 +1,30 @@
 /**
  * The gate that every write passes right before it is sent: open only while this process holds the
- * lease (DR-15: no request leaves after `renewDeadline`).
+ * lease (DR-15: no request is sent after `renewDeadline`).
  *
- * Promises: it closes by itself when its deadline has passed on the monotonic clock, whether or not
- * anybody had the time to close it; a process that was asleep finds it closed.
+ * Promises: closes by itself at its deadline on the monotonic clock, without any other code
+ * running; after a suspended process resumes, the gate is closed.
  */
 import { Context, Layer } from 'effect';
 import type { Time } from '../domain/time.ts';
 
-/** May a write leave now? */
+/** Whether a write may be sent now. */
 export type Permit =
   | { readonly _tag: 'Open' }
   | { readonly _tag: 'Closed'; readonly why: string };
 
 const OPEN: Permit = { _tag: 'Open' };
 
-/** The gate. Opened and closed by `src/actors/leadership.ts` alone. */
+/** The gate. Only `src/actors/leadership.ts` opens and closes it. */
 export class WriteGate extends Context.Service<WriteGate, {
-  /** Asked synchronously, right before a request leaves. */
+  /** Checked synchronously, right before a request is sent. */
   readonly permit: () => Permit;
   /** Opens until `deadlineMs` of the monotonic clock. */
   readonly openUntil: (deadlineMs: number) => void;
   readonly close: (why: string) => void;
   /** Counts a request as in flight until the returned function is called: answered or given up. */
   readonly beginRequest: () => () => void;
-  /** Closes for good; resolves when every request that left has its answer. */
+  /** Closes for good; resolves when every sent request has its answer. */
   readonly shut: (why: string) => Promise<void>;
 }>()('tidegate/WriteGate') {}
 

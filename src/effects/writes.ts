@@ -1,9 +1,9 @@
 /**
- * The way out for everything that changes the cluster: one budget of writes a second, in classes,
- * behind one gate that is open only while this process holds the lease.
+ * The path of all writes to the cluster: one budget of writes per second, in classes, behind one
+ * gate that is open only while this process holds the lease.
  *
- * Promises: a write waits for the budget first and passes the gate last, right before it is sent;
- * a higher class never waits behind a lower one; lease calls do not come this way.
+ * Promises: a write waits for the budget first and passes the gate last, right before it is sent; a
+ * higher class never waits behind a lower one; lease calls bypass it.
  */
 import { Context, Data, type Effect } from 'effect';
 import type { KubeAnswer, KubeCall, KubeFault } from './kube-api.ts';

@@ -1,8 +1,8 @@
-/** Where the answer of an act goes: an action takes it, and a state reads it. */
+/** Handles the answer of an invoked actor: an action stores it, and a state evaluates it. */
 
 /**
- * `onDone` and `onError` of acts that answer with an `Output`: `action` takes what it was, a fault
- * when the act broke, and `target` reads it.
+ * `onDone` and `onError` of actors that answer with an `Output`: `action` stores the outcome, a
+ * fault when the actor threw, and `target` evaluates it.
  */
 export const answersOf =
   <Output>() =>

@@ -1,8 +1,8 @@
 /**
  * The restart of one crashed actor.
  *
- * Promises: an actor that crashes again and again waits longer each time, and never longer than
- * half a minute; it starts again from what the cluster shows by then, not from what it knew.
+ * Promises: repeated crashes wait longer each time, at most half a minute; the actor restarts from
+ * the current cluster state, not from its old context.
  */
 import { setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -14,7 +14,7 @@ const RESTART = { firstMs: 1000, lastMs: 30_000 };
 export interface ActorRestartInput {
   /** The id of the crashed actor, such as `nodeDrain/node-7`. */
   readonly actor: string;
-  /** Crashes in a row, this one included. */
+  /** Consecutive crashes, this one included. */
   readonly crashes: number;
   readonly problem: string;
   readonly seed: Seed;
@@ -41,13 +41,13 @@ export const actorRestart = setup({
   initial: 'backingOff',
   states: {
     backingOff: {
-      description: 'Waiting before the crashed actor starts again.',
+      description: 'Waiting before the restart.',
       meta: { reason: 'ActorCrashed' },
       tags: 'waiting',
       after: { restartBackoff: { target: 'restarted', actions: 'startActor' } },
     },
     restarted: {
-      description: 'The actor was started again from what the cluster shows.',
+      description: 'The actor was restarted from the cluster state.',
       type: 'final',
       tags: 'settled',
     },

@@ -1,10 +1,9 @@
 /**
- * One profile of free capacity and its AvailableCapacity object, of which this is the only writer.
+ * One profile of free capacity and its AvailableCapacity object; the only writer of that object.
  *
- * Promises: the object ends as the fleet last reported, or is gone when it reported that nothing is
- * left;
- * one write is in flight at a time and only in a slot; a write that fails is tried again until it
- * lands or is no longer pending; nothing is written when nothing changed.
+ * Promises: the object ends as the fleet last reported, or is deleted when the fleet reported zero;
+ * one write is in flight at a time and only with a slot; a failed write is retried until it lands
+ * or is no longer pending; nothing is written when nothing changed.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -34,10 +33,10 @@ import {
 } from './object-writer.ts';
 import { required } from './required.ts';
 
-/** A profile that cannot be written gives its slot to others at once. */
+/** A profile that cannot be written releases its slot at once. */
 const BACKOFF = { firstMs: 500, lastMs: 30_000 };
 
-/** The name of the object, and what it is to show. */
+/** The name of the object and its wanted content. */
 export interface AvailableCapacityAct {
   readonly name: string;
   readonly facts: AvailableCapacityFacts;
@@ -52,7 +51,7 @@ export interface AvailableCapacityContext
     AvailableCapacityInput,
     CurrentObject<AvailableCapacityFacts>,
     ObjectWriterContext<{ readonly write: CapacityWrite }> {
-  /** The revision that the write under way set out from; none for a creation. */
+  /** The resourceVersion before the write in flight; none for a creation. */
   readonly base: ResourceVersion | null;
 }
 
@@ -71,7 +70,7 @@ const actOf = ({ context: { name, facts } }: { readonly context: AvailableCapaci
 
 const writes = writing(actOf, answersOf<WriteOutcome<Current>>()('deciding', 'setAnswer'));
 
-/** The facts, and what is pending because of them. */
+/** The facts and the pending write. */
 const known = (facts: AvailableCapacityFacts) => {
   const write = pendingCapacityWrite(facts);
   return { facts, pendingWrite: write === undefined ? null : { write } };
@@ -151,7 +150,7 @@ export const availableCapacity = setup({
   states: objectWriter({
     id: 'availableCapacity',
     settled: {
-      description: 'The object shows what the fleet last reported.',
+      description: 'The object matches the last report of the fleet.',
       always: [
         { guard: 'writePending', target: 'waiting' },
         { guard: 'nothingThere', target: 'gone' },
@@ -159,7 +158,7 @@ export const availableCapacity = setup({
     },
     further: {
       gone: {
-        description: 'Nothing is left of this profile, and there is no object.',
+        description: 'The profile has no capacity and no object.',
         tags: 'settled',
         always: [
           { guard: 'writePending', target: 'waiting' },
@@ -170,7 +169,10 @@ export const availableCapacity = setup({
     writes: {
       creating: writes('createObject', 'Creates the object.'),
       patching: writes('patchObject', 'Writes what changed.'),
-      deleting: writes('deleteObject', 'Deletes the object: the fleet has none left, for certain.'),
+      deleting: writes(
+        'deleteObject',
+        'Deletes the object: the fleet certainly has no capacity left.',
+      ),
     },
     branches: [
       { write: 'create', state: 'creating' },

@@ -1,10 +1,10 @@
 /**
- * The slots of one PodDisruptionBudget, handed to the pods of all drains that queue for them.
+ * The slots of one PodDisruptionBudget, shared by the pods of all drains that queue for them.
  *
- * Promises: a slot is offered only when the newest status less what is reserved has one, or when
- * the pod that asks holds a reservation of its own; never more calls in flight than allowed; after
- * a refusal nothing is offered on the status that it was made on; a watch that has fallen silent is
- * probed by one call. Who gets the slot is decided where all drains are known.
+ * Promises: a slot is offered only when the newest status minus the reservations has one, or when
+ * the requesting pod already holds a reservation; calls in flight are limited; after a refusal no
+ * slot is offered on the same status; a stale watch is probed by one call. The dispatcher, which
+ * sees all drains, chooses the pod.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -21,16 +21,18 @@ import {
 import type { ResourceVersion, Uid } from '../domain/ids.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 
-/** Nothing ends by time alone: looked at again after a day, as timers may not be longer. */
+/**
+ * No reservation expires by time alone: check again after a day, because timers may not be longer.
+ */
 const NO_END_MS = 24 * 3600 * 1000;
 
-/** What an answer means for the slot that the call had in hand. */
+/** The effect of an answer on the slot of the call. */
 export type SlotAnswer =
-  /** The slot is taken; the status will show it. */
+  /** The slot is taken; the status will include it. */
   | 'Accepted'
-  /** The budget said no. */
+  /** The budget refused. */
   | 'BudgetRefused'
-  /** Somebody else said no, or the call was not made: the slot is as free as before. */
+  /** Another refusal, or the call was not made: the slot is still free. */
   | 'Declined'
   | 'Unknown';
 
@@ -49,16 +51,16 @@ export interface BudgetInput {
 }
 
 export interface BudgetContext extends Omit<BudgetInput, 'inFlight'> {
-  /** How far the watch of budgets has come. */
+  /** The progress of the budget watch. */
   readonly watched: ResourceVersion;
   /** The pods that queue for a slot. */
   readonly queue: readonly Uid[];
-  /** The pods that have a slot in hand and no answer yet, with the status it was given on. */
+  /** The pods that hold a slot without an answer yet, with the status at that time. */
   readonly calls: readonly { readonly pod: Uid; readonly on: ResourceVersion }[];
   readonly reservations: readonly Reservation[];
-  /** The status on which the last call was refused. */
+  /** The status at the last refusal. */
   readonly refusedAt: ResourceVersion | null;
-  /** Its watch has said nothing for too long and no probe was sent since. */
+  /** Its watch is stale and no probe was sent since. */
   readonly silent: boolean;
   readonly vanished: boolean;
 }
@@ -68,13 +70,13 @@ export type BudgetEvent =
   | { readonly type: 'budget.vanished' }
   | { readonly type: 'pod.queued'; readonly pod: Uid }
   | { readonly type: 'pod.unqueued'; readonly pod: Uid }
-  /** An offer was taken: the pod has the slot in hand. */
+  /** An offer was taken: the pod holds the slot. */
   | {
     readonly type: 'slot.taken';
     readonly pod: SlotTaker;
     readonly nowMs: number;
   }
-  /** An offer found nobody. */
+  /** No pod took the offer. */
   | { readonly type: 'offer.declined' }
   | {
     readonly type: 'call.answered';
@@ -82,7 +84,7 @@ export type BudgetEvent =
     readonly answer: SlotAnswer;
     readonly nowMs: number;
   }
-  /** A pod that has a reservation was seen terminating or gone. */
+  /** A pod with a reservation was observed terminating or gone. */
   | {
     readonly type: 'pod.departed';
     readonly pod: Uid;
@@ -99,15 +101,15 @@ export type BudgetEvent =
 const free = ({ budget, reservations, refusedAt }: BudgetContext): number =>
   freeSlots(budget, reservations, refusedAt);
 
-/** Pods that queue again after an answer that was lost: each still has its slot. */
+/** Pods that queue again after a lost answer: each still holds its slot. */
 const slotHolders = ({ queue, reservations }: BudgetContext): readonly Uid[] =>
   queue.filter((pod) => reservations.some((reservation) => reservation.pod === pod));
 
-/** The pods that may be given the slot that is offered. */
+/** The pods that may take the offered slot. */
 export const eligiblePods = (context: BudgetContext, isProbe: boolean): readonly Uid[] =>
   isProbe || free(context) > 0 ? context.queue : slotHolders(context);
 
-/** What of the context a newer view leaves. */
+/** The context after a newer observation. */
 const settled = (context: BudgetContext): Pick<BudgetContext, 'reservations'> => ({
   reservations: openReservations(context.reservations, context),
 });
@@ -124,7 +126,7 @@ const outcomes = {
   Unknown: 'Unknown',
 } as const;
 
-/** What the answer of a call leaves. */
+/** The context after an answer. */
 const afterAnswer = (
   context: BudgetContext,
   { pod, answer, nowMs }: {
@@ -276,7 +278,7 @@ export const budget = setup({
       after: { reservationEnd: { target: 'counting', actions: 'endReservations' } },
     },
     offering: {
-      description: 'A slot is free; waiting for the dispatcher to give it to the first pod.',
+      description: 'A slot is free; waiting for the dispatcher to assign it.',
       tags: ['acting', 'offering'],
       entry: 'offerSlot',
       on: { 'slot.taken': taken, 'offer.declined': declined },

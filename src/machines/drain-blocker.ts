@@ -1,13 +1,13 @@
 /**
- * One cause that holds up pods of one drain (DR-42).
+ * One cause that blocks pods of one drain (DR-42).
  *
- * Promises: a cause is recorded once it has lasted for ten seconds, and once in the same drain; one
- * that will begin at a known time, such as an overdue termination, is looked for when it begins.
+ * Promises: a cause is recorded after ten seconds, and once per drain; a cause that begins at a
+ * known time, such as an overdue termination, is reviewed at that time.
  */
 import { setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 
-/** How long a cause holds pods up before it is recorded. */
+/** How long a cause must block pods before it is recorded. */
 const BLOCKED_MS = 10_000;
 
 export interface DrainBlockerInput {
@@ -15,7 +15,7 @@ export interface DrainBlockerInput {
   readonly drain: string;
   /** Reason and subject. */
   readonly cause: string;
-  /** Until the cause may begin; null when it holds pods up already. */
+  /** Time until the cause may begin; null when it blocks pods already. */
   readonly startsInMs: number | null;
 }
 
@@ -40,12 +40,12 @@ export const drainBlocker = setup({
   },
 }).createMachine({
   id: 'drainBlocker',
-  description: 'One cause that holds up pods of a drain.',
+  description: 'One cause that blocks pods of a drain.',
   context: ({ input }) => input,
   initial: 'deciding',
   states: {
     deciding: {
-      description: 'Decides whether the cause holds pods up already.',
+      description: 'Decides whether the cause blocks pods already.',
       always: [{ guard: 'isExpected', target: 'expected' }, { target: 'lasting' }],
     },
     expected: {
@@ -55,7 +55,7 @@ export const drainBlocker = setup({
       after: { causeStart: { target: 'reviewed', actions: 'reviewDrain' } },
     },
     lasting: {
-      description: 'The cause holds pods up; it is recorded when it lasts.',
+      description: 'The cause blocks pods; it is recorded if it lasts.',
       meta: { reason: 'DrainBlocked' },
       tags: 'waiting',
       after: { blockedFor: { target: 'recorded', actions: 'recordBlocked' } },

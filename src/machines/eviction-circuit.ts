@@ -2,8 +2,8 @@
  * The circuit breaker of evictions: whether the API server takes eviction requests.
  *
  * Promises: while the API server throttles, rejects the credentials or cannot be reached, the
- * circuit is open and no eviction leaves; half-open, a single eviction probes the API server, and
- * its answer closes the circuit or opens it again. What a budget or a policy answers about one pod
+ * circuit is open and no eviction is sent; half-open, a single eviction probes the API server, and
+ * its answer closes the circuit or opens it again. An answer of a budget or policy about one pod
  * does not open it.
  *
  * It decides whether evictions are chosen at all; whether a connection can be made is decided for
@@ -12,12 +12,12 @@
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 
-/** The most that an answer can delay all evictions, whatever it says. */
+/** The maximum delay of all evictions by one answer. */
 const THROTTLE_MS = { least: 1000, most: 60_000 };
 const CREDENTIALS_BACKOFF_MS = 5000;
-/** An event of a watch ends the wait much sooner. */
+/** A watch event ends the wait much sooner. */
 const ABSENCE_BACKOFF_MS = 5000;
-/** A watch that never broke must not make each of its events a probe. */
+/** With a healthy watch, not every event may become a probe. */
 const ABSENCE_FLOOR_MS = 250;
 
 export interface EvictionCircuitContext {
@@ -27,7 +27,7 @@ export interface EvictionCircuitContext {
 }
 
 export type EvictionCircuitEvent =
-  /** The API server's own limit. */
+  /** The API server's own rate limit. */
   | {
     readonly type: 'server.throttled';
     readonly retryAfterMs: number;
@@ -36,13 +36,13 @@ export type EvictionCircuitEvent =
   | { readonly type: 'credentials.refused'; readonly why: string }
   /** A request could not be sent. */
   | { readonly type: 'server.lost'; readonly why: string }
-  /** A watch delivered something. */
+  /** A watch delivered an event. */
   | { readonly type: 'server.responded' }
-  /** A request was answered, whatever the answer says about its pod. */
+  /** A request was answered, with any outcome for its pod. */
   | { readonly type: 'eviction.answered' }
   /** The outcome of a request is unknown. */
   | { readonly type: 'answer.lost'; readonly why: string }
-  /** No pod waited that could probe. */
+  /** No pod was waiting that could probe. */
   | { readonly type: 'probe.declined' };
 
 const why = ({ event }: { readonly event: { readonly why: string } }): string => event.why;
@@ -104,13 +104,13 @@ export const evictionCircuit = setup({
   initial: 'closed',
   states: {
     closed: {
-      description: 'Evictions leave in the order of their ranks.',
+      description: 'Evictions are sent in rank order.',
       tags: 'settled',
       entry: 'clearProblem',
       on: opened,
     },
     open: {
-      description: 'No eviction leaves.',
+      description: 'No eviction is sent.',
       tags: 'waiting',
       initial: 'throttled',
       states: {

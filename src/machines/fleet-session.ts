@@ -1,11 +1,10 @@
 /**
- * The one session with the shard: when to dial, what waits for an ack, and when a stream is over.
+ * The session with the shard: when to dial, what waits for an ack, and when a stream is over.
  *
- * Promises: nothing is dialled before demand is complete or while another process leads (WIRE-05);
- * one roll-up is outstanding at a time and none longer than three intervals (WIRE-02); every ending
- * has its cause; the backoff grows until a stream proves itself by its first `rollup` ack
- * (WIRE-07); nothing follows from absence in a replay with a gap. Frames do not pass through here,
- * only what decides.
+ * Promises: no dial before demand is complete or while another process leads (WIRE-05); one roll-up
+ * is outstanding at a time and none longer than three intervals (WIRE-02); every end has a cause;
+ * the backoff grows until the first `rollup` ack of a stream (WIRE-07); a replay with a gap proves
+ * no absence. Frames bypass the statechart, except those that decide.
  */
 import { assign, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -16,22 +15,22 @@ import { required } from './required.ts';
 
 /** 500 ms → 30 s (WIRE-07). */
 const RECONNECT = { firstMs: 500, lastMs: 30_000 };
-/** A refusal needs a person: nobody is asked again more often than this. */
+/** A refusal needs a person: dial no more often than this. */
 const REFUSAL_BACKOFF_MS = 30_000;
 const DIAL_DEADLINE_MS = 20_000;
 const HELLO_DEADLINE_MS = 30_000;
-/** A clean end on SIGTERM has half a second; the rest of it is for cancelling. */
+/** SIGTERM leaves half a second for a clean end; the rest is for cancellation. */
 const STOP_GRACE_MS = 400;
 /** A roll-up without an ack for this many intervals is lost (WIRE-02). */
 const INTERVALS_TO_ACK = 3;
 
-/** What the session knows of its key pair; `Unneeded` without TLS. */
+/** The status of the key pair; `Unneeded` without TLS. */
 export type CredentialsStatus = 'Unneeded' | 'Unread' | 'Accepted' | 'Refused';
 
 export interface FleetSessionInput {
   readonly rollupIntervalMs: number;
   readonly secured: boolean;
-  /** Streams that were dialled before; the next one has the number after it. */
+  /** Streams dialled before; the next one gets the number after it. */
   readonly stream: number;
   readonly seed: Seed;
 }
@@ -43,7 +42,7 @@ export interface FleetSessionContext {
   readonly credentials: CredentialsStatus;
   /** Streams dialled so far; the number of the newest. */
   readonly stream: number;
-  /** Endings since a stream last proved itself. */
+  /** Ends since a stream last succeeded. */
   readonly attempt: number;
   readonly seed: Seed;
   readonly ending: SessionEnding | null;
@@ -57,7 +56,7 @@ export type FleetSessionEvent =
   | { readonly type: 'credentials.refused'; readonly problem: string }
   | { readonly type: 'stream.connected' }
   | { readonly type: 'hello.acknowledged' }
-  /** A frame that may have been about any machine could not be read. */
+  /** A frame about an unknown machine was malformed. */
   | { readonly type: 'frame.malformed' }
   | { readonly type: 'rollup.sent' }
   | { readonly type: 'rollup.acknowledged' }
@@ -123,7 +122,7 @@ export const fleetSession = setup({
   },
 }).createMachine({
   id: 'fleetSession',
-  description: 'The one session with the shard.',
+  description: 'The session with the shard.',
   context: ({ input }) => ({
     rollupIntervalMs: input.rollupIntervalMs,
     leading: false,
@@ -147,23 +146,22 @@ export const fleetSession = setup({
   },
   states: {
     standby: {
-      description: 'Another process leads, or none does yet: there is no session.',
+      description: 'This process is not the leader: there is no session.',
       always: { guard: 'leading', target: 'waitingForDemand' },
     },
     waitingForDemand: {
-      description:
-        'Demand is not complete: an early roll-up would want less than the cluster does.',
+      description: 'Demand is not complete: an early roll-up would request too little.',
       always: { guard: 'demandListed', target: 'waitingForCredentials' },
     },
     waitingForCredentials: {
-      description: 'The key pair has not been read yet.',
+      description: 'Waiting for the key pair to be read.',
       always: [
         { guard: 'credentialsUsable', target: 'connected' },
         { guard: 'credentialsRefused', target: 'refused' },
       ],
     },
     connected: {
-      description: 'A stream is being opened, used or closed; leaving cancels it.',
+      description: 'A stream is being opened, used or closed; exiting this state cancels it.',
       entry: assign({ stream: ({ context }) => context.stream + 1 }),
       invoke: {
         id: 'holdStream',
@@ -196,7 +194,7 @@ export const fleetSession = setup({
       initial: 'dialling',
       states: {
         dialling: {
-          description: 'Connecting; the Hello goes first.',
+          description: 'Connecting; the Hello is sent first.',
           on: {
             'stream.connected': 'greeting',
             'stop.requested': '#fleetSession.stopped',
@@ -204,23 +202,23 @@ export const fleetSession = setup({
           after: {
             dialDeadline: {
               target: '#fleetSession.backingOff',
-              actions: overdue('DialOverdue', 'No connection was made in time'),
+              actions: overdue('DialOverdue', 'Connection timed out'),
             },
           },
         },
         greeting: {
-          description: 'The Hello is sent and not acknowledged yet; frames may already come.',
+          description: 'Waiting for the ack of the Hello; frames may already arrive.',
           initial: 'intact',
           states: {
             intact: {
-              description: 'Every frame so far could be read.',
+              description: 'All frames so far were valid.',
               on: {
                 'hello.acknowledged': '#fleetSession.connected.streaming',
                 'frame.malformed': 'replayGap',
               },
             },
             replayGap: {
-              description: 'A frame that may have been about any machine could not be read.',
+              description: 'A malformed frame may concern any machine.',
               on: {
                 'hello.acknowledged': '#fleetSession.connected.streaming.resync.replayGap',
               },
@@ -234,22 +232,22 @@ export const fleetSession = setup({
           },
         },
         streaming: {
-          description: 'The Hello is acknowledged: roll-ups go up, machines come down.',
+          description: 'The Hello is acknowledged: roll-ups are sent, machine updates received.',
           entry: 'publishOpened',
           exit: 'publishStreamEnded',
           type: 'parallel',
           states: {
             rollup: {
-              description: 'The roll-up that waits for its ack, one at a time.',
+              description: 'Roll-ups, at most one without an ack.',
               initial: 'idle',
               states: {
                 idle: {
-                  description: 'Nothing is outstanding: the slot may give its roll-up.',
+                  description: 'No roll-up is outstanding; the next one may be sent.',
                   entry: 'requestRollup',
                   on: { 'rollup.sent': 'awaitingAck' },
                 },
                 awaitingAck: {
-                  description: 'A roll-up is outstanding; a newer one waits in the slot.',
+                  description: 'Waiting for the ack of a roll-up; a newer one waits in the slot.',
                   on: {
                     'rollup.acknowledged': { target: 'idle', actions: 'recordRollupAcknowledged' },
                   },
@@ -257,7 +255,10 @@ export const fleetSession = setup({
                     rollupAckDeadline: {
                       target: '#fleetSession.overdue',
                       actions: [
-                        overdue('RollupOverdue', 'A roll-up got no ack for three intervals'),
+                        overdue(
+                          'RollupOverdue',
+                          'The shard did not acknowledge a roll-up within three intervals',
+                        ),
                         'recordRollupOverdue',
                       ],
                     },
@@ -267,7 +268,7 @@ export const fleetSession = setup({
             },
             resync: {
               description:
-                'Whether the replay of all bound machines is over, and proves what is absent.',
+                'Whether the replay of all bound machines is complete and proves absence.',
               initial: 'replaying',
               states: {
                 replaying: {
@@ -282,8 +283,7 @@ export const fleetSession = setup({
                   },
                 },
                 replayGap: {
-                  description:
-                    'A frame of the replay could not be read: it may have been about any machine.',
+                  description: 'A frame of the replay was malformed: it may concern any machine.',
                   on: {
                     'rollup.acknowledged': {
                       guard: 'rollupOutstanding',
@@ -293,7 +293,7 @@ export const fleetSession = setup({
                   },
                 },
                 unproven: {
-                  description: 'The replay is over and had a gap: absence from it proves nothing.',
+                  description: 'The replay ended with a gap: it proves no absence.',
                 },
                 resynced: {
                   description: 'The first roll-up was acknowledged: the replay is complete.',
@@ -303,7 +303,7 @@ export const fleetSession = setup({
           },
         },
         stopping: {
-          description: 'Nothing more is sent; the shard is given a moment to end the stream.',
+          description: 'Nothing more is sent; waiting briefly for the shard to end the stream.',
           entry: 'closeSending',
           on: { 'leadership.lost': { actions: 'clearLeading' }, 'stop.requested': {} },
           after: { stopGrace: '#fleetSession.stopped' },
@@ -311,18 +311,18 @@ export const fleetSession = setup({
       },
     },
     overdue: {
-      description: 'The shard does not acknowledge roll-ups; waits before the next dial.',
+      description: 'The shard does not acknowledge roll-ups; waiting before the next dial.',
       meta: { reason: 'RollupNotAcknowledged' },
       entry: 'recordEnding',
       after: { reconnectBackoff: 'waitingForCredentials' },
     },
     backingOff: {
-      description: 'The last stream ended; waits before the next dial.',
+      description: 'The last stream ended; waiting before the next dial.',
       entry: 'recordEnding',
       after: { reconnectBackoff: 'waitingForCredentials' },
     },
     refused: {
-      description: 'The key pair or the identity is refused: a person must act.',
+      description: 'The key pair or the identity was refused; a person must act.',
       meta: { reason: 'SessionRefused' },
       entry: 'recordEnding',
       on: {
@@ -331,11 +331,11 @@ export const fleetSession = setup({
           actions: 'setCredentialsAccepted',
         },
       },
-      // Without a fit pair there is nothing to try: its files are read all the time anyway.
+      // Without a valid pair there is no dial to retry: its files are polled anyway.
       after: {
         refusalBackoff: { guard: 'credentialsUsable', target: 'waitingForCredentials' },
       },
     },
-    stopped: { description: 'Closed for good; the process is ending.', type: 'final' },
+    stopped: { description: 'Closed; the process is ending.', type: 'final' },
   },
 });

@@ -1,4 +1,4 @@
-/** The catalogue of statecharts: what docs, page, command line and model tests are made from. */
+/** The catalogue of statecharts: the source of docs, page, command line and model tests. */
 import { actorRestart } from './actor-restart.ts';
 import { availableCapacity } from './available-capacity.ts';
 import { budget } from './budget.ts';
@@ -16,7 +16,7 @@ import { reclaimInstruction } from './reclaim-instruction.ts';
 import { reclaimRecovery } from './reclaim-recovery.ts';
 import { upcomingNode } from './upcoming-node.ts';
 
-/** Every statechart by its name. */
+/** All statecharts, by name. */
 export const MACHINES = {
   actorRestart,
   availableCapacity,

@@ -1,22 +1,22 @@
 /**
- * The pods that have no CapacityRequest when a process begins to lead.
+ * The pods without a CapacityRequest when a process becomes leader.
  *
- * Promises: `made` when each of them has one, needs none, or cannot be given one; `late` when that
- * takes longer than its time. Until one of the two, demand is less than what the cluster wants:
- * pods that were replaced meanwhile have lost their requests with their predecessors, and a roll-up
- * in which they are missing would give their machines back (WIRE-05). A restart counts again.
+ * Promises: `made` when each of them has one, needs none, or cannot get one; `late` when that takes
+ * longer than its limit. Until then demand is lower than the cluster needs: requests of replaced
+ * pods were deleted with them, and a roll-up without their successors would return machines
+ * (WIRE-05). A restart counts again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 import { requiredStream } from './required.ts';
 
 /**
- * How long demand waits: enough for thousands of pods at the default write budget; more of them
+ * How long demand waits: enough for thousands of pods at the default write budget; larger numbers
  * never had a request before.
  */
 export const INITIAL_REQUESTS_MS_MAX = 60_000;
 
-/** How many pods are without a request. */
+/** The number of pods without a request. */
 export interface MissingRequests {
   readonly missing: number;
 }
@@ -47,12 +47,12 @@ export const initialRequests = setup({
   delays: { initialRequestsTimeout: INITIAL_REQUESTS_MS_MAX },
 }).createMachine({
   id: 'initialRequests',
-  description: 'The pods that have no CapacityRequest when a process begins to lead.',
+  description: 'The pods without a CapacityRequest when a process becomes leader.',
   context: ({ input }) => input,
   initial: 'expecting',
   states: {
     expecting: {
-      description: 'Pods are without a request: demand is not complete.',
+      description: 'Pods lack requests: demand is not complete.',
       meta: { reason: 'InitialRequestsMissing' },
       tags: 'waiting',
       invoke: { id: 'observeRequests', src: 'observeRequests', input: {} },
@@ -63,12 +63,12 @@ export const initialRequests = setup({
       after: { initialRequestsTimeout: 'late' },
     },
     made: {
-      description: 'No pod is without a request that could have one.',
+      description: 'Every pod that can have a request has one.',
       type: 'final',
       tags: 'settled',
     },
     late: {
-      description: 'Pods are still without a request; demand is told without them.',
+      description: 'Pods still lack requests; demand is reported without them.',
       type: 'final',
       tags: 'settled',
       entry: 'recordLate',

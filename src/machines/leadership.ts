@@ -19,9 +19,9 @@ import {
 import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import { required } from './required.ts';
 
-/** Retries are spread by up to a fifth, as client-go spreads them. */
+/** Retries are jittered by up to a fifth, as in client-go. */
 const RETRY_JITTER = 0.2;
-/** SIGTERM leaves little time: then the lease may as well run out. */
+/** SIGTERM leaves little time: then the lease may simply expire. */
 const RELEASE_DEADLINE_MS = 5000;
 const RELEASE_RETRY_MS = 500;
 
@@ -31,21 +31,21 @@ export interface LeadershipInput extends LeaseTimes {
 }
 
 export interface LeadershipContext extends LeadershipInput {
-  /** The lease as it was last seen. */
+  /** The lease as last observed. */
   readonly lease: LeaseRecord | null;
-  /** The revision that stood unchanged for its whole time. */
+  /** The resourceVersion that stayed unchanged for the whole lease duration. */
   readonly expiredResourceVersion: string | null;
-  /** Something was observed while the lease was being asked for: the answer may be older. */
+  /** A change was observed while the lease was being requested: the answer may be older. */
   readonly observedMeanwhile: boolean;
-  /** Monotonic time at which leading ends unless it is renewed. */
+  /** Monotonic time at which leading ends without a renewal. */
   readonly deadlineMs: number;
-  /** How long that was when the last renewal was answered. */
+  /** The time left until then when the last renewal was answered. */
   readonly remainingMs: number;
   readonly problem: string;
 }
 
 export type LeadershipEvent =
-  /** What the watch shows; null when there is no Lease. */
+  /** The watched Lease; null when there is none. */
   | { readonly type: 'lease.observed'; readonly lease: LeaseRecord | null }
   | { readonly type: 'release.requested' };
 
@@ -76,7 +76,7 @@ export const leadership = setup({
     releaseLease: required<ReleaseOutcome, undefined>('releaseLease'),
   },
   actions: {
-    /** Lets writes leave until `deadlineMs`. */
+    /** Lets writes pass until `deadlineMs`. */
     openGate: () => {},
     closeGate: () => {},
     setHeldLease: assign(({ context }, outcome: Ending) =>
@@ -125,7 +125,7 @@ export const leadership = setup({
   },
 }).createMachine({
   id: 'leadership',
-  description: 'This process as one of those that want the Lease.',
+  description: 'This process as a candidate for the Lease.',
   context: ({ input }) => ({
     ...input,
     lease: null,
@@ -138,7 +138,7 @@ export const leadership = setup({
   initial: 'acquiring',
   states: {
     acquiring: {
-      description: 'Looks at the lease and takes it if it may be taken.',
+      description: 'Reading the lease and acquiring it if it is free.',
       tags: 'acting',
       entry: assign({ observedMeanwhile: false }),
       on: {
@@ -174,7 +174,7 @@ export const leadership = setup({
       },
     },
     standby: {
-      description: 'Another process leads; waits for its release, or for its silence.',
+      description: 'Another process leads; waiting for its lease to be released or to expire.',
       tags: 'settled',
       on: {
         'lease.observed': [
@@ -194,14 +194,14 @@ export const leadership = setup({
       after: { leaseExpiry: { target: 'acquiring', actions: 'setExpiredResourceVersion' } },
     },
     retrying: {
-      description: 'The lease could not be had or kept; waits before it asks again.',
+      description: 'The lease was not acquired or was lost; waiting before a retry.',
       meta: { reason: 'LeaseNotHeld' },
       tags: 'waiting',
       on: { 'release.requested': 'releasing' },
       after: { retryPeriod: 'acquiring' },
     },
     leading: {
-      description: 'Holds the lease: writes may leave until the renew deadline.',
+      description: 'Holds the lease: writes are allowed until the renew deadline.',
       tags: 'settled',
       entry: 'openGate',
       exit: 'closeGate',
@@ -215,11 +215,12 @@ export const leadership = setup({
       initial: 'holding',
       states: {
         holding: {
-          description: 'The last renewal was good.',
+          description: 'The last renewal succeeded.',
           after: { renewPeriod: 'renewing' },
         },
         renewing: {
-          description: 'Writes the lease anew; the deadline of the last good renewal runs on.',
+          description:
+            'Renewing the lease; the deadline of the last successful renewal still applies.',
           tags: 'acting',
           invoke: {
             id: 'renewLease',
@@ -245,7 +246,7 @@ export const leadership = setup({
           },
         },
         renewalFailed: {
-          description: 'The last renewal failed; tries again while the deadline runs.',
+          description: 'The last renewal failed; retries until the deadline.',
           meta: { reason: 'LeaseNotRenewed' },
           tags: 'waiting',
           after: { renewPeriod: 'renewing' },
@@ -253,12 +254,12 @@ export const leadership = setup({
       },
     },
     releasing: {
-      description: 'Lets go of the lease, so that a standby starts at once.',
+      description: 'Releasing the lease, so that a standby takes over at once.',
       after: { releaseDeadline: 'released' },
       initial: 'asking',
       states: {
         asking: {
-          description: 'Empties the holder, if it is still this process.',
+          description: 'Clearing the holder, if it is still this process.',
           tags: 'acting',
           invoke: {
             id: 'releaseLease',
@@ -274,7 +275,7 @@ export const leadership = setup({
           },
         },
         pausing: {
-          description: 'The release failed; waits a moment before it is tried again.',
+          description: 'The release failed; waiting briefly before a retry.',
           meta: { reason: 'LeaseNotReleased' },
           tags: 'waiting',
           after: { releaseRetry: 'asking' },
@@ -282,7 +283,7 @@ export const leadership = setup({
       },
     },
     released: {
-      description: 'Wants the lease no more: it was let go, or runs out by itself.',
+      description: 'No longer a candidate: the lease was released or will expire.',
       type: 'final',
     },
   },

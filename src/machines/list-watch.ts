@@ -1,11 +1,10 @@
 /**
- * One collection of the API server, listed once and then followed.
+ * One collection of the API server: listed once, then watched.
  *
- * Promises: a watch starts only from a revision that a complete list or a watch gave; an ended
- * watch is opened again from where it was, without a list; only a revision that the server has
- * forgotten leads to a list; silence longer than the idle deadline is a fault; every retry is
- * backed off with full jitter, and only a watch that says something resets the backoff. Objects do
- * not pass through here.
+ * Promises: a watch starts only from a resourceVersion of a complete list or a watch; a closed
+ * watch resumes without a list; only an expired resourceVersion leads to a list; silence longer
+ * than the idle deadline is a fault; every retry has backoff with full jitter, and only a watch
+ * that delivered something resets the backoff. Objects bypass the statechart.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -15,13 +14,15 @@ import { nextSeed, type Seed, unitInterval } from '../domain/random.ts';
 import { required } from './required.ts';
 
 const RETRY = { firstMs: 800, lastMs: 30_000 };
-/** The server sends a bookmark about every minute; two and a half without a word are too many. */
+/**
+ * The server sends a bookmark about every minute; two and a half without any event are too many.
+ */
 const IDLE_DEADLINE_MS = 150_000;
-/** Watches end after 5–10 minutes, each at its own time, so that servers share them anew. */
+/** Watches end after 5–10 minutes, each at its own time, so that servers rebalance them. */
 const WATCH_SECONDS = { least: 300, most: 600 };
 
 export interface ListWatchInput {
-  /** Which collection, as logs and metrics name it. */
+  /** The collection's name in logs and metrics. */
   readonly resource: string;
   readonly seed: Seed;
 }
@@ -29,15 +30,15 @@ export interface ListWatchInput {
 export interface ListWatchContext extends ListWatchInput {
   /** Failures since a watch last received something. */
   readonly attempt: number;
-  /** From where to follow; null when only a list can tell. */
+  /** Where to resume; null when a list is needed. */
   readonly resourceVersion: string | null;
   /** True when the current watch has received something. */
   readonly received: boolean;
-  /** False after pages that took longer than the server remembers. */
+  /** False after pages that took longer than the continue token lives. */
   readonly paged: boolean;
-  /** What the server asked us to wait. */
+  /** The delay that the server requested. */
   readonly retryAfterMs: number;
-  /** Why the last act failed; empty while all is well. */
+  /** Why the last list or watch failed; empty after a success. */
   readonly problem: string;
 }
 
@@ -53,10 +54,10 @@ const watchSeconds = (seed: Seed): number =>
   WATCH_SECONDS.least +
   Math.floor((WATCH_SECONDS.most - WATCH_SECONDS.least) * unitInterval(seed));
 
-const SILENT = { _tag: 'Fault', why: 'the watch ended without a word', retryAfterMs: 0 } as const;
-const IDLE = { _tag: 'Fault', why: 'the watch fell silent', retryAfterMs: 0 } as const;
+const SILENT = { _tag: 'Fault', why: 'the watch ended without an event', retryAfterMs: 0 } as const;
+const IDLE = { _tag: 'Fault', why: 'the watch timed out', retryAfterMs: 0 } as const;
 
-/** Failures as they are; an end that came before any word is one, too. */
+/** Failures as they are; an end before any event is one, too. */
 const failureOf = (outcome: ListOutcome | WatchEnding): Failure =>
   outcome._tag === 'Listed' || outcome._tag === 'Ended' ? SILENT : outcome;
 
@@ -86,7 +87,7 @@ export const listWatch = setup({
     >('followChanges'),
   },
   actions: {
-    /** Shows the collected pages as the collection. */
+    /** Publishes the collected pages as the collection. */
     adoptList: () => {},
     setFailure: assign(({ context }, failure: Failure) => ({
       attempt: context.attempt + 1,
@@ -95,7 +96,7 @@ export const listWatch = setup({
       retryAfterMs: failure._tag === 'Fault' ? failure.retryAfterMs : 0,
     })),
     clearResourceVersion: assign({ resourceVersion: null }),
-    /** Pages that were too slow for the server are not tried again in pages. */
+    /** Do not page again after the continue token expired. */
     askForWhole: assign({ paged: false }),
     setResourceVersion: assign((_, outcome: ListOutcome) =>
       outcome._tag === 'Listed'
@@ -126,7 +127,7 @@ export const listWatch = setup({
   },
 }).createMachine({
   id: 'listWatch',
-  description: 'One collection of the API server, listed once and then followed.',
+  description: 'One collection of the API server, listed once and then watched.',
   context: ({ input }) => ({
     ...input,
     attempt: 0,
@@ -139,7 +140,7 @@ export const listWatch = setup({
   initial: 'listing',
   states: {
     listing: {
-      description: 'Collects the pages of a complete list; nothing of it is shown yet.',
+      description: 'Reading the pages of a list; they are published when complete.',
       tags: 'acting',
       invoke: {
         id: 'listPages',
@@ -169,7 +170,7 @@ export const listWatch = setup({
       },
     },
     watching: {
-      description: 'A watch is open, or being opened, from the last known revision.',
+      description: 'A watch is open or being opened from the last known resourceVersion.',
       entry: assign({ seed: ({ context }) => nextSeed(context.seed), received: false }),
       invoke: {
         id: 'followChanges',
@@ -206,7 +207,7 @@ export const listWatch = setup({
       initial: 'opening',
       states: {
         opening: {
-          description: 'The watch was asked for and has said nothing yet.',
+          description: 'Waiting for the first event of the watch.',
           on: {
             'watch.progressed': {
               target: 'following',
@@ -221,7 +222,7 @@ export const listWatch = setup({
           },
         },
         following: {
-          description: 'Changes and bookmarks arrive; each chunk arms the idle deadline anew.',
+          description: 'Receiving events; each chunk resets the idle deadline.',
           tags: 'settled',
           on: {
             'watch.progressed': {
@@ -240,7 +241,7 @@ export const listWatch = setup({
       },
     },
     backingOff: {
-      description: 'The last act failed; waits before the next. What is known stays shown.',
+      description: 'The last list or watch failed; waiting before a retry. The cache stays in use.',
       meta: { reason: 'CollectionFailing' },
       tags: 'waiting',
       after: {
@@ -250,7 +251,7 @@ export const listWatch = setup({
       },
     },
     refused: {
-      description: 'The API server refuses this collection: a person has to act. Asked again.',
+      description: 'The API server refuses this collection; retries, but a person must act.',
       meta: { reason: 'CollectionRefused' },
       tags: 'waiting',
       after: {

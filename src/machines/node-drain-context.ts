@@ -15,7 +15,7 @@ export interface NodeDrainInput extends DrainStateInput {
 }
 
 export interface NodeDrainContext extends DrainState {
-  /** What the last patch was decided on. */
+  /** The Node on which the last patch was based. */
   readonly decidedOn: ResourceVersion | null;
   readonly outcome: NodeWriteOutcome['_tag'] | null;
   /** Why the last patch did not land; empty when it did. */
@@ -24,10 +24,10 @@ export interface NodeDrainContext extends DrainState {
   readonly seed: Seed;
 }
 
-/** What the caches say of the pods of the node. */
+/** The cached facts about the pods of the node. */
 export interface PodsObserved {
   readonly podCounts: PodCounts;
-  /** A pod of a started tier was evicted, or is gone, since the last time. */
+  /** A pod of a started tier was evicted, or is gone, since the last observation. */
   readonly moved: boolean;
   readonly refusal: string;
 }
@@ -40,7 +40,7 @@ export type NodeDrainEvent =
   | { readonly type: 'order.joined'; readonly order: CordonOrder }
   | ({ readonly type: 'deadline.moved' } & DrainTime)
   | { readonly type: 'evictions.released' }
-  /** The owner has left: its annotation goes, and no pod leaves on its behalf. */
+  /** The owner has left: its annotation is removed, and no pod is evicted on its behalf. */
   | { readonly type: 'drain.withdrawn' }
   | { readonly type: 'slot.acquired' };
 
@@ -50,14 +50,14 @@ export interface NodeDrainAct {
   readonly body: object;
 }
 
-/** The end that the UpcomingNode is to show. */
+/** The end to show on the UpcomingNode. */
 export interface NodeDrainEnd {
   readonly node: string;
   readonly owner: DrainOwner;
   readonly end: CordonEnd;
 }
 
-/** Actions and guards with what they take from their event. */
+/** Actions and guards with their params. */
 export const observed = {
   type: 'setNode',
   params: ({ event }: { readonly event: { readonly node: DrainedNode } }) => event.node,
@@ -89,7 +89,7 @@ const timed = {
   params: ({ event }: { readonly event: DrainTime }) => event,
 } as const;
 
-/** The region of the statechart that counts the time down. */
+/** The region of the statechart that tracks the remaining time. */
 export const clock = {
   description: 'How much of the grace period is left.',
   initial: 'beforeLastQuarter',
@@ -113,11 +113,11 @@ export const clock = {
   },
 } as const;
 
-/** How long the UpcomingNode may take to show the end before the Node shows it. */
+/** How long to wait for the UpcomingNode to show the end before the Node gets it. */
 export const SHOW_END_MS_MAX = 30_000;
 
 const RETRY = { firstMs: 500, lastMs: 30_000 };
 
-/** How long a write of the Node waits after it failed. */
+/** The delay after a failed write of the Node. */
 export const writeBackoffMs = ({ attempt, seed }: NodeDrainContext): number =>
   backoffMs(RETRY, attempt, seed);

@@ -1,11 +1,11 @@
 /**
- * The drain of one node for one owner: the node is cordoned and emptied, and its end is shown.
+ * The drain of one node for one owner: cordons and empties the node, then reports the end.
  *
- * Promises: no pod is asked to leave before this node's own cordon has landed and its instruction
- * let evictions begin, and none after a cancel or the end (DR-05, DR-11); owner, instructions and
- * deadline stand on the Node before anybody is told, so that a restart owes the same; the end is
- * shown in the UpcomingNode first and on the Node after it (DR-04). The time left is counted in
- * steps, because a timer cannot be longer than one of them (DR-16).
+ * Promises: no pod is evicted before this node's own cordon has landed and its instruction released
+ * evictions, and none after a cancellation or the end (DR-05, DR-11); owner, instructions and
+ * deadline are written to the Node before anything is acknowledged, so that a restart has the same
+ * obligations; the end is written to the UpcomingNode first and to the Node after it (DR-04). The
+ * remaining time is counted in steps, because timers have a maximum (DR-16).
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -73,7 +73,7 @@ export const nodeDrain = setup({
     recordCordonFailing: () => {},
     recordLeftAlone: () => {},
     evictPods: () => {},
-    /** Nothing new is sent for pods of this node. */
+    /** No new eviction is sent for pods of this node. */
     releasePods: () => {},
     setNode: assign(({ context }, node: DrainedNode) => withNode(context, node)),
     setVanished: assign({ node: null }),
@@ -114,7 +114,7 @@ export const nodeDrain = setup({
     neverStarted: ({ context }) => context.annotation === null,
     released: ({ context }) => context.released,
     conflicted: ({ context }) => context.outcome === 'Conflict',
-    /** What the patch was decided on is not what is known by now. */
+    /** The Node changed since the patch was computed. */
     movedOn: ({ context: { outcome, node, decidedOn } }) =>
       outcome === 'Conflict' && node?.resourceVersion !== decidedOn,
     failed: ({ context }) => context.outcome === 'Fault' || context.outcome === 'Refused',
@@ -199,7 +199,7 @@ export const nodeDrain = setup({
               initial: 'deciding',
               states: {
                 deciding: {
-                  description: 'Decides again from the Node as it is now.',
+                  description: 'Decides again from the current Node.',
                   always: [
                     ended,
                     { guard: 'orderDone', actions: 'setNextOrder' },
@@ -237,7 +237,7 @@ export const nodeDrain = setup({
               after: { writeBackoff: 'planning' },
             },
             backingOff: {
-              description: 'The Node could not be written; retries until the deadline.',
+              description: 'The write of the Node failed; retries until the deadline.',
               meta: { reason: 'CordonFailing' },
               tags: 'waiting',
               entry: 'recordCordonFailing',
@@ -368,16 +368,17 @@ export const nodeDrain = setup({
               after: { writeBackoff: 'deciding' },
             },
             backingOff: {
-              description: 'The Node could not be written; retries until it is written or gone.',
+              description:
+                'The write of the Node failed; retries until it lands or the Node is gone.',
               meta: { reason: 'WriteFailing' },
               tags: 'waiting',
               after: { writeBackoff: 'deciding' },
             },
           },
         },
-        drained: { description: 'No pod that must leave is left.', tags: 'settled' },
+        drained: { description: 'All pods that must leave are gone.', tags: 'settled' },
         failed: {
-          description: 'The deadline has passed, or evictions are forbidden, and pods are left.',
+          description: 'The deadline has passed, or evictions are forbidden, and pods remain.',
           meta: { reason: 'DeadlinePassed' },
           tags: 'settled',
         },

@@ -1,11 +1,11 @@
 /**
  * The states, guards and delays of statecharts that are the only writer of an object.
  *
- * Promises: one write is in flight at a time and only with a slot; facts replace what is wanted and
- * never restart a write in flight; what is pending is computed once when a fact or an answer comes
- * (`pendingWrite` in the context) and only read after that; a write that fails is tried again until
- * it lands or is no longer pending; an object that keeps failing gives its slot to others. What a
- * kind has of its own (writes, further states and events) is data.
+ * Promises: one write is in flight at a time and only with a slot; facts replace the wanted object
+ * and never restart a write in flight; the pending write is computed once per fact or answer
+ * (`pendingWrite` in the context) and only read after that; a failed write is retried until it
+ * lands or is no longer pending; an object that keeps failing releases its slot. What differs
+ * between kinds (writes, further states and events) is data.
  */
 import type { ReasonName } from '../api/reasons.ts';
 import { backoffMs } from '../domain/backoff.ts';
@@ -15,7 +15,7 @@ import { problemOf, type WriteOutcome, type WriteVerdict } from '../domain/objec
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { isOlder } from '../domain/resource-versions.ts';
 
-/** How the writes of an object fare. */
+/** The history of an object's writes. */
 export interface WriteTries {
   /** Failures since a write last landed. */
   readonly attempt: number;
@@ -25,10 +25,10 @@ export interface WriteTries {
   readonly problem: string;
 }
 
-/** What every object writer knows; `Pending` may say more about a write than its name. */
+/** The context of every object writer; `Pending` may add details to the name of a write. */
 export interface ObjectWriterContext<Pending extends { readonly write: string }>
   extends WriteTries {
-  /** The next write that brings the object nearer to what it is to show. */
+  /** The next write towards the wanted object. */
   readonly pendingWrite: Pending | null;
 }
 
@@ -39,13 +39,13 @@ interface Writing {
 /** Before the first write. */
 export const UNTRIED = { attempt: 0, verdict: 'Untried', problem: '' } as const;
 
-/** Between tries with a slot: short, because there are few slots. */
+/** Between tries with a slot: short, because slots are scarce. */
 const IN_SLOT = { firstMs: 200, lastMs: 2000 };
-/** Between slots, when one was given up. */
+/** Between slots, after one was released. */
 const BETWEEN_SLOTS = { firstMs: 2000, lastMs: 30_000 };
-/** Failures in a row after which an object gives its slot to others. */
+/** Consecutive failures after which an object releases its slot. */
 const TRIES_PER_SLOT = 5;
-/** What the API server will not take is no better in a moment. */
+/** A refused object needs a change first, so retries are rare. */
 const REFUSAL_BACKOFF_MS = 60_000;
 
 /** Guards of every object writer. */
@@ -67,31 +67,31 @@ export const writerDelays = {
   refusalBackoff: REFUSAL_BACKOFF_MS,
 };
 
-/** A write: its name in `pendingWrite`, and the state that makes it. */
+/** A write: its name in `pendingWrite`, and the state that performs it. */
 interface WriterBranch<State> {
   readonly write: string;
   readonly state: State;
 }
 
-/** A state in which an object waits for better times. */
+/** A state in which an object waits before a retry. */
 interface Postponed<On> {
   readonly reason: ReasonName;
   /** What makes it request a slot at once. */
   readonly on: On;
 }
 
-/** What one kind of object writer has of its own. */
+/** What differs between kinds of object writers. */
 export interface ObjectWriterOptions<Id, Settled, Further, Writes, OnAside, OnRefused> {
   readonly id: Id;
-  /** What `settled` means, and where it goes when a fact says so. */
+  /** The description of `settled`, and its transitions on facts. */
   readonly settled: Settled;
   /** Further states, such as `gone`. */
   readonly further: Further;
   /** States that write, each made by `writing`. */
   readonly writes: Writes;
-  /** Which of them makes which write. */
+  /** Which state performs which write. */
   readonly branches: readonly WriterBranch<keyof Writes & string>[];
-  /** Whether a write that failed is tried again with the slot, or first gives it to others. */
+  /** Whether a failed write is retried with the slot, or first releases it. */
   readonly retries: 'WithSlot' | 'WithoutSlot';
   readonly setAside: Postponed<OnAside>;
   readonly refused: Postponed<OnRefused>;
@@ -107,7 +107,7 @@ const waiting = {
 } as const;
 
 const backingOff = (id: string) => ({
-  description: 'The last write failed; tries again shortly, with the same slot.',
+  description: 'The last write failed; retries shortly with the same slot.',
   always: { guard: 'nothingPending' as const, target: `#${id}.settled` },
   after: { writeBackoff: { target: 'deciding', actions: 'resetVerdict' } } as const,
 });
@@ -117,7 +117,7 @@ const deciding = (
   branches: readonly WriterBranch<string>[],
   retries: 'WithSlot' | 'WithoutSlot',
 ) => ({
-  description: 'Looks at the last answer and at what is pending now.',
+  description: 'Decides from the last answer and the pending write.',
   always: [
     { guard: 'refused' as const, target: `#${id}.refused` },
     ...(retries === 'WithoutSlot' ? [{ guard: 'failed' as const, target: `#${id}.setAside` }] : [
@@ -154,7 +154,7 @@ export const objectWriter = <
   ...further,
   waiting,
   acting: {
-    description: 'Has a slot: writes until nothing is pending or others need the slot.',
+    description: 'Holds a slot: writes until nothing is pending or the slot is released.',
     tags: 'acting' as const,
     entry: 'resetVerdict' as const,
     initial: 'deciding' as const,
@@ -165,7 +165,7 @@ export const objectWriter = <
     },
   },
   setAside: {
-    description: 'Writes keep failing: others have the slot for a while.',
+    description: 'Writes keep failing; the slot was released until the next retry.',
     meta: { reason: setAside.reason },
     tags: 'waiting' as const,
     entry: 'recordFailing' as const,
@@ -174,7 +174,7 @@ export const objectWriter = <
     after: { slotBackoff: 'waiting' } as const,
   },
   refused: {
-    description: 'The API server refuses the object as it is; a person must look.',
+    description: 'The API server refuses the object; a person must act.',
     meta: { reason: refused.reason },
     tags: 'waiting' as const,
     entry: 'recordRefused' as const,
@@ -184,7 +184,7 @@ export const objectWriter = <
   },
 });
 
-/** What an answer leaves of the tries, by what is made of it. */
+/** The tries after an answer, by its verdict. */
 export const afterTry = <Current>(
   { attempt, seed }: WriteTries,
   outcome: WriteOutcome<Current>,
@@ -199,14 +199,14 @@ export const afterTry = <Current>(
   };
 };
 
-/** What is known of an object that has no other writer. */
+/** The facts about an object without another writer. */
 export interface CurrentObject<Facts extends { readonly current: Identity | null }> {
   readonly facts: Facts;
-  /** The newest revision that was observed of the object; what is not newer is an echo. */
+  /** The newest observed resourceVersion; anything not newer is an echo. */
   readonly newest: ResourceVersion | null;
 }
 
-/** What an answer leaves of the facts; a newer fact that came before it stays. */
+/** The facts after an answer; a newer fact that arrived before it stays. */
 export const afterAnswer = <
   Current extends Identity,
   Facts extends { readonly current: Current | null },
@@ -225,7 +225,7 @@ interface Known {
   readonly context: CurrentObject<{ readonly current: Identity | null }>;
 }
 
-/** Guards on what a cache shows of the object. */
+/** Guards on the cached object. */
 export const currentGuards = {
   isNewer: (
     { context: { newest } }: Known,
@@ -234,7 +234,7 @@ export const currentGuards = {
   isCurrent: ({ context }: Known, uid: string) => uid === context.facts.current?.uid,
 };
 
-/** Makes states that write: `act` is called with what `input` gives, and `answers` take it. */
+/** Creates writing states: `act` is invoked with `input`, and `answers` handle its answer. */
 export const writing =
   <Input, Answers>(input: Input, answers: Answers) =>
   <const Act extends string>(act: Act, description: string) => ({

@@ -1,10 +1,10 @@
 /**
- * The life of one operator process: from its first look at the cluster to a clean end.
+ * The lifecycle of one operator process: from preflight to a clean shutdown.
  *
- * Promises: it asks for the lease only when its caches are complete, so that the winner can act at
- * once; a lost lease makes it a candidate again without an exit; before the end it closes its
- * roles, lets writes under way finish, and releases the lease, in this order (DR-15), each within a
- * bound. It names no role: what they do is theirs.
+ * Promises: requests the lease only when its caches are complete, so that the winner can act at
+ * once; a lost lease makes it a candidate again without an exit; shutdown stops the roles, awaits
+ * writes in flight, and releases the lease, in this order (DR-15), each with a time limit. It names
+ * no role.
  */
 import { assign, setup } from 'xstate';
 import { backoffMs } from '../domain/backoff.ts';
@@ -13,10 +13,10 @@ import { required } from './required.ts';
 
 const CLUSTER_BACKOFF = { firstMs: 500, lastMs: 10_000 };
 
-/** What a first look at settings, files and cluster shows. */
+/** The preflight result for settings, files and cluster. */
 export type PreflightResult =
   | { readonly _tag: 'Supported'; readonly version: string }
-  /** A person must act: too old, a bad file, or our credentials are not accepted. */
+  /** A person must act: version too old, invalid file, or rejected credentials. */
   | { readonly _tag: 'Unsupported'; readonly why: string }
   | { readonly _tag: 'Unreachable'; readonly why: string };
 
@@ -32,7 +32,7 @@ export interface OperatorInput {
 export interface OperatorContext {
   readonly attempt: number;
   readonly seed: Seed;
-  /** Why the cluster cannot be used, as of the last look. */
+  /** Why the cluster cannot be used, from the last preflight. */
   readonly problem: string | null;
 }
 
@@ -114,22 +114,22 @@ export const operator = setup({
       },
     },
     waitingForCluster: {
-      description: 'The API server did not answer; asks again after a backoff.',
+      description: 'The API server did not answer; retries after a backoff.',
       on: { 'stop.requested': { target: 'stopped', actions: 'clearProblem' } },
       after: { clusterBackoff: 'checking' },
     },
     syncing: {
-      description: 'Informers read their first lists; none is known to be complete yet.',
+      description: 'Waiting for the initial lists of the informers.',
       entry: 'startInformers',
       on: { 'caches.synced': 'standby', 'stop.requested': 'stopped' },
     },
     standby: {
-      description: 'Caches are complete; another process holds the lease, or none does yet.',
+      description: 'Caches are complete; waiting for the lease.',
       entry: 'seekLease',
       on: { 'leadership.won': 'leading', 'stop.requested': 'releasingLease' },
     },
     leading: {
-      description: 'Holds the lease: every role leads and may write.',
+      description: 'Holds the lease: every role is active and may write.',
       entry: 'startLeading',
       on: {
         'leadership.lost': { target: 'standby', actions: 'stopLeading' },
@@ -137,15 +137,15 @@ export const operator = setup({
       },
     },
     closingRoles: {
-      description: 'Stop requested: roles start nothing new and close what has a peer.',
+      description: 'Stop requested: roles start nothing new and close their connections.',
       invoke: { id: 'closeRoles', src: 'closeRoles', onDone: 'settlingWrites' },
     },
     settlingWrites: {
-      description: 'Waiting for the answers of writes under way, within a bound.',
+      description: 'Waiting for the answers of writes in flight, with a time limit.',
       invoke: { id: 'settleWrites', src: 'settleWrites', onDone: 'releasingLease' },
     },
     releasingLease: {
-      description: 'Releasing the lease, so that a standby starts at once.',
+      description: 'Releasing the lease, so that a standby takes over at once.',
       invoke: { id: 'releaseLease', src: 'releaseLease', onDone: 'stopped' },
     },
     stopped: { description: 'Ended as requested.', type: 'final' },

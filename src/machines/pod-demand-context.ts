@@ -1,4 +1,4 @@
-/** What the `podDemand` statechart is given, knows and observes. */
+/** The types of the `podDemand` statechart: input, context and events. */
 import type { ResourceVersion, Uid } from '../domain/ids.ts';
 import type { DemandFacts, PendingRequestWrite } from '../domain/pod-demand/demand-facts.ts';
 import type { OwnedRequest, RequestedPod } from '../domain/pod-demand/owned-request.ts';
@@ -6,7 +6,7 @@ import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Seed } from '../domain/random.ts';
 import type { ObjectWriterContext } from './object-writer.ts';
 
-/** A write: for which pod, to say what, and which request it is about. */
+/** A write: its pod, the wanted text, and the request. */
 export interface PodRequestAct {
   readonly pod: RequestedPod;
   readonly text: RequestText;
@@ -21,17 +21,17 @@ export interface PodDemandInput {
 }
 
 export interface PodDemandContext extends PodDemandInput, ObjectWriterContext<PendingRequestWrite> {
-  /** UIDs of requests that are known to be gone: what still shows them is an echo. */
+  /** UIDs of deleted requests: observations of them are echoes. */
   readonly gone: readonly Uid[];
-  /** The request that the write under way is about, as it was then. */
+  /** The request of the write in flight, as it was at its start. */
   readonly base: { readonly uid: Uid; readonly resourceVersion: ResourceVersion } | null;
 }
 
 export type PodDemandEvent =
-  /** What is to become of the pod's requests, and what they are to say. */
+  /** The wanted state and text of the pod's requests. */
   | {
     readonly type: 'pod.observed';
-    /** Whether a pod that is gone is overdue is decided by the statechart. */
+    /** The statechart itself decides when a deleted pod is overdue. */
     readonly status: Exclude<DemandFacts['status'], 'Overdue'>;
     readonly text: RequestText;
   }

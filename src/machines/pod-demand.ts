@@ -1,12 +1,12 @@
 /**
  * One pod and its CapacityRequest.
  *
- * Promises: whatever comes when, a pod that is demand ends with exactly one request that says what
- * the pod asks for, and a pod that is none with no request; one write is in flight at a time and
- * only in a slot; facts replace what is wanted and never restart a write that is under way; what a
- * cache shows that lags behind an answer changes nothing; a write that fails is tried again until
- * it lands or is no longer pending. All that a restart must know is in the pod and its
- * requests; after one the garbage collector has its whole grace again.
+ * Promises: in any order of events, a pod that counts as demand ends with exactly one request with
+ * its demand, and any other pod with none; one write is in flight at a time and only with a slot;
+ * facts replace the wanted request and never restart a write in flight; a cache that lags behind an
+ * answer changes nothing; a failed write is retried until it lands or is no longer pending. All
+ * that a restart needs is in the pod and its requests; after one the garbage collector has its full
+ * grace again.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -34,15 +34,15 @@ import type {
 import { required } from './required.ts';
 
 /**
- * How long the garbage collector may take for the requests of a pod that is gone. It is behind by
- * minutes at worst, and what it deletes need not be deleted by us.
+ * The grace for the garbage collector to delete the requests of a deleted pod. It lags by minutes
+ * at worst, and this saves writes.
  */
 export const GC_GRACE_MS = 120_000;
 
 type Outcome = WriteOutcome<OwnedRequest>;
 type PodObserved = Extract<PodDemandEvent, { readonly type: 'pod.observed' }>;
 
-/** The facts, and what is pending because of them. */
+/** The facts and the pending write. */
 const known = (pod: RequestedPod, facts: DemandFacts) => ({
   facts,
   pendingWrite: pendingRequestWrite(pod, facts) ?? null,
@@ -57,7 +57,7 @@ const actOf = ({ context }: { readonly context: PodDemandContext }): PodRequestA
 const without = (requests: readonly OwnedRequest[], uid: Uid): readonly OwnedRequest[] =>
   requests.filter((request) => request.uid !== uid);
 
-/** The requests with this one as it is now; what is older than what is known changes nothing. */
+/** The requests with this one updated; an older observation changes nothing. */
 const withRequest = (
   { facts: { requests }, gone }: PodDemandContext,
   seen: OwnedRequest,
@@ -65,12 +65,12 @@ const withRequest = (
   if (gone.includes(seen.uid)) return requests;
   const known = requests.find(({ uid }) => uid === seen.uid);
   if (known !== undefined && isOlder(seen.resourceVersion, known.resourceVersion)) return requests;
-  // One name is one object: whoever had it before is gone.
+  // One name is one object: an earlier object of this name is gone.
   return [...requests.filter(({ uid, key }) => uid !== seen.uid && key !== seen.key), seen]
     .sort((left, right) => compareText(left.key, right.key));
 };
 
-/** What an answer leaves of the requests. */
+/** The requests after an answer. */
 const afterAnswer = (
   context: PodDemandContext,
   outcome: Outcome,
@@ -88,7 +88,7 @@ const afterAnswer = (
 
 const writes = writing(actOf, answersOf<Outcome>()('deciding', 'setAnswer'));
 
-/** What makes a pod request a slot at once: it asks for something else. */
+/** What makes a pod request a slot at once: changed demand. */
 const reconsidering = {
   guard: { type: 'asksOtherwise', params: ({ event }: { readonly event: PodObserved }) => event },
   target: 'waiting',
@@ -173,7 +173,7 @@ export const podDemand = setup({
   states: objectWriter({
     id: 'podDemand',
     settled: {
-      description: 'The request says what the pod asks for.',
+      description: 'The request matches the demand of the pod.',
       always: [
         { guard: 'writePending', target: 'waiting' },
         { guard: 'requestLess', target: 'absent' },
@@ -193,7 +193,7 @@ export const podDemand = setup({
         after: { gcGrace: { target: 'settled', actions: 'setOverdue' } },
       },
       absent: {
-        description: 'The pod asks for nothing, or is gone, and there is no request.',
+        description: 'The pod has no demand or is gone, and there is no request.',
         tags: 'settled',
         always: [
           { guard: 'writePending', target: 'waiting' },
@@ -205,15 +205,15 @@ export const podDemand = setup({
       creating: writes('createRequest', 'Creates the request; its status follows.'),
       updating: writes(
         'updateRequest',
-        'Makes the request say what the pod asks for now, and marks it as its own.',
+        'Updates the request to the demand and ownership of the pod.',
       ),
       stamping: writes(
         'stampRequest',
-        'Writes the first phase, Pending, unless the fleet was faster.',
+        'Writes the first phase, Pending, unless it is acknowledged already.',
       ),
       deleting: writes(
         'deleteRequest',
-        'Deletes a request that nobody needs: a finished pod, or one too many.',
+        'Deletes an unneeded request: of a finished pod, or a duplicate.',
       ),
     },
     branches: [

@@ -1,11 +1,10 @@
 /**
- * One pod that is to leave its node, and the eviction calls about it.
+ * One pod that must leave its node, and its eviction calls.
  *
  * Promises: one call in flight at a time, and none for a pod that is terminating, gone or released;
- * a pod that needs a slot of a budget calls only with one in hand; a call that was sent is left to
- * finish, whatever comes meanwhile; every answer leads to a state of its own. Facts replace what is
- * known and never restart a call. Nothing here outlives the process: what the cluster shows of the
- * pod says what is owed.
+ * a pod that needs a budget slot calls only with one; a sent call always completes; every answer
+ * leads to a state of its own. Facts replace the context and never restart a call. Nothing survives
+ * the process: the obligations follow from the pod in the cluster.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -16,15 +15,18 @@ import type { SlotBlocker } from '../domain/drain/slots.ts';
 import { nextSeed, type Seed } from '../domain/random.ts';
 import { required } from './required.ts';
 
-/** Faults of the API server, or conflicts inside of it. */
+/** API server faults and conflicts. */
 const RETRY = { firstMs: 500, lastMs: 30_000 };
-/** Who refuses says so again until somebody changes something. */
+/** A refusal repeats until a person changes something. */
 const REFUSAL = { firstMs: 10_000, lastMs: 300_000 };
 const RECHECK_MS = 1000;
-/** How long the cache has to show what became of a call whose answer is not known. */
+/** How long the cache has to show the effect of a call with a lost answer. */
 const CACHE_LOOK_MS = 2000;
 
-/** Answers that are about everyone, or about a call that was not made: who asks next waits. */
+/**
+ * Answers that affect all evictions, or calls that were not made: the circuit breaker waits
+ * instead.
+ */
 const WAITS: ReadonlySet<EvictionOutcome['_tag']> = new Set([
   'Throttled',
   'Unauthenticated',
@@ -35,7 +37,7 @@ export interface PodEvictionInput {
   readonly uid: string;
   /** `namespace/name`. */
   readonly key: string;
-  /** The node that it is to leave. */
+  /** The node that it must leave. */
   readonly node: string;
   readonly facts: PodFacts;
   readonly seed: Seed;
@@ -48,7 +50,7 @@ export interface PodEvictionContext extends PodEvictionInput {
   readonly accepted: boolean;
   /** A call about it was answered. */
   readonly asked: boolean;
-  /** Answers in a row after which it had to wait. */
+  /** Consecutive answers that required a wait. */
   readonly attempt: number;
   /** The last answer. */
   readonly outcome: EvictionOutcome | null;
@@ -56,18 +58,18 @@ export interface PodEvictionContext extends PodEvictionInput {
 
 export type PodEvictionEvent =
   | { readonly type: 'pod.observed'; readonly facts: PodFacts }
-  /** The pod of this UID is not there any more. */
+  /** The pod of this UID does not exist any more. */
   | { readonly type: 'pod.vanished' }
   | { readonly type: 'eviction.wanted' }
-  /** Nothing new is to be sent: the drain was cancelled, paused or has ended. */
+  /** No new eviction: the drain was cancelled, paused or has ended. */
   | { readonly type: 'eviction.released' }
-  /** The dispatcher chose it: it has the slot that it needs, until the request is answered. */
+  /** The dispatcher chose it: it holds the needed slot until the request is answered. */
   | { readonly type: 'eviction.dispatched' };
 
 /** The pod that is evicted. */
 export type PodEvictionAct = Pick<PodEvictionContext, 'uid' | 'key'>;
 
-/** Nothing is to be asked for, whatever else is so. */
+/** No eviction is allowed, regardless of other facts. */
 const isDecided = ({ vanished, released, accepted, facts }: PodEvictionContext): boolean =>
   vanished || released || accepted || facts.terminating;
 
@@ -101,7 +103,7 @@ const factsIn = ({ event }: { readonly event: { readonly facts: PodFacts } }): P
 const SET_FACTS = { type: 'setFacts', params: factsIn } as const;
 const NEEDS_OTHER = { type: 'needsOther', params: factsIn } as const;
 
-/** Another need leads elsewhere; other facts are only kept. */
+/** Another budget need changes the state; other facts are only stored. */
 const reconsidered = [
   { guard: NEEDS_OTHER, target: '#podEviction.deciding', actions: SET_FACTS },
   { actions: SET_FACTS },
@@ -124,7 +126,7 @@ export const podEviction = setup({
     awaitDispatch: () => {},
     cancelDispatch: () => {},
     reportAnswer: () => {},
-    /** Nothing brings a pod back that is on its way out. */
+    /** Final for any pod that is terminating. */
     setFacts: assign(({ context }, facts: PodFacts) => ({
       facts: { ...facts, terminating: facts.terminating || context.facts.terminating },
     })),
@@ -177,7 +179,7 @@ export const podEviction = setup({
   },
 }).createMachine({
   id: 'podEviction',
-  description: 'One pod that is to leave its node.',
+  description: 'One pod that must leave its node.',
   context: ({ input }) => ({
     ...input,
     released: false,
@@ -293,7 +295,7 @@ export const podEviction = setup({
           after: { cacheLook: '#podEviction.deciding' },
         },
         backingOff: {
-          description: 'The API server could not serve the request; retries with backoff.',
+          description: 'The API server failed to serve the request; retries with backoff.',
           meta: { reason: 'EvictionFailing' },
           after: { retryBackoff: '#podEviction.deciding' },
         },
@@ -309,7 +311,7 @@ export const podEviction = setup({
           after: { refusalBackoff: '#podEviction.deciding' },
         },
         budgetBroken: {
-          description: 'The status of the budget is broken.',
+          description: 'The status of the budget is invalid.',
           meta: { reason: 'BudgetBroken' },
           on: { 'pod.observed': reconsidered },
           after: { refusalBackoff: '#podEviction.deciding' },
@@ -320,7 +322,7 @@ export const podEviction = setup({
           on: { 'pod.observed': reconsidered },
         },
         namespaceTerminating: {
-          description: 'The namespace is being deleted, and the pod goes with it.',
+          description: 'The namespace is being deleted, and the pod with it.',
           meta: { reason: 'NamespaceTerminating' },
           after: { refusalBackoff: '#podEviction.deciding' },
         },
@@ -352,7 +354,7 @@ export const podEviction = setup({
       initial: 'terminating',
       states: {
         terminating: {
-          description: 'Its containers stop within their grace period.',
+          description: 'Its containers are stopping within their grace period.',
           meta: { reason: 'Terminating' },
           always: [
             { guard: 'heldByKubelet', target: 'withoutKubelet' },

@@ -1,11 +1,11 @@
 /**
- * One reclaim instruction: its nodes are cordoned together, then the shard is told, then they
+ * One reclaim instruction: its nodes are cordoned together, then the shard gets the ack, then they
  * drain.
  *
- * Promises: evictions and ack wait until every Node that is known is cordoned or two seconds have
- * passed (DR-11); the ack is owed until the outbox has taken it, across reconnects (DR-12); a
- * machine whose Node nobody has seen is waited for until the deadline (DR-10). Nothing here
- * outlives the process: the keys on the Nodes say which instructions are owed.
+ * Promises: evictions and ack wait until every known Node is cordoned or two seconds have passed
+ * (DR-11); the ack stays pending until the outbox accepts it, across reconnects (DR-12); a machine
+ * without a Node is awaited until the deadline (DR-10). Nothing survives the process: the keys on
+ * the Nodes identify the active instructions.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -20,30 +20,30 @@ import {
 import { required } from './required.ts';
 
 const BARRIER_MS = 2000;
-/** The outbox is full for a moment, or there is no stream and its opening was missed. */
+/** The outbox is briefly full, or there is no stream and its opening was missed. */
 const ACK_RETRY_MS = 1000;
 
 export interface ReclaimInstructionInput {
   readonly id: string;
   readonly entries: readonly ReclaimEntry[];
-  /** False for what no shard ordered. */
+  /** False for a recovered or local instruction. */
   readonly ackPending: boolean;
   /** Until the deadline. */
   readonly leftMs: number;
 }
 
 export interface ReclaimInstructionContext extends ReclaimInstructionInput {
-  /** What the ack says; null before there is one to send. */
+  /** The content of the ack; null before it is pending. */
   readonly started: number | null;
 }
 
 export type ReclaimInstructionEvent =
   | { readonly type: 'machine.observed'; readonly entry: ReclaimEntry }
   | { readonly type: 'stream.opened' }
-  /** The shard said it again. */
+  /** The shard repeated the instruction. */
   | { readonly type: 'instruction.repeated' };
 
-/** What the shard is told. */
+/** The content of the ack. */
 export interface ReclaimAck {
   readonly id: string;
   readonly nodesStarted: number;
@@ -61,11 +61,11 @@ export const reclaimInstruction = setup({
     tags: {} as 'waiting' | 'acting' | 'settled',
   },
   actors: {
-    /** True when the outbox took it. */
+    /** True when the outbox accepted it. */
     queueAck: required<boolean, ReclaimAck>('queueAck'),
   },
   actions: {
-    /** Pods of its nodes may be asked to leave from now on, also of those that come later. */
+    /** Releases evictions on its nodes, including those that join later. */
     releaseEvictions: () => {},
     recordUnseen: () => {},
     recordNeverSeen: () => {},

@@ -2,13 +2,13 @@
  * The recovery of reclaims that were lost with a process (DR-14): the replay of a new stream shows
  * a machine as DRAINING, and its Node has no annotation.
  *
- * Promises: a replay counts only when it is complete; the instruction has five seconds to arrive
- * and its cordon to land; a stream that ends before that recovers nothing.
+ * Promises: only a complete replay counts; the instruction has five seconds to arrive and its
+ * cordon to land; a stream that ends before that recovers nothing.
  */
 import { setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
 
-/** The shard may be about to send the instruction, and its cordon about to land. */
+/** The instruction may still arrive, and its cordon may be landing. */
 const GRACE_MS = 5000;
 
 export type ReclaimRecoveryEvent =
@@ -25,7 +25,7 @@ export const reclaimRecovery = setup({
     tags: {} as 'waiting' | 'settled',
   },
   actions: {
-    /** Carries out what the replay showed and no instruction named. */
+    /** Recovers the draining machines that no instruction names. */
     recoverReclaims: () => {},
   },
   delays: { recoveryGrace: GRACE_MS },

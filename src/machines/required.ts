@@ -1,4 +1,4 @@
-/** Declared, not implemented: what a statechart needs done, which `src/actors/` provides. */
+/** Placeholders for the logic that a statechart declares and `src/actors/` provides. */
 import {
   type EventObject,
   fromEventObservable,
@@ -7,11 +7,11 @@ import {
   type PromiseActorLogic,
 } from 'xstate';
 
-/** Logic that fails by name until somebody provides it. */
+/** Fails with its name until it is provided. */
 export const required = <Output, Input>(name: string): PromiseActorLogic<Output, Input> =>
   fromPromise<Output, Input>(() => Promise.reject(new Error(`Actor "${name}" is not provided`)));
 
-/** A stream of events that fails by name until it is provided. */
+/** A stream of events that fails with its name until it is provided. */
 export const requiredStream = <Event extends EventObject>(
   name: string,
 ): ObservableActorLogic<Event, Record<string, unknown>> =>

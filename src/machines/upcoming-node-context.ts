@@ -1,4 +1,4 @@
-/** What the `upcomingNode` statechart is given, knows and observes. */
+/** The types of the `upcomingNode` statechart: input, context and events. */
 import type { ResourceVersion } from '../domain/ids.ts';
 import type { NodeLink } from '../domain/node-link.ts';
 import type { Seed } from '../domain/random.ts';
@@ -11,7 +11,7 @@ import type {
 } from '../domain/upcoming-node.ts';
 import type { CurrentObject, ObjectWriterContext } from './object-writer.ts';
 
-/** The id and name of the object, and what it is to show. */
+/** The id and name of the object, and its wanted content. */
 export interface UpcomingNodeAct {
   readonly machineId: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface UpcomingNodeAct {
 }
 
 export interface UpcomingNodeInput extends UpcomingNodeAct {
-  /** The UID of the Node whose readiness got an Event before; empty when none did. */
+  /** The UID of the Node whose readiness was recorded before; empty without one. */
   readonly readyRecorded: string;
   readonly seed: Seed;
 }
@@ -29,7 +29,7 @@ export interface UpcomingNodeContext
     UpcomingNodeInput,
     CurrentObject<UpcomingNodeFacts>,
     ObjectWriterContext<{ readonly write: PendingWrite }> {
-  /** The revision that the write under way set out from; none for a creation. */
+  /** The resourceVersion before the write in flight; none for a creation. */
   readonly base: ResourceVersion | null;
 }
 
@@ -38,7 +38,7 @@ export type UpcomingNodeEvent =
   /** A replay of all bound machines ended without this one. */
   | { readonly type: 'machine.unbound' }
   | { readonly type: 'object.observed'; readonly current: UpcomingNodeProjection }
-  /** `last` is the object as it was when it went, or as it was last seen. */
+  /** `last` is the last known version of the deleted object. */
   | {
     readonly type: 'object.vanished';
     readonly last: Pick<UpcomingNodeProjection, 'uid' | 'resourceVersion'>;

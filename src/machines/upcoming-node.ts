@@ -1,11 +1,11 @@
 /**
- * One machine of the fleet and its UpcomingNode object, of which this is the only writer.
+ * One machine of the fleet and its UpcomingNode; the only writer of that object.
  *
- * Promises: whatever comes when, the object ends as the shard and the machine's drain last
- * reported, and frames never undo what a drain has shown (DR-40); one write is in flight at a time
- * and only in a slot; facts replace what is wanted and never restart a write that is under way; a
- * write that fails is tried again until it lands or is no longer pending; nothing is written when
- * nothing changed. All that a restart must know is in the object and on the Node.
+ * Promises: in any order of events, the object ends as the shard and the machine's drain last
+ * reported, and frames never undo what a drain wrote (DR-40); one write is in flight at a time and
+ * only with a slot; facts replace the wanted object and never restart a write in flight; a failed
+ * write is retried until it lands or is no longer pending; nothing is written when nothing changed.
+ * All that a restart needs is in the object and on the Node.
  */
 import { assign, setup } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
@@ -45,13 +45,13 @@ import {
 
 type Current = UpcomingNodeProjection;
 
-/** The facts, and what is pending because of them. */
+/** The facts and the pending write. */
 const known = (machineId: string, facts: UpcomingNodeFacts) => {
   const write = pendingWrite(machineId, facts);
   return { facts, pendingWrite: write === undefined ? null : { write } };
 };
 
-/** The same with some facts that are new. */
+/** Applies new facts. */
 const knownWith = (
   { machineId, facts }: UpcomingNodeContext,
   changed: Partial<UpcomingNodeFacts>,
@@ -63,13 +63,13 @@ const actOf = ({ context }: { readonly context: UpcomingNodeContext }): Upcoming
   facts: context.facts,
 });
 
-/** True when the object's time is over and it is not there, or never was. */
+/** True when the object has ended or never existed. */
 const ended = ({ facts }: UpcomingNodeContext): boolean => {
   const phase = machinePhaseOf(facts);
   return facts.current === null && (phase === null || endsObject(phase));
 };
 
-/** A Node that is as it was has not taken the patch. */
+/** An unchanged Node did not accept the patch. */
 const releaseVerdict = (outcome: WriteOutcome<NodeLink>): WriteVerdict => {
   if (outcome._tag === 'Refused') return 'Refused';
   if (outcome._tag === 'Fault') return 'Failed';
@@ -84,7 +84,7 @@ const drainIn = ({ event }: { readonly event: { readonly drain: HoldingFact | nu
 const setReported = { type: 'setReported', params: reportedIn } as const;
 const setDrain = { type: 'setDrain', params: drainIn } as const;
 
-/** What makes a machine request a slot at once: something else is to be shown. */
+/** What makes a machine request a slot at once: a changed wanted object. */
 const reconsidering = {
   'machine.observed': {
     guard: { type: 'reportsOtherwise', params: reportedIn },
@@ -190,7 +190,7 @@ export const upcomingNode = setup({
   states: objectWriter({
     id: 'upcomingNode',
     settled: {
-      description: 'The object shows what shard and drain last reported.',
+      description: 'The object matches the last reports of shard and drain.',
       always: [
         { guard: 'writePending', target: 'waiting' },
         { guard: 'objectEnded', target: 'gone' },
@@ -199,7 +199,7 @@ export const upcomingNode = setup({
     },
     further: {
       gone: {
-        description: 'The machine is not ours, or never was, and there is no object.',
+        description: 'The machine is not bound to this cluster, and there is no object.',
         tags: 'settled',
         always: [
           { guard: 'writePending', target: 'waiting' },
@@ -212,11 +212,11 @@ export const upcomingNode = setup({
       patchingStatus: writes('patchStatus', 'Writes phase, nodeRef, providerID or lastError.'),
       patchingSpec: writes(
         'patchSpec',
-        'Writes labels, resources or taints, and whose object it is.',
+        'Writes labels, resources, taints or the machine id.',
       ),
-      deleting: writes('deleteObject', 'Deletes the object: the machine is no longer ours.'),
+      deleting: writes('deleteObject', 'Deletes the object: the machine is no longer bound.'),
       releasingNode: {
-        description: 'Takes the reclaim key off the Node: the machine serves again.',
+        description: 'Removes the reclaim key from the Node: the machine serves again.',
         invoke: {
           id: 'releaseNode',
           src: 'releaseNode',

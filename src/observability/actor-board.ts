@@ -1,9 +1,9 @@
 /**
- * The board of actors: what XState's inspection tells, kept as far as people look at it.
+ * The board of actors: collects XState inspection events for the live page.
  *
- * Promises: exists only when somebody asked for the page, so that it costs nothing else; keeps a
- * bounded past of each actor and a bounded number of actors that have ended, as plain data; never
- * throws into the actor that is watched.
+ * Promises: created only with the page, so that it costs nothing otherwise; keeps a bounded history
+ * of each actor and a bounded number of ended actors, as plain data; never throws into the
+ * inspected actor.
  */
 import {
   type ActorBoard,
@@ -20,31 +20,31 @@ import { textPool } from '../domain/text-pool.ts';
 import type { Time } from '../domain/time.ts';
 import type { ActorTransition, Inspector } from './inspector.ts';
 
-/** What the board is made with. */
+/** The inputs of the board. */
 export interface ActorBoardOptions {
   readonly time: Pick<Time, 'now'>;
-  /** The machines of the catalogue; actors of others are not shown. */
+  /** The machines of the catalogue; other actors are ignored. */
   readonly kinds: ReadonlySet<string>;
 }
 
-/** A board and what fills it. */
+/** A board and its inspector. */
 export interface FillableBoard extends ActorBoard {
   readonly observe: Inspector;
 }
 
 const STEPS_KEPT = 30;
 const EVENTS_KEPT = 50;
-/** Actors that have ended and can still be looked at; the oldest is forgotten first. */
+/** The number of ended actors that are kept; the oldest is evicted first. */
 const ENDED_KEPT = 500;
-/** More texts of states than all machines together have. */
+/** More distinct state texts than all machines have together. */
 const STATES_MAX = 10_000;
 
-/** What happened to an actor last: a list for each column, so that no event leaves an object. */
+/** The recent history of an actor: a list per column, so that no event is kept as an object. */
 interface Past {
   readonly times: number[];
   readonly events: string[];
   readonly states: (string | null)[];
-  /** Where the oldest is, once as many are kept as may be. */
+  /** The index of the oldest entry once the limit is reached. */
   oldest: number;
 }
 
@@ -123,7 +123,7 @@ const reasonOf = (snapshot: object): ReasonName | null => {
 const STATUSES: ReadonlySet<string> = new Set(['active', 'done', 'stopped', 'error']);
 const isStatus = (text: string): text is ActorStatus => STATUSES.has(text);
 
-/** The reason of a state, which is looked for once. */
+/** The cached reason of a state. */
 const reasonsOfStates = () => {
   const reasons = new Map<string, ReasonName | null>();
   return (kind: string, state: string, snapshot: object): ReasonName | null => {
@@ -154,7 +154,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
       return;
     }
   };
-  /** A name may live again, as a restarted actor or a machine that comes back. */
+  /** An id may be reused, by a restarted actor or a returning machine. */
   const entryOf = (id: string): Entry | undefined => {
     const known = entries.get(id);
     if (known !== undefined) return known;
@@ -164,7 +164,7 @@ export const makeActorBoard = ({ time, kinds }: ActorBoardOptions): FillableBoar
     entries.set(id, entry);
     return entry;
   };
-  /** Texts of states are few and kept once; so is what they mean. */
+  /** Texts of states are few and interned, and so are their reasons. */
   const kept = textPool(STATES_MAX);
   const reasonIn = reasonsOfStates();
   const note = (entry: Entry, { snapshot, event }: ActorTransition): void => {

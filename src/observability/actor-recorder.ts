@@ -1,9 +1,9 @@
 /**
- * Writes down what happens to the actors of a process, so that it can be played again elsewhere.
+ * Records the events of a process's actors for a replay.
  *
- * Promises: exists only when it was asked for; never throws into an actor and never waits for the
- * disk: when that is too slow, lines are left out and the recording says how many. A process that
- * is killed loses at most the lines of its last moment.
+ * Promises: created only on request; never throws into an actor and never waits for the disk: when
+ * it is too slow, lines are dropped and the recording counts them. A killed process loses at most
+ * its last moments.
  */
 import { kindInId } from '../api/actor-board.ts';
 import {
@@ -17,36 +17,36 @@ import type { Time } from '../domain/time.ts';
 import type { Inspector } from './inspector.ts';
 import { type LineFile, openLineFile } from './line-file.ts';
 
-/** What is recorded. */
+/** The subject of the recording. */
 export interface RecordingOptions {
   readonly title: string;
   readonly time: Pick<Time, 'now' | 'schedule'>;
-  /** The machines of the catalogue; actors of others are not recorded. */
+  /** The machines of the catalogue; other actors are ignored. */
   readonly kinds: ReadonlySet<string>;
 }
 
-/** What is recorded, and where. */
+/** The content and the file. */
 export interface RecorderOptions extends RecordingOptions {
   readonly file: string;
 }
 
-/** A recording that is being made. */
+/** A running recording. */
 export interface ActorRecorder {
   readonly observe: Inspector;
   /** Resolves when everything is in the file; rejects when it could not be written. */
   readonly close: () => Promise<void>;
 }
 
-/** More than this waits for the disk: lines are left out until it has caught up. */
+/** The buffer limit: above it lines are dropped until the disk has caught up. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20;
 /**
- * Lines are made many at a time: each for itself, in the midst of other work, takes twice as long,
- * and a write for each turn of the event loop costs a burst more than the lines.
+ * Lines are formatted in batches: one by one, amid other work, takes twice as long, and a write per
+ * event loop turn costs a burst more than the lines.
  */
 const BATCH_MS = 100;
 const BATCH_LINES = 512;
 
-/** What happened to an actor. Its line is made later: events and values of states never change. */
+/** One event of an actor. Its line is formatted later: events and state values are immutable. */
 interface Transition extends Omit<RecordLine, 'state'> {
   readonly value: unknown;
 }
@@ -67,7 +67,7 @@ const textOf = (item: RecordItem): string => {
   try {
     return recordText(line);
   } catch {
-    // What is no plain data cannot be told; that it happened can.
+    // Data that is not plain cannot be recorded; the event can.
     return recordText({ ...line, event: { type: line.event.type } });
   }
 };
@@ -121,12 +121,12 @@ export const recordInto = (
   };
 };
 
-/** Begins a recording; it and its end reject with a sentence when the file cannot be written. */
+/** Begins a recording; it and its end reject when the file cannot be written. */
 export const startActorRecorder = async (
   { file, ...options }: RecorderOptions,
 ): Promise<ActorRecorder> => {
   const disk = await openLineFile(file).catch((cause: unknown) => {
-    throw recordingError(file, cause, '; give --record a file that can be written');
+    throw recordingError(file, cause, '; use a writable file for --record');
   });
   const { observe, close } = recordInto(disk, options);
   return {

@@ -1,18 +1,18 @@
 /**
- * What the outside may ask about the health of this process, and what it is told.
+ * Health checks and their answers.
  *
- * Promises: live means that the event loop turns and no root actor has crashed; ready means that
- * this process can do its work as leader or standby; a refusal names the check that failed and why.
+ * Promises: live means that the event loop responds and no root actor has crashed; ready means that
+ * this process can do its work as leader or standby; a failure names the check and the cause.
  */
 
-/** One thing that must hold. */
+/** One condition. */
 export interface Check {
   readonly name: string;
-  /** Undefined when it holds, else why not. */
+  /** Undefined when it holds, else the cause. */
   readonly failing: () => string | undefined;
 }
 
-/** What is asked at `/healthz` and at `/readyz`. */
+/** The checks of `/healthz` and `/readyz`. */
 export interface HealthChecks {
   readonly live: readonly Check[];
   readonly ready: readonly Check[];
@@ -32,7 +32,7 @@ const whyNot = (check: Check): string | undefined => {
   }
 };
 
-/** Runs the checks; with `verbose`, says what holds as well, one line a check. */
+/** Runs the checks; with `verbose`, lists passed ones as well, one line per check. */
 export const runChecks = (name: string, checks: readonly Check[], verbose: boolean): Verdict => {
   const results = checks.map((check) => ({ name: check.name, why: whyNot(check) }));
   const holds = results.every((check) => check.why === undefined);

@@ -1,23 +1,23 @@
 /**
- * One tap on XState's inspection: every transition of every statechart becomes a log line and a
- * count.
+ * The XState inspector for logs and metrics: every transition of every statechart becomes a log
+ * line and a count.
  *
- * Promises: costs a lookup and a counter for each transition and keeps nothing for an actor, so
- * that 100,000 of them can be watched; label values are the states as they are drawn, of machines
- * that the catalogue knows, so their number is bounded; never throws into the actor.
+ * Promises: costs a lookup and a counter per transition and keeps nothing per actor, so that
+ * 100,000 of them can be observed; label values are chart states of the catalogue's machines, so
+ * their number is bounded; never throws into the actor.
  */
 import type { InspectionEvent } from 'xstate';
 import type { LogLevel, Telemetry } from '../api/telemetry.ts';
 import { actorId, type Inspect } from './inspector.ts';
 import type { Logs } from './logs.ts';
 
-/** What the tap needs. */
+/** The inputs of the inspector. */
 export interface InspectOptions {
   readonly telemetry: Pick<Telemetry, 'log' | 'count'>;
   readonly enabled: Logs['enabled'];
   /**
-   * The catalogue: how loud the transitions of each machine are, by its id. A machine of which
-   * there is one in a process is worth `info`; one of thousands `debug`.
+   * The log level of each machine's transitions, by its id. A machine with one actor per process
+   * logs at `info`, one with thousands at `debug`.
    */
   readonly levels: Readonly<Record<string, LogLevel>>;
 }
@@ -29,10 +29,10 @@ type Drawn = Microstep['_transitions'][number];
 const pathOf = (node: Drawn['source'] | undefined): string =>
   node === undefined || node.path.length === 0 ? 'root' : node.path.join('.');
 
-/** A drawn transition as a metric and a log line name it. */
+/** A chart transition as named by metrics and log lines. */
 type Labels = Readonly<Record<'machine' | 'from' | 'to', string>>;
 
-/** Charts do not change while a process runs, so each drawn transition is named once. */
+/** Charts do not change while a process runs, so each transition is named once. */
 const drawn = new WeakMap<Drawn, Labels>();
 
 const labelsOf = (transition: Drawn): Labels => {
@@ -47,13 +47,13 @@ const labelsOf = (transition: Drawn): Labels => {
   return labels;
 };
 
-/** The tap of logs and metrics. */
+/** The inspector for logs and metrics. */
 export const inspectionTap = (options: InspectOptions): Inspect => {
   const { telemetry, enabled, levels } = options;
   return (event) => {
     if (event.type !== '@xstate.microstep') return;
     for (const transition of event._transitions) {
-      // Without a target nothing moved: an observation was taken in.
+      // Without a target the state did not change.
       if (transition.target === undefined) continue;
       const labels = labelsOf(transition);
       const level = levels[labels.machine];

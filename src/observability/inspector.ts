@@ -7,7 +7,7 @@
  */
 import type { InspectionEvent } from 'xstate';
 
-/** The function that `createActor(…, { inspect })` takes. */
+/** The function for `createActor(…, { inspect })`. */
 export type Inspect = (event: InspectionEvent) => void;
 
 type SnapshotSeen = Extract<InspectionEvent, { type: '@xstate.snapshot' }>;
@@ -23,7 +23,7 @@ export interface ActorTransition {
 /** Receives every transition: the live page, the recorder. */
 export type Inspector = (transition: ActorTransition) => void;
 
-/** The id that an actor was created with; empty for actors that are not ours. */
+/** The id that an actor was created with; empty for actors of other origin. */
 export const actorId = ({ actorRef }: Pick<InspectionEvent, 'actorRef'>): string =>
   'id' in actorRef ? String(actorRef.id) : '';
 
@@ -33,7 +33,7 @@ export const isOfAct = (snapshot: ActorTransition['snapshot']): boolean => 'inpu
 /** One inspection function: events go to `tap`, transitions of statecharts to the inspectors. */
 export const inspectWith = (tap: Inspect, inspectors: readonly Inspector[]): Inspect => {
   const [first, ...others] = inspectors;
-  // Without inspectors no wrapper costs anything.
+  // Without inspectors no wrapper is added.
   if (first === undefined) return tap;
   const look = others.reduce<Inspector>((before, next) => (transition) => {
     before(transition);

@@ -1,31 +1,31 @@
 /**
- * A file of lines that grows by batches.
+ * A file of lines, written in batches.
  *
- * Promises: nobody waits for the disk; how much waits for it can be asked; a file that can no
- * longer be written says so at its end.
+ * Promises: never blocks on the disk; the amount of buffered data can be queried; a write error is
+ * reported at the end.
  */
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 
-/** A file that is open. */
+/** An open file. */
 export interface LineFile {
   /** Adds a line; its line break is added. */
   readonly put: (line: string) => void;
-  /** Hands what was put to the disk. */
+  /** Flushes the buffer to the disk. */
   readonly flush: () => void;
-  /** Bytes that were written and are not on the disk. */
+  /** Bytes that are buffered and not on the disk. */
   readonly waitingBytes: () => number;
-  /** Resolves when everything is in the file; rejects with why it could not be written. */
+  /** Resolves when everything is in the file; rejects with the write error. */
   readonly close: () => Promise<void>;
 }
 
 const ROOM_BYTES = 256 * 2 ** 10;
-/** Rooms that wait to be filled again; one is filled while another is written. */
+/** Free buffers for reuse; one is filled while another is written. */
 const SPARE_ROOMS_MAX = 2;
-/** A room that holds less is copied: on a slow disk, rooms of a few lines would pile up. */
+/** A smaller batch is copied: on a slow disk, mostly empty buffers would pile up. */
 const HANDED_BYTES_MIN = ROOM_BYTES / 4;
-/** What a character, as strings count them, takes at most. */
+/** The maximum number of bytes per UTF-16 unit. */
 const CHARACTER_BYTES_MAX = 3;
 const BREAK = '\n';
 const BREAK_BYTE = BREAK.charCodeAt(0);
@@ -38,10 +38,10 @@ export const openLineFile = async (file: string): Promise<LineFile> => {
   stream.on('error', (error) => {
     failure = error;
   });
-  // Texts that are joined before they become bytes are copied twice.
+  // Texts joined before encoding are copied twice.
   let room: Buffer = Buffer.allocUnsafeSlow(ROOM_BYTES);
   let filled = 0;
-  // Memory that is new each time costs twice what writing it does.
+  // Newly allocated memory costs twice as much as writing it.
   const spare: Buffer[] = [];
   const hand = (bytes: Uint8Array, written = (): void => {}): void => {
     if (bytes.length > 0 && failure === undefined) stream.write(bytes, written);

@@ -1,9 +1,9 @@
-/** `Telemetry` made real: logs as JSON lines, metrics in a registry. */
+/** The live `Telemetry`: logs as JSON lines, metrics in a registry. */
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Logs } from './logs.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Joins logs and metrics into what the rest of the program talks to. */
+/** Combines logs and metrics for the rest of the program. */
 export const liveTelemetry = (
   logs: Pick<Logs, 'log'>,
   metrics: Pick<Metrics, 'record'>,

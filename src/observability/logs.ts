@@ -1,25 +1,24 @@
 /**
  * Logs as JSON lines.
  *
- * Promises: one line a message, written before the call returns, so that nothing is lost when the
- * process dies; the message is constant and what varies stands in fields; every line names the
- * cluster.
+ * Promises: one line per message, written before the call returns, so that nothing is lost when the
+ * process dies; messages are constant and variable values are fields; every line names the cluster.
  */
 import pino from 'pino';
 import type { LogFields, LogLevel } from '../api/telemetry.ts';
 import { rfc3339, type Time } from '../domain/time.ts';
 
-/** What can be written to: a file descriptor, or anything that takes lines (for tests). */
+/** A log sink: a file descriptor, or a function that takes lines (for tests). */
 export type LogTarget = 1 | 2 | { readonly write: (line: string) => void };
 
-/** A place to log. */
+/** A logger. */
 export interface Logs {
   readonly log: (level: LogLevel, message: string, fields?: LogFields) => void;
-  /** True when messages of this level are written: ask before building costly fields. */
+  /** True when messages of this level are written: check before building costly fields. */
   readonly enabled: (level: LogLevel) => boolean;
 }
 
-/** How to log. */
+/** Log options. */
 export interface LogOptions {
   readonly level: LogLevel;
   readonly time: Pick<Time, 'now'>;
@@ -28,7 +27,7 @@ export interface LogOptions {
   readonly base: LogFields;
 }
 
-/** Starts logging. */
+/** Creates a logger. */
 export const makeLogs = (options: LogOptions): Logs => {
   const destination = typeof options.target === 'number'
     ? pino.destination({ dest: options.target, sync: true })

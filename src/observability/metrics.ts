@@ -1,32 +1,31 @@
 /**
- * The registry of metrics, made from the catalogue in `src/api/metrics.ts`.
+ * The registry of metrics, created from the catalogue in `src/api/metrics.ts`.
  *
- * Promises: a metric of the catalogue exists from the start, so that a dashboard shows zero and not
- * nothing; a metric never grows beyond its limit of series, whatever its labels are given: what is
- * over goes into one series whose labels say so; a value that makes no sense (no number, a counter
- * that would fall) is left out and never throws into the code that counted.
+ * Promises: every metric of the catalogue exists from the start, so that a dashboard shows zero
+ * instead of no data; a metric never exceeds its limit of series: further ones share one overflow
+ * series; an invalid value (NaN, a decreasing counter) is ignored and never throws into the caller.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Metric, type MetricName, METRICS } from '../api/metrics.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Metrics that can be moved and read. */
+/** Metrics that can be changed and read. */
 export interface Metrics {
-  /** Adds to a counter, sets a gauge, or puts into a histogram: what the metric's type says. */
+  /** Adds to a counter, sets a gauge, or observes in a histogram, by the metric's type. */
   readonly record: (name: MetricName, value: number, labels?: Labels) => void;
-  /** All of them in the text format of Prometheus. */
+  /** All metrics in the Prometheus text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
 }
 
-/** What is done with one series. */
+/** The operations on one series. */
 type Series = (value: number) => unknown;
 
-/** Series that one metric may have; the largest catalogue of label values is far below. */
+/** The limit of series per metric; the largest catalogue of label values is far below. */
 export const SERIES_MAX = 2000;
 
-/** Label value of what came after the limit. */
+/** The label value of the overflow series. */
 export const OVERFLOW = 'overflow';
 
 const SECONDS = [
@@ -84,11 +83,13 @@ const open = (name: string, metric: Metric, registry: Registry): (labels: Labels
   }
 };
 
-/** Finds the series of a metric by its label values, and keeps it: finding is the costly part. */
+/**
+ * Looks up the series of a metric by its label values and caches it: the lookup is the costly part.
+ */
 const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
   const make = open(name, metric, registry);
   const known = new Map<string, Series>();
-  // Labels that cannot change are known by themselves: the inspection tap counts in this way.
+  // Constant label objects are cached by identity, as the inspector uses them.
   const frozen = new WeakMap<Labels, Series>();
   const overflow = Object.fromEntries(metric.labels.map((label) => [label, OVERFLOW]));
   const find = (labels: Labels): Series => {
@@ -112,7 +113,7 @@ const limitedSeries = (name: string, metric: Metric, registry: Registry) => {
 
 const NO_LABELS: Labels = Object.freeze({});
 
-/** Makes the registry: the catalogue, and what the runtime says about its own process. */
+/** Creates the registry: the catalogue, and the runtime's process metrics. */
 export const makeMetrics = (): Metrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

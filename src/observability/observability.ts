@@ -1,5 +1,5 @@
 /**
- * Everything that shows what a process does, started together and closed together.
+ * Logs, metrics, inspection and probes of a process, opened and closed together.
  *
  * Promises: `telemetry` and `inspect` work before the servers listen and after they are closed.
  */
@@ -13,24 +13,24 @@ import { type LogTarget, makeLogs } from './logs.ts';
 import { makeMetrics } from './metrics.ts';
 import { type Address, type Servers, startServers } from './servers.ts';
 
-/** How a process shows itself. */
+/** The options of observability. */
 export interface ObservabilityOptions {
   readonly level: LogLevel;
   readonly target: LogTarget;
-  /** Stands on every line; a role that has no name in the fleet has none here. */
+  /** A field of every line; a role without a fleet has none. */
   readonly cluster?: string;
   readonly time: Pick<Time, 'now'>;
-  /** How loud each statechart is, by its id. */
+  /** The log level of each statechart, by its id. */
   readonly machineLevels: Readonly<Record<string, LogLevel>>;
-  /** Who else looks on, such as the live page; none costs nothing. */
+  /** Further inspectors, such as the live page; none costs nothing. */
   readonly inspectors?: readonly Inspector[];
 }
 
-/** What every log line says. */
+/** Fields of every log line. */
 const baseOf = ({ cluster }: ObservabilityOptions): LogFields =>
   cluster === undefined ? {} : { cluster };
 
-/** What the rest of the process talks to. */
+/** The interface for the rest of the process. */
 export interface Observability {
   readonly telemetry: Telemetry;
   readonly inspect: Inspect;
@@ -42,7 +42,7 @@ export interface Observability {
   }) => Promise<Servers>;
 }
 
-/** Makes logs, metrics and the tap; servers are opened by `serve`, when checks exist. */
+/** Creates logs, metrics and the inspector; `serve` opens the servers once checks exist. */
 export const makeObservability = (options: ObservabilityOptions): Observability => {
   const logs = makeLogs({ ...options, base: baseOf(options) });
   const metrics = makeMetrics();

@@ -1,20 +1,20 @@
 /**
  * The HTTP servers for metrics and probes.
  *
- * Promises: two addresses that are the same share one server; an address that cannot be had is one
- * clear error at the start; closing waits for nobody, because a scraper keeps its connection open.
+ * Promises: equal addresses share one server; an unavailable address is one clear error at the
+ * start; closing does not wait for clients, because a scraper keeps its connection open.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type HealthChecks, runChecks } from './health.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Where to listen; an empty host is every interface. */
+/** A listen address; an empty host means all interfaces. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** What is served where. */
+/** The content of each address. */
 export interface ServerOptions {
   /** Undefined: no metrics. */
   readonly metricsAddress: Address | undefined;
@@ -24,9 +24,9 @@ export interface ServerOptions {
   readonly health: HealthChecks;
 }
 
-/** Servers that listen. */
+/** Running servers. */
 export interface Servers {
-  /** Where they really listen: port 0 was chosen by the system. */
+  /** The bound addresses, with the port that the system chose for port 0. */
   readonly metricsAddress: Address | undefined;
   readonly healthAddress: Address | undefined;
   readonly close: () => Promise<void>;
@@ -88,7 +88,7 @@ const respond = async (
   response.end(request.method === 'HEAD' ? undefined : body);
 };
 
-/** A slow or silent client holds a connection no longer than this. */
+/** The time limit of a slow or silent client. */
 const CLIENT_TIMEOUT_MS = 10_000;
 
 const listen = (routes: Routes, address: Address): Promise<Server> => {
@@ -125,7 +125,7 @@ const close = (server: Server): Promise<void> =>
 const sameAddress = (left: Address, right: Address): boolean =>
   left.host === right.host && left.port === right.port && left.port !== 0;
 
-/** Starts the servers; fails when an address cannot be had, leaving none behind. */
+/** Starts the servers; fails when an address is not available, and leaves none behind. */
 export const startServers = async (options: ServerOptions): Promise<Servers> => {
   const { metricsAddress, healthAddress } = options;
   const forMetrics = metricsRoutes(options.metrics);

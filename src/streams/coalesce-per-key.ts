@@ -1,21 +1,20 @@
 /**
- * Of the values of a burst the last one of each key.
+ * Emits the last value of each key in a burst.
  *
- * Promises: a value replaces the one of its key that is still held; keys leave in the order in
- * which they first came; what is held leaves when `release` says so, and earlier when more keys are
- * held than there is room for; nothing is held longer than its source, and nothing is lost at the
- * end.
+ * Promises: a value replaces the pending one of its key; keys are emitted in order of first
+ * arrival; pending values are emitted when `release` emits, and earlier when the number of keys
+ * exceeds the limit; nothing outlives its source, and nothing is lost at the end.
  */
 import { type MonoTypeOperatorFunction, NEVER, Observable, Subscription } from 'rxjs';
 
-/** How values are told apart, and when they leave. */
+/** How to key values, and when to emit them. */
 export interface CoalescePerKeyOptions<Value> {
   readonly keyOf: (value: Value) => string;
-  /** Subscribed when the first value is held; what is held leaves when it first emits. */
+  /** Subscribed when the first value is pending; its first emission releases all. */
   readonly release: Observable<unknown>;
   /** What is held leaves at once whenever this emits. */
   readonly flush?: Observable<unknown>;
-  /** Keys that are held at most. */
+  /** The maximum number of pending keys. */
   readonly keysMax: number;
 }
 
@@ -27,7 +26,7 @@ export const microtaskEnd = new Observable<void>((receiver) => {
   queueMicrotask(() => receiver.next());
 });
 
-/** The last value of each key and burst. */
+/** Emits the last value of each key per burst. */
 export const coalescePerKey = <Value>(
   { keyOf, release, flush = NEVER, keysMax }: CoalescePerKeyOptions<Value>,
 ): MonoTypeOperatorFunction<Value> =>

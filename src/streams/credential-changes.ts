@@ -1,8 +1,8 @@
 /**
- * Readings of the key files → what really changed.
+ * Maps readings of the key files to changes.
  *
- * Promises: the same files say nothing twice; a reading that is not fit never takes a pair away
- * (WIRE-08), and each problem is told once.
+ * Promises: unchanged files emit nothing; an invalid reading never replaces a pair (WIRE-08), and
+ * each problem is emitted once.
  */
 import { concatMap, type OperatorFunction, scan } from 'rxjs';
 import type { CredentialsChange, CredentialsReading, KeyPair } from '../domain/credentials.ts';
@@ -37,7 +37,7 @@ const nextKnown = (known: Known, reading: CredentialsReading): Known => {
     };
 };
 
-/** Keeps what is new in readings of the key files. */
+/** Emits the changes among readings of the key files. */
 export const credentialChanges = (): OperatorFunction<CredentialsReading, CredentialsChange> =>
 (
   readings,

@@ -8,16 +8,16 @@
  */
 import { from, Observable, type ObservableInput, type OperatorFunction, Subscription } from 'rxjs';
 
-/** How values are told apart and worked on. */
+/** How to key and process values. */
 export interface LatestPerKeyOptions<Value, Result> {
   readonly key: (value: Value) => string;
-  /** Keys at once. */
+  /** Concurrent keys. */
   readonly concurrency: number;
   /** The task of a key; it is over when this completes. An error ends the whole stream. */
   readonly work: (value: Value) => ObservableInput<Result>;
 }
 
-/** Results of the works, as they come; completes when the source has and all work is done. */
+/** Emits results as they arrive; completes when the source has and all tasks are done. */
 export const latestPerKey = <Value, Result>(
   { key, concurrency, work }: LatestPerKeyOptions<Value, Result>,
 ): OperatorFunction<Value, Result> =>
@@ -53,7 +53,7 @@ export const latestPerKey = <Value, Result>(
         },
       });
       tasks.add(task);
-      // Runs after the work has cleaned up behind itself, so that two never overlap.
+      // Runs after the task's cleanup, so that two never overlap.
       task.add(() => {
         tasks.remove(task);
         if (done) finish(name);

@@ -1,20 +1,20 @@
 /**
- * Where answers to the shard wait their turn.
+ * The queue of answers to the shard.
  *
- * Promises: replies leave one after another in the order of their coming; at most `limit` wait, and
- * the newest is turned away when there is no room, because the shard asks again by itself
- * (WIRE-03); nothing waits while nobody drains it: a reply belongs to the stream that asked.
+ * Promises: replies are sent in order; at most `limit` are queued, and a further one is rejected,
+ * because the shard repeats its request (WIRE-03); nothing is queued without a subscriber: a reply
+ * belongs to the stream of its request.
  */
 import { concatMap, defer, Observable, type ObservableInput, Subject } from 'rxjs';
 
 /** A bounded queue of replies. */
 export interface ReplyOutbox<Reply> {
-  /** Puts a reply into the queue; false when it was turned away. */
+  /** Queues a reply; false when it was rejected. */
   readonly offer: (reply: Reply) => boolean;
-  /** How many wait; the one that is being written does not. */
+  /** The number of queued replies, without the one being written. */
   readonly waiting: () => number;
   /**
-   * Writes replies one at a time for as long as it is subscribed; unsubscribing forgets the rest.
+   * Writes replies one at a time while subscribed; unsubscribing drops the rest.
    */
   readonly drain: (write: (reply: Reply) => ObservableInput<unknown>) => Observable<unknown>;
 }

@@ -1,12 +1,12 @@
 /**
- * The place where a roll-up waits: it holds one value, and a newer one replaces it.
+ * A slot for one roll-up: a newer value replaces the queued one.
  *
- * Promises: each ask releases one value, at once or as soon as there is one; asks do not add up; a
- * value that was replaced is never seen again (WIRE-02).
+ * Promises: each ask releases one value, at once or as soon as there is one; asks do not
+ * accumulate; a replaced value is never emitted (WIRE-02).
  */
 import { type MonoTypeOperatorFunction, Observable, Subscription } from 'rxjs';
 
-/** Releases the newest value of the source, one for each emission of `asks`. */
+/** Emits the newest value of the source, one for each emission of `asks`. */
 export const singleSlot = <T>(asks: Observable<unknown>): MonoTypeOperatorFunction<T> => (source) =>
   new Observable<T>((receiver) => {
     let slot: { readonly value: T } | undefined;

@@ -1,8 +1,8 @@
 /**
- * Readings of a file → what changed for those who use it.
+ * Maps readings of a file to changes.
  *
- * Promises: the same text says nothing twice, and a text that is not good never takes a good one
- * away; each problem is told once.
+ * Promises: unchanged text emits nothing, and an invalid text never replaces a valid one; each
+ * problem is emitted once.
  */
 import { distinctUntilChanged, map, type OperatorFunction } from 'rxjs';
 import type { Parsed, TextChange, TextReading } from '../domain/text-file.ts';

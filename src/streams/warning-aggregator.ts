@@ -1,23 +1,22 @@
 /**
- * Troubles of many alike, told together: when the API server is away, ten thousand machines have
- * the same to say.
+ * Aggregates warnings: when the API server is away, ten thousand machines have the same problem.
  *
- * Promises: the first trouble of a reason is told within a second, with how many more there were by
- * then and the words of the first; nothing is lost but their names.
+ * Promises: the first problem of a reason is logged within a second, with the number of further
+ * ones and the text of the first; only the other names are lost.
  */
 import type { Telemetry } from '../api/telemetry.ts';
 import type { Time } from '../domain/time.ts';
 
 const GATHER_MS = 1000;
 
-/** What troubles one object. */
+/** The problem of one object. */
 export interface Trouble {
   readonly name: string;
   readonly reason: string;
   readonly problem: string;
 }
 
-/** Gathers troubles and warns of them by `message`. */
+/** Aggregates problems and logs them as `message`. */
 export const warningAggregator = (
   telemetry: Telemetry,
   time: Time,

@@ -1,15 +1,15 @@
 /**
- * Who has to do with whom: from a reclaim to its drains, from a drain to its pods, from a pod to
- * its budget, and back.
+ * Links between actors: from a reclaim to its drains, from a drain to its pods, from a pod to its
+ * budget, and back.
  *
- * Promises: total; reads the data of actors as they are, and says nothing where a field is missing.
+ * Promises: total; reads the actors' context data; a missing field yields no link.
  */
 import { listOrEmptyAt, textAt, valueAt } from '../domain/json.ts';
 
-/** An actor that has to do with another. */
+/** A related actor. */
 export interface ActorLink {
   readonly id: string;
-  /** What it is to the one that is looked at: `pod`, `budget`, `drain`, `reclaim`. */
+  /** Its role for the selected actor: `pod`, `budget`, `drain`, `reclaim`. */
   readonly relation: string;
 }
 
@@ -23,7 +23,7 @@ export interface LinkedActor {
 const texts = (list: readonly unknown[]): readonly string[] =>
   list.filter((item): item is string => typeof item === 'string');
 
-/** Where the data of an actor points to. */
+/** What the data of an actor refers to. */
 const FORWARD: Readonly<Record<string, (context: unknown) => readonly ActorLink[]>> = {
   reclaimInstruction: (context) =>
     listOrEmptyAt(context, 'entries').flatMap((entry) => {
@@ -51,7 +51,7 @@ const FORWARD: Readonly<Record<string, (context: unknown) => readonly ActorLink[
   },
 };
 
-/** What the other end of a link is called. */
+/** The role of the other end of a link. */
 const BACK: Readonly<Record<string, string>> = {
   reclaimInstruction: 'reclaim',
   nodeDrain: 'drain',
@@ -62,7 +62,7 @@ const BACK: Readonly<Record<string, string>> = {
 const forward = ({ kind, context }: LinkedActor): readonly ActorLink[] =>
   FORWARD[kind]?.(context) ?? [];
 
-/** The actors that have to do with `actor`, of those that there are; none twice, by id. */
+/** The actors related to `actor`, unique by id. */
 export const actorLinks = (
   actor: LinkedActor,
   all: Iterable<LinkedActor>,

@@ -1,10 +1,10 @@
-/** The catalogue of statecharts in words: what each machine and each of its states is. */
+/** The catalogue of statecharts: the description of each machine and each of its states. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
-/** A machine in words. */
+/** A machine with its descriptions. */
 export interface MachineSummary {
   readonly description: string;
-  /** What is true in each state, by its path in the chart. */
+  /** State descriptions, by path in the chart. */
   readonly states: Readonly<Record<string, string>>;
 }
 
@@ -13,7 +13,7 @@ const statesBelow = (node: AnyStateNode): readonly (readonly [string, string])[]
     inner,
   ) => [[inner.path.join('.'), inner.description ?? ''] as const, ...statesBelow(inner)]);
 
-/** Every machine by its name. */
+/** All machines, by name. */
 export const catalogueText = (
   machines: Readonly<Record<string, AnyStateMachine>>,
 ): Readonly<Record<string, MachineSummary>> =>

@@ -1,7 +1,7 @@
 /**
- * What a demo shows of its cluster at one moment, read from objects as the API has them.
+ * What a demo shows of its cluster at one moment, computed from API objects.
  *
- * Promises: pure and total; drains are told by the code of `drain status`.
+ * Promises: pure and total; drain states come from the code of `drain status`.
  */
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { projectBudget } from '../domain/drain/budget.ts';
@@ -13,7 +13,7 @@ import { hasDrain } from './drain-owner.ts';
 import { type DrainStatus, drainStatus } from './drain-status.ts';
 import { timelineEntryOf } from './explanation.ts';
 
-/** The collections that a demo looks at, as the API lists them. */
+/** The collections that a demo reads, as the API lists them. */
 export interface DemoObjects {
   readonly nodes: readonly unknown[];
   readonly pods: readonly unknown[];
@@ -23,7 +23,7 @@ export interface DemoObjects {
   readonly events: readonly unknown[];
 }
 
-/** A machine, and the Node that it became. */
+/** A machine and the Node that it became. */
 export interface DemoMachine {
   readonly name: string;
   readonly phase: string;
@@ -32,7 +32,7 @@ export interface DemoMachine {
   readonly drain: DrainStatus | undefined;
 }
 
-/** Something that was told. */
+/** An entry of the demo's log. */
 export interface DemoTimelineEntry {
   readonly id: string;
   readonly about: string;
@@ -45,7 +45,7 @@ export interface DemoScene {
   readonly machines: readonly DemoMachine[];
   readonly pods: { readonly running: number; readonly all: number };
   readonly requests: { readonly acknowledged: number; readonly all: number };
-  /** Pods of each budget that are healthy, and how many it asks for. */
+  /** Healthy pods of each budget, and how many it requires. */
   readonly budgets: readonly {
     readonly name: string;
     readonly healthy: number;
@@ -84,7 +84,7 @@ const timelineEntry = (raw: unknown): DemoTimelineEntry => ({
   note: timelineEntryOf(raw).note,
 });
 
-/** The scene of these objects. */
+/** Computes the scene from the objects. */
 export const demoScene = (objects: DemoObjects, nowMs: number): DemoScene => {
   const drains = new Map(drainsOf(objects, nowMs).map((drain) => [drain.node, drain]));
   const podsOn = (node: string): number =>

@@ -1,21 +1,20 @@
 /**
- * A demo in words: what changed between two scenes, line by line, and a scene as a picture for a
- * terminal.
+ * A demo as text: the changes between two scenes line by line, and a scene as a terminal picture.
  *
- * Promises: pure; a line tells one change; a picture never has more columns than it may.
+ * Promises: pure; one line per change; a picture never exceeds its columns.
  */
 import { cutText } from '../domain/text.ts';
 import type { DemoMachine, DemoScene } from './demo-scene.ts';
 import type { DrainStatus } from './drain-status.ts';
 import { oneLine, tableText } from './table.ts';
 
-/** One line: who, and what happened. */
+/** One line: the subject, and what happened. */
 export interface DemoLine {
   readonly who: string;
   readonly what: string;
 }
 
-/** How far a drain is, and what holds it up. */
+/** The progress of a drain and its blockers. */
 const drainText = (drain: DrainStatus | undefined): string => {
   if (drain === undefined || drain.state === 'Cordoned') return '';
   if (drain.state === 'Drained') return 'empty';
@@ -46,10 +45,13 @@ const machineLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] =>
     const from = old === undefined || old.phase === '' ? '' : `${old.phase} → `;
     return [{ who: machine.name, what: from + machine.phase }];
   });
-  return [...moved, ...[...known.keys()].map((name) => ({ who: name, what: 'went back' }))];
+  return [
+    ...moved,
+    ...[...known.keys()].map((name) => ({ who: name, what: 'returned to the fleet' })),
+  ];
 };
 
-/** What changed, causes before what follows from them. */
+/** The changes between two scenes, causes before effects. */
 export const demoLines = (before: DemoScene, now: DemoScene): readonly DemoLine[] => {
   const printedLines = new Set(before.timeline.map(({ id }) => id));
   return [
@@ -70,7 +72,7 @@ const MACHINE_COLUMNS = [
   { heading: 'DRAIN', cell: ({ drain }: DemoMachine) => drainText(drain) },
 ];
 
-/** What surrounds the scene in a picture. */
+/** The text around the scene in a picture. */
 export interface DemoFrame {
   readonly title: string;
   readonly elapsed: string;
@@ -81,13 +83,13 @@ export interface DemoFrame {
 
 const budgetsText = ({ budgets }: DemoScene): readonly string[] =>
   budgets.map(({ name, healthy, wanted, all }) =>
-    `budget ${name}: ${healthy} of ${all} pods healthy, at least ${wanted} must be`
+    `budget ${name}: ${healthy} of ${all} pods healthy, ${wanted} required`
   );
 
 const cut = (line: string, columns: number): string =>
   line.length > columns ? cutText(line, columns - 1, '…') : line;
 
-/** A scene as a picture. */
+/** Renders a scene as a terminal picture. */
 export const demoPicture = (scene: DemoScene, frame: DemoFrame): readonly string[] => {
   const { title, elapsed, printedLines, columns, rows } = frame;
   const above = [

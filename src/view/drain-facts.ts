@@ -1,6 +1,5 @@
 /**
- * What the cluster shows of one node and its drain, whoever read it: a single look, or caches that
- * follow the cluster.
+ * The facts about one node and its drain, read once or taken from caches that follow the cluster.
  */
 import type { Budget } from '../domain/drain/budget.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
@@ -20,7 +19,7 @@ export interface NodeEvent extends Identity, TimelineEntry {
   readonly node: string;
 }
 
-/** Reads an Event (events.k8s.io/v1). Total; `undefined` when it is about something else. */
+/** Reads an Event (events.k8s.io/v1). Total; `undefined` when it regards another kind of object. */
 export const projectNodeEvent = (raw: unknown): NodeEvent | undefined => {
   const identity = identityOf(raw);
   const node = textAt(raw, 'regarding', 'name');
@@ -29,7 +28,7 @@ export const projectNodeEvent = (raw: unknown): NodeEvent | undefined => {
   return { ...identity, ...timelineEntryOf(raw), node };
 };
 
-/** All that was read; pods of other nodes may be among them. */
+/** All pods that were read; may include pods of other nodes. */
 export interface DrainScene {
   readonly nodes: readonly DrainedNode[];
   readonly pods: Iterable<DrainPod>;
@@ -37,21 +36,21 @@ export interface DrainScene {
   readonly events: Iterable<NodeEvent>;
   readonly machines: Iterable<UpcomingNodeProjection>;
   readonly terminatingNamespaces: Iterable<string>;
-  /** The operator's own pod, as far as its Lease tells. */
+  /** The operator's own pod, if its Lease identifies one. */
   readonly own: { readonly namespace: string; readonly name: string } | null;
   readonly nowMs: number;
 }
 
-/** Evictions that were cut short, by the key of the budget that counts them. */
+/** Interrupted evictions, by the key of the budget that counts them. */
 export type InterruptedSlots = ReadonlyMap<string, readonly InterruptedEviction[]>;
 
-/** What is known of one node. */
+/** The facts about one node. */
 export interface NodeFacts {
   readonly node: DrainedNode;
   readonly pods: readonly DrainPod[];
-  /** Those that cover one of the pods. */
+  /** Budgets that cover one of the pods. */
   readonly budgets: readonly Budget[];
-  /** Slots of these budgets that evictions hold which were cut short, of pods anywhere. */
+  /** Slots of these budgets that interrupted evictions hold, for pods on any node. */
   readonly interrupted: InterruptedSlots;
   /** Newest first. */
   readonly events: readonly NodeEvent[];
@@ -72,8 +71,8 @@ const groupedBy = <T>(items: Iterable<T>, keyOf: (item: T) => string): ReadonlyM
 };
 
 /**
- * Finds the budgets that cover a pod. Pods of one workload share their labels, as one object when a
- * cache made them, so the budgets of a namespace are gone through once for each workload.
+ * Finds the budgets that cover a pod. Pods of one workload share one labels object in a cache, so
+ * each workload is matched against the budgets of its namespace only once.
  */
 const coveringIn = (budgets: ReadonlyMap<string, readonly Budget[]>) => {
   const known = new Map<string, Map<DrainPod['labels'], readonly Budget[]>>();
@@ -103,7 +102,7 @@ const interruptedIn = ({ pods, budgets, nowMs }: DrainScene): InterruptedSlots =
 const newestFirst = (left: NodeEvent, right: NodeEvent): number =>
   Date.parse(right.time) - Date.parse(left.time);
 
-/** The scene, node by node, in the order of their names. */
+/** The facts by node, in the order of node names. */
 export const nodeFactsOf = (scene: DrainScene): readonly NodeFacts[] => {
   const pods = groupedBy(scene.pods, ({ node }) => node);
   const budgets = groupedBy(scene.budgets, ({ namespace }) => namespace);

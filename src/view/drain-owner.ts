@@ -1,4 +1,4 @@
-/** Who holds a node cordoned, and for whom it is drained: those who drain come first. */
+/** The owners of a node's cordon, draining owners first. */
 import { annotationOf, type CordonAnnotation, readCordon } from '../domain/drain/cordon.ts';
 import { compareText } from '../domain/requirements.ts';
 import type { DrainedNode } from '../domain/drain/drained-node.ts';
@@ -12,11 +12,11 @@ const rank = (owner: string): number => owner === 'reclaim' ? 0 : isDrainer(owne
 const byRank = (left: string, right: string): number =>
   rank(left) - rank(right) || compareText(left, right);
 
-/** True when somebody drains the node, or did and left a key. */
+/** True when an owner drains the node, or has drained it and left its key. */
 export const hasDrain = ({ cordons }: Pick<DrainedNode, 'cordons'>): boolean =>
   Object.keys(cordons).some(isDrainer);
 
-/** Everybody with a key that still means something, whoever drains first. */
+/** All owners with an active key, draining owners first. */
 export const ownersOf = ({ cordons }: Pick<DrainedNode, 'cordons'>): readonly string[] =>
   Object.entries(cordons).filter(([owner, text]) => {
     const reading = readCordon(text);

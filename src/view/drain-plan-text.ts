@@ -1,4 +1,4 @@
-/** The plan of a drain for people: the tiers as a table, then what must be known about them. */
+/** The plan of a drain as text: a table of the tiers, then warnings and unknowns. */
 import { duration } from './duration.ts';
 import type {
   DrainPlanView,
@@ -10,7 +10,7 @@ import type {
 import { type Column, oneLine, tableText } from './table.ts';
 import { actionOn, WHO } from './who-can-act.ts';
 
-/** A pod with the number of its tier, which starts at 1. */
+/** A pod with the number of its tier, counted from 1. */
 interface Row extends PlannedPod {
   readonly tier: number;
   readonly priority: number | null;
@@ -18,12 +18,12 @@ interface Row extends PlannedPod {
 
 const goes = ({ verdict, leaving, budget, reason }: PlannedPod): string => {
   if (verdict !== 'Leaves') return `${verdict.toLowerCase()}: ${reason}`;
-  if (leaving) return 'is leaving';
-  return budget === null ? 'at once' : `by turns: ${budget}`;
+  if (leaving) return 'terminating';
+  return budget === null ? 'immediately' : `one by one: ${budget}`;
 };
 
 const loses = ({ willNotComeBack, losesData }: PlannedPod): string =>
-  [willNotComeBack ? 'will not come back' : '', losesData ? 'emptyDir data' : '']
+  [willNotComeBack ? 'not recreated' : '', losesData ? 'emptyDir data' : '']
     .filter((loss) => loss !== '').join(', ');
 
 const COLUMNS: readonly Column<Row>[] = [
@@ -53,10 +53,10 @@ const headline = ({ node, tiers, staying, blockers, graceSeconds }: DrainPlanVie
 
 const orderOf = ({ tiers, tierWaitSeconds }: DrainPlanView): readonly string[] =>
   tiers.length < 2 ? [] : [
-    `A tier starts when the ones before it are gone, when nothing of them moves for ${
+    `A tier starts when all earlier tiers are gone, when they make no progress for ${
       duration(tierWaitSeconds * 1000)
     },`,
-    'and in the last quarter of the grace.',
+    'or in the last quarter of the grace period.',
   ];
 
 const section = (title: string, lines: readonly string[]): readonly string[] =>
@@ -73,10 +73,10 @@ const blockerLines = ({ reason, pods, text, canAct, runbook }: PlannedBlocker) =
 };
 
 const STAYS: Readonly<Record<PlannedStay['role'], string>> = {
-  DaemonSet: 'belongs to a DaemonSet',
-  Mirror: 'is run by the kubelet itself',
-  Finished: 'has finished: nothing of it runs',
-  ToleratesCordon: 'tolerates the cordon and would come back for ever',
+  DaemonSet: 'is managed by a DaemonSet',
+  Mirror: 'is a mirror pod of the kubelet',
+  Finished: 'has finished',
+  ToleratesCordon: 'tolerates the cordon and would be rescheduled here',
 };
 
 /** The plan as text that ends in a line break. */
@@ -87,10 +87,10 @@ export const drainPlanText = (plan: DrainPlanView): string => {
     ...(rows.length === 0 ? [] : ['', tableText(COLUMNS, rows).trimEnd()]),
     ...section('Order', orderOf(plan)),
     ...section('Would be blocked', plan.blockers.flatMap(blockerLines)),
-    ...section('Will not come back', plan.willNotComeBack),
-    ...section('Loses data of an emptyDir', plan.losesData),
+    ...section('Not recreated', plan.willNotComeBack),
+    ...section('Loses emptyDir data', plan.losesData),
     ...section('Stays', plan.staying.map(({ pod, role }) => `${pod} ${STAYS[role]}`)),
-    ...section('Cannot be known', plan.unknown),
+    ...section('Unknown', plan.unknown),
     '',
   ].join('\n');
 };

@@ -1,8 +1,9 @@
 /**
- * A drain before anything is done: which pods leave in which order, what would hold them up, what
- * is lost with them, and what cannot be known.
+ * A drain plan: which pods leave in which order, what would block them, which data is lost, and
+ * what cannot be predicted.
  *
- * Promises: decides by the functions of the drain itself; whatever rests on an assumption says so.
+ * Promises: uses the decision functions of the drain itself; marks everything that rests on an
+ * assumption.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
@@ -24,12 +25,12 @@ export interface PlannedPod {
   readonly verdict: Verdict;
   readonly reason: Blocker['reason'] | null;
   readonly text: string;
-  /** The budget whose slots it takes its turn for. */
+  /** The budget that it needs a slot from. */
   readonly budget: string | null;
   readonly leaving: boolean;
-  /** Nobody makes another one. */
+  /** No controller recreates it. */
   readonly willNotComeBack: boolean;
-  /** The content of its emptyDir goes with it. */
+  /** The content of its emptyDir is lost. */
   readonly losesData: boolean;
 }
 
@@ -46,7 +47,7 @@ export interface PlannedStay {
   readonly role: Exclude<PodRole, 'Leaves'>;
 }
 
-/** What would hold pods up, together. */
+/** A cause that would block pods. */
 export interface PlannedBlocker {
   readonly reason: Blocker['reason'];
   readonly text: string;
@@ -59,23 +60,23 @@ export interface PlannedBlocker {
 export interface DrainPlanView {
   readonly node: string;
   readonly graceSeconds: number;
-  /** How long a tier waits for the ones before it when nothing moves. */
+  /** How long a tier waits for earlier tiers that make no progress. */
   readonly tierWaitSeconds: number;
-  /** Whether the API server was asked what it would answer. */
+  /** Whether the API server answered dry-run evictions. */
   readonly dryRun: boolean;
   readonly tiers: readonly PlannedTier[];
   readonly staying: readonly PlannedStay[];
   readonly blockers: readonly PlannedBlocker[];
   readonly willNotComeBack: readonly string[];
   readonly losesData: readonly string[];
-  /** Sentences: what nobody can know beforehand. */
+  /** Sentences about what cannot be predicted. */
   readonly unknown: readonly string[];
 }
 
-/** What is asked about. */
+/** The input of a plan. */
 export interface PlanTerms {
   readonly graceSeconds: number;
-  /** What dry runs were answered; undefined when none were made. */
+  /** Answers to dry runs; undefined when none were made. */
   readonly answers: ReadonlyMap<Uid, EvictionOutcome> | undefined;
 }
 
@@ -114,7 +115,7 @@ const blockersOf = (previews: readonly PodPreview[]): readonly PlannedBlocker[] 
 
 const list = (texts: readonly string[]): string => texts.join(', ');
 
-/** Budgets through which pods take turns, each with how many may go at once now. */
+/** Budgets that limit these pods, each with its current disruptionsAllowed. */
 const limitedBudgets = (
   previews: readonly PodPreview[],
   budgets: readonly Budget[],
@@ -124,7 +125,7 @@ const limitedBudgets = (
     .map(({ key, disruptionsAllowed }) => `${key} (${disruptionsAllowed} now)`);
 };
 
-/** What may turn out otherwise than the plan says, as far as this node gives cause. */
+/** What may deviate from the plan, as far as it concerns this node. */
 const unknownOf = (
   previews: readonly PodPreview[],
   { budgets, dryRun }: { readonly budgets: readonly Budget[]; readonly dryRun: boolean },
@@ -140,33 +141,33 @@ const unknownOf = (
   return [
     ...(pods.length === 0 ? [] : [
       dryRun
-        ? 'Whether admission webhooks and policies answer an eviction as they answered the dry run'
-        : 'Whether an admission webhook or policy refuses an eviction (--dry-run=server asks)',
-      'Which finalizers, pods and budgets are added before the drain is over',
+        ? 'Whether admission webhooks and policies treat an eviction like the dry run'
+        : 'Whether an admission webhook or policy refuses an eviction (try --dry-run=server)',
+      'Which finalizers, pods and budgets are added before the drain ends',
     ]),
     ...(limited.length === 0 ? [] : [
-      `How soon replacements become healthy and give slots back to ${list(limited)}`,
+      `How soon replacements become healthy and free slots of ${list(limited)}`,
     ]),
     ...(closed.length === 0 ? [] : [
-      'Whether a budget that is closed now opens before the deadline',
+      'Whether an exhausted budget allows evictions before the deadline',
     ]),
     ...(finalizers.length === 0 ? [] : [
-      'Whether a finalizer that is there now is taken away in time',
+      'Whether existing finalizers are removed in time',
     ]),
     ...(returning.length === 0 ? [] : [
-      `Whether pods that tolerate the cordon come back to this node, where they then stay: ${
+      `Whether pods that tolerate the cordon are rescheduled here and then stay: ${
         list(returning.map(({ key }) => key))
       }`,
     ]),
     ...uncertain.map(({ pod, blocker }) =>
-      `What becomes of ${pod.key}: ${blocker?.text ?? 'it changes'}`
+      `How ${pod.key} resolves: ${blocker?.text ?? 'it is changing'}`
     ),
   ];
 };
 
 const stayOf = ({ pod, role }: StayingPod): PlannedStay => ({ pod: pod.key, role });
 
-/** Answers for certain: what is going away with its namespace needs no eviction. */
+/** Certain answers: a terminating namespace needs no eviction. */
 const answersFor = (
   { pods, terminatingNamespaces }: NodeFacts,
   asked: PlanTerms['answers'],
@@ -178,7 +179,7 @@ const answersFor = (
   ]);
 };
 
-/** The pods that an eviction would be sent for, in the order of the plan. */
+/** The pods that would be evicted, in the order of the plan. */
 export const evictable = ({ pods, own }: NodeFacts): readonly DrainPod[] =>
   planOf(pods, { own, evictedOwners: new Set() }).tiers
     .flatMap((tier) => tier.pods).filter(({ terminating }) => !terminating);

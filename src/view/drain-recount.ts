@@ -1,10 +1,10 @@
 /**
- * A drain told from what the cluster shows, without the memory of the operator that does it: which
- * pods are left, and why each (DR-43).
+ * Recomputes a drain from cluster objects alone, without the operator's memory: which pods remain,
+ * and why each does (DR-43).
  *
- * Promises: uses the functions by which the operator decides; a pod that terminates counts as
- * evicted; what only the answer to an eviction can tell (a policy, missing rights) is taken from
- * the newest Event that names the pod.
+ * Promises: uses the operator's decision functions; a terminating pod counts as evicted; facts that
+ * only the answer to an eviction contains (a policy, missing rights) come from the newest Event
+ * that names the pod.
  */
 import { REASONS } from '../api/reasons.ts';
 import type { EvictionOutcome } from '../domain/drain/answer.ts';
@@ -25,18 +25,18 @@ import type { Uid } from '../domain/ids.ts';
 import type { NodeFacts } from './drain-facts.ts';
 import { type BlockerReason, reportedBlocker } from './reported-blockers.ts';
 
-/** A pod that must leave and is still there. */
+/** A pod that must leave and still exists. */
 export interface PendingPod {
   readonly pod: DrainPod;
   readonly tier: TierKey;
   readonly reason: BlockerReason;
   readonly text: string;
-  /** What blocks: pods with the same reason and subject belong together. */
+  /** Identifies the blocker: pods with the same reason and subject form one group. */
   readonly subject: string;
   readonly blocks: boolean;
 }
 
-/** The drain as it stands. */
+/** The current state of the drain. */
 export interface Recount {
   readonly plan: DrainPlan;
   /** In the order of the plan. */
@@ -48,7 +48,7 @@ export interface Recount {
 
 const NAMESPACE_GOES: EvictionOutcome = { _tag: 'NamespaceTerminating' };
 
-/** When the tiers would have been started, played through from the beginning to now. */
+/** Replays the starts of the tiers from the beginning of the drain to now. */
 const startedTiers = (
   plan: DrainPlan,
   annotation: CordonAnnotation | undefined,
@@ -78,7 +78,7 @@ const startedTiers = (
 const coveringBudgets = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] =>
   budgets.filter((budget) => budgetCovers(budget, pod));
 
-/** Controllers whose pods are on their way out: one that comes back past the cordon stays. */
+/** Controllers whose pods are terminating: a pod that they recreate past the cordon stays. */
 const evictedOwners = (pods: readonly DrainPod[]): ReadonlySet<Uid> =>
   new Set(
     pods.flatMap(({ terminating, controller }) =>

@@ -15,11 +15,11 @@ const counts = (
   { left, leaving, blocked }: Pick<TierStatus, 'left' | 'leaving' | 'blocked'>,
 ): string => `${left}/${leaving}/${blocked}`;
 
-/** `first`, and how many more there are. */
+/** `first`, and the number of others. */
 const andMore = (texts: readonly string[]): string =>
   texts.length < 2 ? texts[0] ?? '' : `${texts[0]}+${texts.length - 1}`;
 
-/** `BlockedByBudget team-a/db-0+2: budget team-a/db allows no eviction`. */
+/** `BlockedByBudget team-a/db-0+2: budget team-a/db allows 0 disruptions`. */
 const blockerInLine = ({ reason, pods, text }: DrainBlocker): string =>
   `${reason} ${andMore(pods)}: ${text}`;
 
@@ -37,7 +37,7 @@ const tiersInLine = ({ tiers }: DrainStatus): string =>
 const budgetsInLine = ({ budgets }: DrainStatus): string =>
   budgets.map(({ budget, allowed, waiting }) => `${budget}:${allowed}/${waiting}`).join(',');
 
-/** The columns at `nowMs`; `wide` adds what is seldom looked for. */
+/** The columns at `nowMs`; `wide` adds the less common ones. */
 export const statusColumns = (nowMs: number, wide: boolean): readonly Column<DrainStatus>[] => [
   { heading: 'NODE', cell: ({ node }) => node },
   { heading: 'STATE', cell: ({ state }) => state },

@@ -1,8 +1,7 @@
 /**
- * The status of a drain: one record for each node, for tables and for programs.
+ * The status of a drain: one record per node, for tables and programs.
  *
- * Promises: says what the cluster shows and nothing else; the same record is printed as a line and
- * given as JSON.
+ * Promises: derived from cluster objects only; text and JSON output print the same record.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import { budgetCovers } from '../domain/drain/budget.ts';
@@ -16,30 +15,30 @@ import { drainAnnotation, ownersOf } from './drain-owner.ts';
 import { type PendingPod, type Recount, recountDrain } from './drain-recount.ts';
 import type { BlockerReason } from './reported-blockers.ts';
 
-/** How a node can stand, in one word. */
+/** The state of a node's drain. */
 export const DRAIN_STATES = [
-  /** Nobody holds it. */
+  /** Not cordoned. */
   'Schedulable',
-  /** Cordoned, and nobody drains it. */
+  /** Cordoned, without a drain. */
   'Cordoned',
   'Draining',
   'Paused',
-  /** The deadline is over and the end is not written yet. */
+  /** The deadline has passed and the end is not written yet. */
   'Overdue',
-  /** A person made it schedulable again; the operator has not written that yet. */
+  /** A person uncordoned it; the operator has not written that yet. */
   'Cancelling',
   'Drained',
   'Failed',
   'Cancelled',
-  /** The Node is no more; said once, by those who watch. */
+  /** The Node was deleted; printed once by `--watch`. */
   'Gone',
 ] as const;
 export type DrainState = (typeof DRAIN_STATES)[number];
 
-/** What holds up some pods of a node, together. */
+/** A cause that blocks some pods of a node. */
 export interface DrainBlocker {
   readonly reason: BlockerReason;
-  /** The particulars of the first pod. */
+  /** Details of the first pod. */
   readonly text: string;
   readonly canAct: CanAct;
   readonly runbook: string;
@@ -56,13 +55,13 @@ export interface TierStatus {
   readonly blocked: number;
 }
 
-/** One budget that covers pods which must leave. */
+/** A budget that covers pods which must leave. */
 export interface BudgetStatus {
   readonly budget: string;
   readonly allowed: number;
   readonly healthy: number;
   readonly desired: number;
-  /** Pods of this node that it covers and that are not leaving yet. */
+  /** Pods of this node that it covers and that are not terminating yet. */
   readonly waiting: number;
 }
 
@@ -70,24 +69,24 @@ export interface BudgetStatus {
 export interface DrainStatus {
   readonly node: string;
   readonly state: DrainState;
-  /** Everybody who holds it cordoned, whoever drains it first. */
+  /** All owners of the cordon, draining owners first. */
   readonly owners: readonly string[];
   readonly instructions: readonly string[];
   readonly since: string | null;
   readonly deadline: string | null;
-  /** Below 0 when the deadline is over; null without one, or when it ended. */
+  /** Negative after the deadline; null without a deadline or after the end. */
   readonly secondsLeft: number | null;
   readonly pods: { readonly left: number; readonly leaving: number; readonly blocked: number };
   readonly tiers: readonly TierStatus[];
   readonly budgets: readonly BudgetStatus[];
-  /** What holds up the lowest tier first. */
+  /** The most important blocker of the lowest tier. */
   readonly blockers: readonly DrainBlocker[];
-  /** What the drain of a machine that failed left behind. */
+  /** The error that the drain of a failed machine left. */
   readonly lastError: string | null;
   readonly kubeletSilent: boolean;
 }
 
-/** By the annotation of the Node, or by a flag that only the operator and its Events know of. */
+/** Paused by the Node's annotation, or by a flag that only the operator and its Events show. */
 const isPaused = ({ node }: NodeFacts, { pending }: Recount): boolean =>
   node.paused || pending.some(({ reason }) => reason === 'DrainPaused');
 
@@ -104,11 +103,11 @@ const stateOf = (
   return isPaused(facts, recount) ? 'Paused' : 'Draining';
 };
 
-/** Drains of which nothing is decided any more. */
+/** Drains that have ended. */
 const isOver = (state: DrainState): boolean =>
   state === 'Drained' || state === 'Failed' || state === 'Cancelled';
 
-/** Pods that one thing holds up, in the order of the plan. */
+/** Groups pods by blocker, in the order of the plan. */
 const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] => {
   const groups = new Map<string, DrainBlocker>();
   for (const { pod, reason, text, subject, blocks } of pending) {
@@ -123,7 +122,7 @@ const groupBlockers = (pending: readonly PendingPod[]): readonly DrainBlocker[] 
   return [...groups.values()];
 };
 
-/** The number that people know a tier by. */
+/** The tier number shown to users. */
 export const tierPriority = (key: TierKey): number | null => key === OWN_TIER ? null : key;
 
 const tiersOf = ({ progress, startedTo }: Recount): readonly TierStatus[] =>

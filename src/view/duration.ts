@@ -1,8 +1,8 @@
-/** Durations for people: in their two largest units, as kubectl writes ages. */
+/** Durations for people: in their two largest units, as kubectl prints ages. */
 
 const UNITS = [['d', 86_400], ['h', 3600], ['m', 60], ['s', 1]] as const;
 
-/** `3d4h`, `12m5s`, `0s`; what is negative counts as nothing. */
+/** `3d4h`, `12m5s`, `0s`; negative durations print as `0s`. */
 export const duration = (ms: number): string => {
   let seconds = Math.max(0, Math.round(ms / 1000));
   const parts: string[] = [];

@@ -1,9 +1,8 @@
 /**
- * Explains a CapacityRequest: what the fleet is asked for because of it, whether the fleet has said
- * that it knows, and what is wrong with it.
+ * Explains a CapacityRequest: what it adds to the demand, whether the fleet acknowledged it, and
+ * which of its fields are invalid.
  *
- * Promises: says of a request what the operator makes of it, because both read it with the same
- * function; total, whatever the cluster shows.
+ * Promises: agrees with the operator, because both use the same parser; total.
  */
 import { listOrEmptyAt, numberAt, textAt } from '../domain/json.ts';
 import { readCapacityRequest } from '../domain/demand/reading.ts';
@@ -13,44 +12,44 @@ import { isDeleting, labelsOf } from '../domain/object-meta.ts';
 import { OWNED_BY_POD } from '../domain/pod-demand/pod-request.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
-/** What the cluster shows. */
+/** The objects that were read. */
 export interface CapacityRequestFacts {
   readonly request: unknown;
   readonly events: readonly unknown[];
-  /** The operator's Leases, wherever they are; undefined when they may not be read. */
+  /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
   readonly nowMs: number;
 }
 
 type Verdict = Pick<Explanation, 'why' | 'waitsFor' | 'canAct' | 'action'>;
 
-/** A request that waits longer than this does not only wait for the next roll-up. */
+/** Longer than one roll-up interval: a request that is older has another problem. */
 const USUAL_WAIT_MS = 60_000;
-/** How far our clock and the operator's may differ before a Lease is called stale. */
+/** Tolerated clock skew before a Lease is called stale. */
 const CLOCK_DOUBT_MS = 60_000;
 
 const ACKNOWLEDGED: Verdict = {
-  why: 'The fleet has acknowledged a roll-up that this request was part of',
-  waitsFor: 'Nothing here: machines for it appear as UpcomingNodes when the fleet has them',
+  why: 'The fleet acknowledged a roll-up that includes this request',
+  waitsFor: 'The fleet; its machines appear as UpcomingNodes',
   canAct: 'nobody',
   action: '',
 };
 
 const DELETED: Verdict = {
   why: 'It is being deleted',
-  waitsFor: 'Its finalizers; the next roll-up no longer asks for it',
+  waitsFor: 'Its finalizers; the next roll-up omits it',
   canAct: 'nobody',
   action: '',
 };
 
 const unreadable = (acknowledged: boolean): Verdict => ({
   why: acknowledged
-    ? 'It cannot be read any more: the fleet is asked for what it said before, as long as the ' +
-      'operator remembers that'
-    : 'It cannot be read, so the fleet is not asked for it',
-  waitsFor: 'A change of the fields below',
+    ? 'It became invalid: the fleet is still asked for its last valid spec, as long as the ' +
+      'operator keeps running'
+    : 'It is invalid, so the fleet is not asked for it',
+  waitsFor: 'A correction of the fields below',
   canAct: 'application',
-  action: 'Mend the fields below',
+  action: 'Correct the fields below',
 });
 
 type LeaseState = 'unknown' | 'missing' | 'silent' | 'held';
@@ -71,28 +70,28 @@ const leaseState = ({ leases, nowMs }: CapacityRequestFacts): LeaseState => {
 
 const OVERDUE: Readonly<Record<LeaseState, Pick<Verdict, 'why' | 'action'>>> = {
   unknown: {
-    why: 'No roll-up that it was part of has been acknowledged, for longer than usual',
-    action: 'See whether the operator runs, and the Events on its Lease',
+    why: 'No roll-up that includes it was acknowledged for longer than usual',
+    action: 'Check that the operator runs, and the Events on its Lease',
   },
   missing: {
-    why: 'No operator has ever led in this cluster: its Lease does not exist',
-    action: 'Install the operator, or look at the logs of its pods',
+    why: 'No operator was ever leader in this cluster: its Lease does not exist',
+    action: 'Install the operator, or check the logs of its pods',
   },
   silent: {
-    why: 'No operator leads: the Lease has no holder that renews it',
-    action: 'Look at the pods of the operator',
+    why: 'No operator is leader: nothing renews the Lease',
+    action: 'Check the pods of the operator',
   },
   held: {
-    why: 'An operator leads, but no roll-up with this request in it has been acknowledged',
-    action: 'Look at the Events on the Lease of the operator: they say how its session stands',
+    why: 'An operator is leader, but no roll-up with this request was acknowledged',
+    action: 'Check the Events on the Lease of the operator: they show the state of its session',
   },
 };
 
 const pending = (facts: CapacityRequestFacts): Verdict => {
   const createdMs = Date.parse(textAt(facts.request, 'metadata', 'creationTimestamp') ?? '');
-  const waitsFor = 'The next roll-up, and its acknowledgement by the fleet';
+  const waitsFor = 'The fleet to acknowledge the next roll-up';
   if (!(facts.nowMs - createdMs > USUAL_WAIT_MS)) {
-    const why = 'No roll-up that it was part of has been acknowledged yet';
+    const why = 'No roll-up that includes it was acknowledged yet';
     return { why, waitsFor, canAct: 'nobody', action: '' };
   }
   return { ...OVERDUE[leaseState(facts)], waitsFor, canAct: 'platform' };
@@ -103,10 +102,10 @@ const detail = (name: string, value: string | undefined): readonly Detail[] =>
 
 const FIRST_DOLLAR_BUCKET = 3;
 
-/** What a penalty counts as once it is rounded up to its bucket. */
+/** The upper bound of a penalty bucket. */
 const bucketText = (bucket: PenaltyBucket): string => {
   if (bucket === UNSPECIFIED_BUCKET) return '';
-  if (bucket === PINNED_BUCKET) return 'never, its penalty is above every bucket';
+  if (bucket === PINNED_BUCKET) return 'never, its penalty exceeds all buckets';
   if (bucket < FIRST_DOLLAR_BUCKET) return bucket === 1 ? 'for $0' : 'for up to $0.50';
   return `for up to $${(2 ** (bucket - FIRST_DOLLAR_BUCKET)).toLocaleString('en-US')}`;
 };
@@ -119,8 +118,8 @@ const termsInDetail = ({ profile, group }: Terms): readonly Detail[] => [
     detail('Spread', `over ${topologyKey}, at most ${maxSkew} apart`)
   ),
   ...detail('Interrupted', bucketText(profile.interruptionBucket)),
-  ...detail('Taken back', bucketText(profile.reclamationBucket)),
-  ...detail('Together with', group === '' ? '' : 'all requests of its group on one value'),
+  ...detail('Reclaimed', bucketText(profile.reclamationBucket)),
+  ...detail('Co-located', group === '' ? '' : 'with all requests of its group'),
 ];
 
 const details = ({ request, nowMs }: CapacityRequestFacts): readonly Detail[] => {
@@ -156,7 +155,7 @@ export const explainCapacityRequest = (facts: CapacityRequestFacts): Explanation
     kind: 'CapacityRequest',
     name: `${namespace}/${textAt(request, 'metadata', 'name') ?? ''}`,
     state: phase,
-    what: 'Capacity that somebody in this cluster wants from the fleet',
+    what: 'Capacity that this cluster requests from the fleet',
     ...verdict,
     problems: reading._tag === 'Unreadable' ? reading.problems : [],
     details: details(facts),

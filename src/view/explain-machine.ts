@@ -1,9 +1,9 @@
 /**
- * Explains a machine by its UpcomingNode and its Node: how far the fleet is with it, and how far
- * its kubelet is.
+ * Explains a machine by its UpcomingNode and its Node: the progress of the fleet and of the
+ * kubelet.
  *
- * Promises: tells the fleet's word (the phase) and the Node's own readiness apart, because either
- * may be ahead of the other; total, whatever the cluster shows.
+ * Promises: reports the fleet's phase and the Node's readiness separately, because either may be
+ * ahead; total.
  */
 import type { CanAct } from '../api/reasons.ts';
 import { MACHINE_ID_KEY } from '../domain/ids.ts';
@@ -12,10 +12,10 @@ import { type Phase, phaseNamed } from '../domain/machine-phase.ts';
 import { annotationsOf, isDeleting } from '../domain/object-meta.ts';
 import { age, type Detail, type Explanation, quantitiesText, timelineOf } from './explanation.ts';
 
-/** What the cluster shows. */
+/** The objects that were read. */
 export interface MachineFacts {
   readonly upcomingNode: unknown;
-  /** The Node of `status.nodeRef`; undefined when there is none, or it is gone. */
+  /** The Node of `status.nodeRef`; undefined without one, or when it is gone. */
   readonly node: unknown;
   readonly events: readonly unknown[];
   readonly nowMs: number;
@@ -39,29 +39,29 @@ const NOBODY = ['nobody', ''] as const;
 const OF_PHASE: Readonly<Record<Exclude<Phase, 'Ready' | 'Failed'>, Verdict>> = {
   Provisioning: verdict(
     'The fleet gets this machine from its provider',
-    'The provider to deliver it',
-    ['provider', 'Look at the capacity and the quotas of the provider when it takes long'],
+    'The provider to deliver the machine',
+    ['provider', 'Check the capacity and quotas of the provider if it takes long'],
   ),
   Launched: verdict(
-    'The machine exists and idles: the fleet has not yet told it to join this cluster',
+    'The machine is idle: the fleet has not configured it for this cluster yet',
     'The fleet to configure it for this cluster',
     NOBODY,
   ),
   Registered: verdict(
-    'The machine has its user data and is starting up',
-    'Its kubelet to join, and the fleet to see that it is configured',
+    'The machine has its user data and is booting',
+    'Its kubelet to join, and the fleet to report it as configured',
     [
       'platform',
-      'Look at the bootstrap template and the console of the machine when it takes long',
+      'Check the bootstrap template and the console of the machine if it takes long',
     ],
   ),
   Draining: verdict(
-    'The fleet takes this machine back, and its pods are leaving',
-    'The pods on its Node to end',
-    ['application', 'Ask "tidegate explain NODE" about its Node: it names what holds the pods up'],
+    'The fleet reclaims this machine, and its Node is being drained',
+    'The pods on its Node to terminate',
+    ['application', 'Run "tidegate explain" on its Node: it names what blocks the drain'],
   ),
   Drained: verdict(
-    'The machine is empty and goes back to the fleet',
+    'The machine is drained and returns to the fleet',
     'The operator to delete this object',
     NOBODY,
   ),
@@ -88,41 +88,44 @@ const readinessOf = (node: unknown): Readiness => {
 const cause = ({ reason, message }: Readiness): string =>
   [reason, message].filter((part) => part !== '').join(': ') || 'its kubelet has not reported';
 
-/** The fleet says that the machine is configured; how does its Node do? */
+/** Explains a machine that the fleet reports as configured by its Node. */
 const configured = (facts: MachineFacts): Verdict => {
   const nodeName = textAt(facts.upcomingNode, 'status', 'nodeRef', 'name');
   if (nodeName === undefined) {
     return verdict(
-      'The fleet says that the machine is configured, but no Node of it has been seen',
-      'A Node with its provider id, its name, or its label',
-      ['platform', `Look whether the kubelet joined; its Node needs the machine's provider id`],
+      'The fleet reports the machine as configured, but it has no Node',
+      'A Node with its provider id, name or label',
+      ['platform', `Check that the kubelet joined; its Node needs the machine's provider id`],
     );
   }
   if (facts.node === undefined) {
     return verdict(
-      `The fleet says that the machine is configured, but its Node "${nodeName}" is gone`,
-      'The Node to come back, or the fleet to take the machine back',
+      `The fleet reports the machine as configured, but its Node "${nodeName}" is gone`,
+      'The Node to rejoin, or the fleet to reclaim the machine',
       ['platform', 'Find out who deleted the Node'],
     );
   }
   const readiness = readinessOf(facts.node);
   if (readiness.status !== 'True') {
     return verdict(
-      `Its Node "${nodeName}" has joined and is not ready: ${cause(readiness)}`,
+      `Its Node "${nodeName}" joined but is not ready: ${cause(readiness)}`,
       'The kubelet of the Node to become ready',
-      ['platform', `Look at the conditions and the pods of the Node "${nodeName}"`],
+      ['platform', `Check the conditions and pods of the Node "${nodeName}"`],
     );
   }
-  return verdict(`Its Node "${nodeName}" has joined and is ready`, 'Nothing', NOBODY);
+  return verdict(`Its Node "${nodeName}" joined and is ready`, 'Nothing', NOBODY);
 };
 
 const failed = (upcomingNode: unknown): Verdict =>
   verdict(
-    `The fleet says that the machine failed: ${
-      textAt(upcomingNode, 'status', 'lastError') || 'it gives no cause'
+    `The fleet reports that the machine failed: ${
+      textAt(upcomingNode, 'status', 'lastError') || 'without a cause'
     }`,
-    'The fleet to try again or to give it up',
-    ['provider', 'Mend what the error names; a failed bootstrap is about the bootstrap template'],
+    'The fleet to retry or to give up',
+    [
+      'provider',
+      'Fix the cause that the error names; for a failed bootstrap, the bootstrap template',
+    ],
   );
 
 const verdictOn = (facts: MachineFacts, phase: Phase | undefined): Verdict => {
@@ -131,7 +134,7 @@ const verdictOn = (facts: MachineFacts, phase: Phase | undefined): Verdict => {
   }
   if (phase === undefined) {
     return verdict(
-      'The object is new: its status has not been written yet',
+      'The object is new: its status is not written yet',
       'The operator to write the status',
       NOBODY,
     );
@@ -151,7 +154,10 @@ const nodeDetails = ({ node, nowMs }: MachineFacts): readonly Detail[] => {
   return [
     ...detail('Node', textAt(node, 'metadata', 'name')),
     ...detail('Node is', since === undefined ? word : `${word}, for ${since}`),
-    ...detail('Node takes pods', booleanAt(node, 'spec', 'unschedulable') ? 'no, cordoned' : 'yes'),
+    ...detail(
+      'Node schedulable',
+      booleanAt(node, 'spec', 'unschedulable') ? 'no, cordoned' : 'yes',
+    ),
   ];
 };
 
@@ -177,7 +183,7 @@ export const explainMachine = (facts: MachineFacts): Explanation => {
     kind: 'UpcomingNode',
     name: textAt(facts.upcomingNode, 'metadata', 'name') ?? '',
     state: phase ?? 'Unknown',
-    what: 'A machine of the fleet that is, or is about to be, a Node of this cluster',
+    what: 'A machine of the fleet that is or will be a Node of this cluster',
     ...verdictOn(facts, phase),
     problems: [],
     details: details(facts),

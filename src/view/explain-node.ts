@@ -1,9 +1,7 @@
 /**
- * Explains a Node by its drain: who wants it, what is happening, what it waits for, and who can do
- * what about it.
+ * Explains a Node by its drain: who requested it, its progress, what it waits for, and who can act.
  *
- * Promises: says of a drain what `drain status` says, in sentences; total, whatever the cluster
- * shows.
+ * Promises: agrees with `drain status`, in sentences; total.
  */
 import { type CanAct, REASONS } from '../api/reasons.ts';
 import { CORDON_PREFIX, unrecognizedCordons } from '../domain/drain/cordon.ts';
@@ -30,18 +28,18 @@ const wish = ({ owners, instructions }: DrainStatus): string => {
     ? ''
     : ` (${instructions.length === 1 ? 'instruction' : 'instructions'} ${instructions.join(', ')})`;
   return owner === 'reclaim'
-    ? `The fleet takes this machine back${ids}`
-    : `"${owner}" wants this node empty${ids}`;
+    ? `The fleet reclaims this machine${ids}`
+    : `"${owner}" drains this node${ids}`;
 };
 
 const leavingText = ({ pods, secondsLeft }: DrainStatus): string => {
   const time = secondsLeft === null ? '' : `, with ${duration(secondsLeft * 1000)} left`;
   return pods.left === 0
-    ? `no pod that must leave is on it any more${time}`
-    : `${plural(pods.left, 'pod')} must leave, ${pods.leaving} of them are on their way out${time}`;
+    ? `all pods that must leave are gone${time}`
+    : `${plural(pods.left, 'pod')} must leave, ${pods.leaving} of them are terminating${time}`;
 };
 
-/** The blocker that a person can do something about comes before the others. */
+/** Blockers that a person can act on come first. */
 const chiefBlocker = (blockers: readonly DrainBlocker[]): DrainBlocker | undefined =>
   blockers.find(({ canAct }) => canAct !== 'nobody') ?? blockers[0];
 
@@ -53,8 +51,8 @@ const draining = (status: DrainStatus): Verdict => {
   const blocker = chiefBlocker(status.blockers);
   if (blocker === undefined) {
     const waitsFor = status.pods.left === 0
-      ? 'The operator to write that it is drained'
-      : 'The pods to leave; nothing holds them up';
+      ? 'The operator to record the end of the drain'
+      : 'The pods to leave; nothing blocks them';
     return { why, waitsFor, ...NOBODY };
   }
   return {
@@ -66,11 +64,11 @@ const draining = (status: DrainStatus): Verdict => {
 };
 
 const failed = (status: DrainStatus): Verdict => {
-  const remaining = status.lastError ?? `${plural(status.pods.left, 'pod')} were still there`;
+  const remaining = status.lastError ?? `${plural(status.pods.left, 'pod')} remained`;
   const blocker = chiefBlocker(status.blockers);
   return {
-    why: `${wish(status)}, and the time was over before it was empty: ${remaining}`,
-    waitsFor: 'Nothing of Tidegate: nothing more is evicted; the fleet decides about the machine',
+    why: `${wish(status)}, but the deadline passed first: ${remaining}`,
+    waitsFor: 'The fleet to decide about the machine; Tidegate evicts no more pods',
     canAct: blocker?.canAct ?? 'application',
     action: actionOn(blocker?.reason ?? 'DeadlinePassed') || actionOn('DeadlinePassed'),
   };
@@ -80,47 +78,47 @@ const OF_STATE: Readonly<
   Record<Exclude<DrainState, 'Draining' | 'Failed'>, (status: DrainStatus) => Verdict>
 > = {
   Schedulable: () => ({
-    why: 'Nobody holds the node: it takes pods, and nothing is evicted',
+    why: 'The node is schedulable and is not being drained',
     waitsFor: 'Nothing',
     ...NOBODY,
   }),
   Cordoned: ({ owners }) => ({
     why: owners.includes('person')
-      ? 'A person cordoned the node; nothing is evicted because of that'
-      : 'The node is cordoned, by nobody who left a key of Tidegate; nothing is evicted',
-    waitsFor: 'Whoever cordoned it to make it schedulable again',
+      ? 'A person cordoned the node; Tidegate evicts no pods'
+      : 'The node is cordoned without a Tidegate annotation; Tidegate evicts no pods',
+    waitsFor: 'The owner of the cordon to uncordon it',
     canAct: 'platform',
-    action: 'kubectl uncordon makes it take pods again',
+    action: 'Run "kubectl uncordon" to make it schedulable',
   }),
   Paused: (status) => ({
     ...draining(status),
-    waitsFor: 'The pause to end; the time of the drain runs on',
+    waitsFor: 'The pause to end; the deadline still applies',
     canAct: REASONS.DrainPaused.canAct,
     action: actionOn('DrainPaused'),
   }),
   Overdue: (status) => ({
     ...draining(status),
-    why: `${wish(status)}: its time is over, and the end is not written yet`,
-    waitsFor: 'The operator to write the end',
+    why: `${wish(status)}: the deadline passed, and the end is not recorded yet`,
+    waitsFor: 'The operator to record the end',
     canAct: 'platform',
-    action: 'See whether the operator runs, when this lasts',
+    action: 'Check that the operator runs if this lasts',
   }),
   Cancelling: (status) => ({
-    why: `${wish(status)}, but somebody made the node schedulable again: that cancels the drain`,
-    waitsFor: 'The operator to write that the drain is cancelled',
+    why: `${wish(status)}, but the node was uncordoned, which cancels the drain`,
+    waitsFor: 'The operator to record the cancellation',
     ...NOBODY,
   }),
   Drained: (status) => ({
-    why: `${wish(status)}, and every pod that had to leave has left`,
-    waitsFor: 'The machine to go; the node stays cordoned until then',
+    why: `${wish(status)}, and all pods that had to leave are gone`,
+    waitsFor: 'The fleet to remove the machine; the node stays cordoned until then',
     ...NOBODY,
   }),
   Cancelled: (status) => ({
-    why: `${wish(status)}, but somebody cancelled the drain; nothing is evicted any more`,
+    why: `${wish(status)}, but the drain was cancelled; Tidegate evicts no more pods`,
     waitsFor: 'Nothing',
     ...NOBODY,
   }),
-  Gone: () => ({ why: 'The Node is no more', waitsFor: 'Nothing', ...NOBODY }),
+  Gone: () => ({ why: 'The Node was deleted', waitsFor: 'Nothing', ...NOBODY }),
 };
 
 const verdictOn = (status: DrainStatus): Verdict => {
@@ -139,7 +137,7 @@ const help = ({ canAct, reason, runbook }: DrainBlocker): string => {
 
 const tierText = ({ priority, left, leaving, blocked, started }: DrainStatus['tiers'][number]) =>
   `${priority === null ? "the operator's own pod" : `priority ${priority}`}: ${left} left, ` +
-  `${leaving} leaving, ${blocked} blocked${started ? '' : ', waits for the tiers before it'}`;
+  `${leaving} leaving, ${blocked} blocked${started ? '' : ', waits for earlier tiers'}`;
 
 const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
   ...detail('Cordoned for', status.owners.join(', ')),
@@ -150,13 +148,13 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
       : `${status.since} (${duration(nowMs - Date.parse(status.since))} ago)`,
   ),
   ...detail('Deadline', status.deadline ?? ''),
-  ...detail('Kubelet', status.kubeletSilent ? 'does not answer' : ''),
+  ...detail('Kubelet', status.kubeletSilent ? 'not responding' : ''),
   ...status.tiers.flatMap((tier) => detail('Tier', tierText(tier))),
   ...status.budgets.flatMap(({ budget, allowed, healthy, desired, waiting }) =>
     detail(
       'Budget',
       `${budget} allows ${allowed}, ${healthy} of ${desired} healthy; ` +
-        `pods of it that wait here: ${waiting}`,
+        `pods waiting here: ${waiting}`,
     )
   ),
   ...status.blockers.flatMap((blocker) =>
@@ -168,11 +166,11 @@ const details = (status: DrainStatus, nowMs: number): readonly Detail[] => [
 const problemsOf = ({ node }: NodeFacts): readonly FieldProblem[] =>
   unrecognizedCordons(node).map(({ owner, why }) => ({
     field: `metadata.annotations[${CORDON_PREFIX}${owner}]`,
-    problem: `cannot be read: ${why}`,
-    remedy: 'It is left alone; remove it when nobody needs it',
+    problem: `is invalid: ${why}`,
+    remedy: 'Tidegate does not change it; remove it if no longer needed',
   }));
 
-/** Events that are shown; older ones rarely explain the present. */
+/** The number of Events shown; older ones rarely explain the current state. */
 const EVENTS_MAX = 10;
 
 /** Explains one Node. */

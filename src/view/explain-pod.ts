@@ -1,9 +1,7 @@
 /**
- * Explains a pod as demand: what it asks of the fleet, whether its CapacityRequest says so, and
- * where that stands.
+ * Explains a pod as demand: what it requests from the fleet, and the state of its CapacityRequest.
  *
- * Promises: says of a pod what the pods role makes of it, because both read it with the same
- * function; total, whatever the cluster shows.
+ * Promises: agrees with the pods role, because both use the same parser; total.
  */
 import { listOrEmptyAt, textAt } from '../domain/json.ts';
 import { NO_DEFAULTS } from '../domain/pod-demand/penalties.ts';
@@ -12,13 +10,13 @@ import { type PodRequest, requestOfPod } from '../domain/pod-demand/pod-request.
 import { explainCapacityRequest } from './explain-capacity-request.ts';
 import { type Detail, type Explanation, timelineOf } from './explanation.ts';
 
-/** What the cluster shows. */
+/** The objects that were read. */
 export interface PodExplanationFacts {
   readonly pod: unknown;
-  /** The CapacityRequests that are labelled with the pod's UID; undefined when not to be read. */
+  /** The CapacityRequests labelled with the pod's UID; undefined without permission. */
   readonly requests: unknown;
   readonly events: readonly unknown[];
-  /** The operator's Leases, wherever they are; undefined when they may not be read. */
+  /** The operator's Leases in all namespaces; undefined without permission to list them. */
   readonly leases: unknown;
   readonly nowMs: number;
 }
@@ -33,31 +31,32 @@ const noDemand = (why: string): Verdict => ({
 });
 
 const NO_DEMAND: Readonly<Record<Exclude<DemandStatus, 'Wanted'>, Verdict>> = {
-  Finished: noDemand('It has finished, so it takes no capacity any more'),
-  OfDaemonSet: noDemand('It belongs to a DaemonSet: each new node brings one of its own along'),
-  Mirror: noDemand('It is a mirror pod: the kubelet runs it from a file on its node'),
-  LeftOut: noDemand('Selectors leave it out'),
+  Finished: noDemand('It has finished and needs no capacity'),
+  OfDaemonSet: noDemand('It belongs to a DaemonSet, which runs a pod on each new node anyway'),
+  Mirror: noDemand('It is a mirror pod of a static pod on its node'),
+  LeftOut: noDemand('The configured selectors exclude it'),
 };
 
 const WITHOUT_REQUEST: Verdict = {
-  why: 'It is demand, and there is no CapacityRequest for it',
-  waitsFor: 'Somebody to make one: `tidegate pods`, or the operator with `--with-pods`',
+  why: 'It counts as demand but has no CapacityRequest',
+  waitsFor: '`tidegate pods`, or the operator with `--with-pods`, to create one',
   canAct: 'platform',
-  action: 'See whether that runs and leads, whether its selectors leave the pod or its namespace ' +
-    'out, and the Events of the pod',
+  action:
+    'Check that it runs and is leader, whether its selectors exclude the pod or its namespace, ' +
+    'and the Events of the pod',
 };
 
 const UNREADABLE: Verdict = {
-  why: 'It is demand; whether there is a CapacityRequest for it may not be read',
-  waitsFor: 'A CapacityRequest, and its acknowledgement by the fleet',
+  why: 'It counts as demand; reading its CapacityRequest is not permitted',
+  waitsFor: 'A CapacityRequest that the fleet acknowledges',
   canAct: 'platform',
-  action: 'Ask again with the right to list capacityrequests',
+  action: 'Retry with permission to list capacityrequests',
 };
 
 const detail = (name: string, value: string | undefined): readonly Detail[] =>
   value === undefined || value === '' ? [] : [{ name, value }];
 
-/** What belongs to the request itself and not to what it asks for. */
+/** Details of the request object itself, not of its demand. */
 const OF_REQUEST: ReadonlySet<string> = new Set(['Created', 'For pod']);
 
 interface Finding {
@@ -65,7 +64,7 @@ interface Finding {
   readonly details: readonly Detail[];
 }
 
-/** What there is to say of the request, or of the one that there should be. */
+/** The details of the request, existing or expected. */
 const findingOf = (
   { pod, requests, leases, nowMs }: PodExplanationFacts,
   wanted: PodRequest,
@@ -83,7 +82,7 @@ const findingOf = (
     verdict: { why: `Its CapacityRequest: ${why}`, waitsFor, canAct, action },
     details: [
       { name: 'Request', value: textAt(current, 'metadata', 'name') ?? '' },
-      { name: 'Request is', value: state },
+      { name: 'Request state', value: state },
       ...asked,
     ],
   };
@@ -103,7 +102,7 @@ export const explainPod = (facts: PodExplanationFacts): Explanation => {
     kind: 'Pod',
     name: `${namespace}/${textAt(pod, 'metadata', 'name') ?? ''}`,
     state: textAt(pod, 'status', 'phase') ?? 'Unknown',
-    what: 'A pod, and what the fleet is asked for because of it',
+    what: 'A pod, and the capacity requested for it',
     ...verdict,
     problems: (wanted?.warnings ?? []).map(({ field, problem, remedy }) => ({
       field,

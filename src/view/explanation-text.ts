@@ -1,9 +1,9 @@
-/** Explanations for people: sentences first, then what they rest on. */
+/** Prints explanations: the summary first, then its details. */
 import { age, type Explanation, type TimelineEntry } from './explanation.ts';
 import { oneLine } from './table.ts';
 import { WHO } from './who-can-act.ts';
 
-/** How to print. */
+/** Print options. */
 export interface TextOptions {
   readonly nowMs: number;
   readonly colors: boolean;
@@ -41,7 +41,7 @@ export const explanationText = (explanation: Explanation, options: TextOptions):
       ['Can act', who],
     ], '  '),
     ...section(
-      'Fields to mend',
+      'Fields to correct',
       problems.map(({ field, problem, remedy }) =>
         `  ${paint(YELLOW, oneLine(field))} ${oneLine(problem)}. ${oneLine(remedy)}`
       ),

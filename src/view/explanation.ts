@@ -1,28 +1,29 @@
 /**
- * What can be said about an object: what it is, its state, why, what it waits for, and who can act.
+ * The explanation of an object: its kind, its state and the cause, what it waits for, and who can
+ * act.
  *
- * Plain data, so that the same explanation is printed as text and given to programs as JSON.
+ * Plain data, printed as text or as JSON.
  */
 import type { CanAct } from '../api/reasons.ts';
 import { listOrEmptyAt, numberAt, textAt, valueAt } from '../domain/json.ts';
 import { duration } from './duration.ts';
 
-/** A named value that belongs to the explanation. */
+/** A named detail. */
 export interface Detail {
   readonly name: string;
   readonly value: string;
 }
 
-/** A field that cannot be used and what to do about it. */
+/** An invalid field and its remedy. */
 export interface FieldProblem {
   readonly field: string;
   readonly problem: string;
   readonly remedy: string;
 }
 
-/** Something that happened, as an Event tells it. */
+/** An occurrence that an Event records. */
 export interface TimelineEntry {
-  /** RFC 3339, of the last time. */
+  /** RFC 3339, of the last occurrence. */
   readonly time: string;
   readonly type: string;
   readonly reason: string;
@@ -30,17 +31,17 @@ export interface TimelineEntry {
   readonly count: number;
 }
 
-/** All that can be said about one object. */
+/** The explanation of one object. */
 export interface Explanation {
   readonly kind: string;
   readonly name: string;
-  /** The state in one word, as the object's own status has it. */
+  /** The state in one word, from the object's own status. */
   readonly state: string;
   readonly what: string;
   readonly why: string;
   readonly waitsFor: string;
   readonly canAct: CanAct;
-  /** What the one who can act would do; empty for nobody. */
+  /** The recommended action; empty when none is needed. */
   readonly action: string;
   readonly problems: readonly FieldProblem[];
   readonly details: readonly Detail[];
@@ -48,14 +49,14 @@ export interface Explanation {
   readonly events: readonly TimelineEntry[];
 }
 
-/** Events that are shown; older ones rarely explain the present. */
+/** The number of Events shown; older ones rarely explain the current state. */
 const EVENTS_MAX = 10;
 
 const lastTimeOf = (event: unknown): string =>
   textAt(event, 'series', 'lastObservedTime') ?? textAt(event, 'deprecatedLastTimestamp') ??
     textAt(event, 'eventTime') ?? textAt(event, 'metadata', 'creationTimestamp') ?? '';
 
-/** What an Event (events.k8s.io/v1) tells. Total. */
+/** Reads an Event (events.k8s.io/v1). Total. */
 export const timelineEntryOf = (event: unknown): TimelineEntry => ({
   time: lastTimeOf(event),
   type: textAt(event, 'type') ?? 'Normal',
@@ -64,7 +65,7 @@ export const timelineEntryOf = (event: unknown): TimelineEntry => ({
   count: numberAt(event, 'series', 'count') ?? numberAt(event, 'deprecatedCount') ?? 1,
 });
 
-/** The newest happenings of EventLists (events.k8s.io/v1), newest first. */
+/** The newest entries of EventLists (events.k8s.io/v1), newest first. */
 export const timelineOf = (eventLists: readonly unknown[]): readonly TimelineEntry[] =>
   eventLists.flatMap((list) => listOrEmptyAt(list, 'items').map(timelineEntryOf))
     .toSorted((left, right) => Date.parse(right.time) - Date.parse(left.time))
@@ -77,7 +78,7 @@ export const quantitiesText = (object: unknown, ...path: readonly string[]): str
   return Object.entries(amounts).map(([name, amount]) => `${name} ${String(amount)}`).join(', ');
 };
 
-/** How long ago: `3d4h`, `12m5s`, `0s`. Undefined when it is no time. */
+/** The age: `3d4h`, `12m5s`, `0s`. Undefined for an invalid time. */
 export const age = (time: string | undefined, nowMs: number): string | undefined => {
   const thenMs = Date.parse(time ?? '');
   return Number.isNaN(thenMs) ? undefined : duration(nowMs - thenMs);

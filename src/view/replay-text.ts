@@ -1,4 +1,4 @@
-/** A recording at one moment, as text: who was in which state, or the way of one actor. */
+/** A recording at one moment, as text: the state of each actor, or the path of one actor. */
 import type { ActorDetail, ActorRow } from '../api/actor-board.ts';
 import { duration } from './duration.ts';
 import { type Column, tableText } from './table.ts';
@@ -11,7 +11,7 @@ const ACTORS = (nowMs: number): readonly Column<ActorRow>[] => [
   { heading: 'SINCE', cell: ({ sinceMs }) => duration(nowMs - sinceMs) },
 ];
 
-/** Every actor, by id. */
+/** All actors, by id. */
 export const actorsText = (rows: readonly ActorRow[], nowMs: number): string =>
   tableText(ACTORS(nowMs), rows.toSorted((left, right) => (left.id < right.id ? -1 : 1)));
 

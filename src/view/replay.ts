@@ -1,8 +1,8 @@
 /**
- * A recording played again: the real machines, the same inputs and events, and so the same states.
+ * Replays a recording: the real machines with the same inputs and events reach the same states.
  *
- * Promises: nothing is acted on and no clock is read; the states are those of the machines as they
- * are now, and where a recording says otherwise, that is told and not hidden.
+ * Promises: no side effects and no clock; states come from the current machines, and every
+ * disagreement with the recording is reported.
  */
 import {
   type AnyMachineSnapshot,
@@ -15,33 +15,33 @@ import type { RecordLine } from '../api/actor-record.ts';
 import { kindInId } from '../api/actor-board.ts';
 import { stateText } from '../domain/state-value.ts';
 
-/** An actor that is played again. */
+/** A replayed actor. */
 export interface ReplayedActor {
   readonly id: string;
   readonly kind: string;
   readonly snapshot: AnyMachineSnapshot;
 }
 
-/** What a line led to. */
+/** The result of one recorded line. */
 export type Replayed =
   | { readonly _tag: 'Moved'; readonly actor: ReplayedActor; readonly isBorn: boolean }
-  /** The recording has another state than the machine of now. */
+  /** The recorded state differs from the current machine's. */
   | { readonly _tag: 'Disagreed'; readonly actor: ReplayedActor; readonly recorded: string }
   | { readonly _tag: 'Unplayable'; readonly id: string; readonly why: string };
 
-/** Plays line after line. */
+/** Replays line after line. */
 export interface Replay {
   readonly play: (line: RecordLine) => Replayed;
 }
 
 const INIT = 'xstate.init';
 
-/** The innermost states of a snapshot, as a recording has them. */
+/** The innermost states of a snapshot, in the format of a recording. */
 export const stateOf = ({ value }: AnyMachineSnapshot): string => stateText(value);
 
 const inputOf = (event: EventObject): unknown => 'input' in event ? event['input'] : undefined;
 
-/** A replay on which nothing was played yet. */
+/** An empty replay. */
 export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>): Replay => {
   const actors = new Map<string, ReplayedActor>();
 
@@ -54,7 +54,7 @@ export const makeReplay = (machines: Readonly<Record<string, AnyStateMachine>>):
         return { id, kind, snapshot: initialTransition(machine, inputOf(event))[0] };
       }
       const actor = actors.get(id);
-      if (actor === undefined) return 'its beginning is not in the recording';
+      if (actor === undefined) return 'its start is not in the recording';
       return { id, kind, snapshot: transition(machine, actor.snapshot, event)[0] };
     } catch (error) {
       return `its machine fails on "${event.type}": ${String(error)}`;

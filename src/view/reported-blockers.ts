@@ -1,36 +1,35 @@
 /**
- * What the operator was told and wrote down: the answers to evictions, read back from its Events
- * (DR-42, DR-43).
+ * Reads the answers to evictions back from the operator's Events (DR-42, DR-43).
  *
- * Promises: total, whatever an Event says; only Events about evictions since a given time count.
+ * Promises: total for any Event; only Events about evictions since a given time count.
  */
 import type { ReasonName } from '../api/reasons.ts';
 import { BLOCKER_REASONS, isBlocking } from '../domain/drain/blocker.ts';
 import type { DrainPod } from '../domain/drain/pod.ts';
 import type { NodeEvent } from './drain-facts.ts';
 
-/** Reasons of pods, and of Events that tell of pods. */
+/** Reasons of pods and of Events about pods. */
 export type BlockerReason = ReasonName;
 
-/** Why a pod is still there, as the operator said it. */
+/** Why a pod remains, as an Event reports it. */
 export interface ReportedBlocker {
   readonly reason: BlockerReason;
   readonly text: string;
-  /** The Event: pods of which it tells belong together. */
+  /** Identifies the Event: its pods belong together. */
   readonly subject: string;
 }
 
-/** `… (ns/a, ns/b and 3 more)`: what holds them up, then its pods. */
+/** `… (ns/a, ns/b and 3 more)`: the blocker, then its pods. */
 const PODS_LAST = /^(?<text>.*) \((?<names>[^()]+?)(?<more> and \d+ more)?\)$/s;
 const BLOCKED_PREFIX = /^Pods cannot leave: /;
-/** Behind the text of one pod: the next pod, how many more there are, or the end. */
+/** After the text of one pod: the next pod, the number of more pods, or the end. */
 const AFTER_TEXT = /\)(?:, \S+\/\S+ \(|, and \d+ more$|$)/;
 
-/** Reasons of pods that are held up; a pause by a flag is among them. */
+/** Reasons of blocked pods, including a pause by a flag. */
 const reportedReason = (reason: string): BlockerReason | undefined =>
   BLOCKER_REASONS.find((known) => known === reason && isBlocking(known));
 
-/** What stands in brackets behind `name`, which must not be the end of a longer name. */
+/** The text in parentheses after `name`; `name` must not be the end of a longer name. */
 const textBehind = (note: string, name: string): string | undefined => {
   const opening = ` ${name} (`;
   const at = ` ${note}`.indexOf(opening);
@@ -39,7 +38,9 @@ const textBehind = (note: string, name: string): string | undefined => {
   return rest.slice(0, AFTER_TEXT.exec(rest)?.index);
 };
 
-/** What a note says of a pod: that it is held up by `text`, or that it may be one of the rest. */
+/**
+ * What a note contains about a pod: that `text` blocks it, or that it may be one of the unnamed.
+ */
 interface Reading {
   readonly text: string;
   readonly named: boolean;
@@ -56,8 +57,8 @@ const readNote = (note: string, pod: string): Reading | undefined => {
 };
 
 /**
- * What the newest Event since `sinceMs` says that names the pod; without one, an Event that says
- * how many more pods there are than it names.
+ * The report of the newest Event since `sinceMs` that names the pod; without one, of an Event that
+ * counts more pods than it names.
  */
 export const reportedBlocker = (
   pod: Pick<DrainPod, 'key'>,

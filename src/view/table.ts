@@ -1,11 +1,11 @@
 /**
- * Tables as kubectl prints them: a line of headings, then one line for each record.
+ * Tables as kubectl prints them: a heading line, then one line per record.
  *
- * Promises: a record never takes two lines, whatever its texts hold; no trailing spaces; an empty
- * cell shows as `-`, so that programs can split lines into columns.
+ * Promises: a record never spans two lines; no trailing spaces; an empty cell prints as `-`, so
+ * that programs can split lines into columns.
  */
 
-/** A column: its heading, and what a record shows in it. */
+/** A column: its heading and the cell of a record. */
 export interface Column<Row> {
   readonly heading: string;
   readonly cell: (row: Row) => string;
@@ -14,14 +14,14 @@ export interface Column<Row> {
 const GAP = '   ';
 const NOTHING = '-';
 
-/** Somebody else's text may not move the cursor, change colours or begin a line. */
+/** Text of other origin must not move the cursor, change colours or begin a line. */
 export const oneLine = (text: string): string =>
   // deno-lint-ignore no-control-regex
   text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');
 
 const cellText = (text: string): string => oneLine(text) || NOTHING;
 
-/** What each column needs at least; a table that is printed line by line keeps it. */
+/** The minimum width of each column; a table printed line by line keeps it. */
 export const columnWidths = <Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -33,7 +33,7 @@ export const columnWidths = <Row>(
 const lineOf = (cells: readonly string[], widths: readonly number[]): string =>
   cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(GAP).trimEnd();
 
-/** The line of headings. */
+/** The heading line. */
 export const headingLine = <Row>(
   columns: readonly Column<Row>[],
   widths: readonly number[],

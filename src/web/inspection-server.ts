@@ -1,16 +1,16 @@
 /**
  * The live page: an HTTP server that shows the actors of this process.
  *
- * Promises: read-only; a defect in it ends a page and never the process; serves nothing that is not
- * in this program, and lets the page load nothing else (strict CSP); a page of another site cannot
- * read it, because a request must name the host that it came to; closing waits for nobody.
+ * Promises: read-only; a defect in it breaks a page and never the process; serves only content of
+ * this program, under a strict CSP; pages of other sites cannot read it, because a request must
+ * name the host that it reached; closing does not wait for clients.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ActorBoard } from '../api/actor-board.ts';
 import type { Time } from '../domain/time.ts';
 import { type FeedMessage, type FeedReader, startActorFeed, startBoardFeed } from './live-feed.ts';
 
-/** Where to listen; an empty host is this machine alone. */
+/** The listen address; an empty host is loopback. */
 export interface InspectAddress {
   readonly host: string;
   readonly port: number;
@@ -21,32 +21,32 @@ export interface PageFiles {
   readonly html: string;
   readonly script: string;
   readonly style: string;
-  /** The machines in words, as JSON. */
+  /** The descriptions of the machines, as JSON. */
   readonly catalogue: string;
-  /** The drawing of each machine, by its name. */
+  /** The drawing of each machine, by name. */
   readonly charts: Readonly<Record<string, string>>;
 }
 
-/** What the server shows. */
+/** The content of the server. */
 export interface InspectionOptions {
   readonly address: InspectAddress;
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
   readonly files: PageFiles;
-  /** Called whenever a browser has opened the page, with how many have it open. */
+  /** Called when a browser opens the page, with the number of open pages. */
   readonly onOpened?: (pages: number) => void;
-  /** Called when something could not be shown, by a defect. */
+  /** Called when rendering fails by a defect. */
   readonly onDefect?: (cause: unknown) => void;
 }
 
-/** A server that listens. */
+/** A running server. */
 export interface InspectionServer {
   readonly url: string;
   readonly close: () => Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
-/** The clock of the page, and the sign that the process lives. */
+/** The clock of the page, and its sign of life. */
 const TICK_MS = 1000;
 const PAGES_MAX = 32;
 
@@ -77,13 +77,13 @@ const answer = (
 const plain = (response: ServerResponse, status: number, body: string): void =>
   answer(response, status, { type: 'text/plain', body });
 
-/** `[::1]:8772` → `::1`; what was asked for, without its port. */
+/** `[::1]:8772` → `::1`; the requested host without its port. */
 const hostIn = (header: string | undefined): string =>
   (header ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', LOOPBACK, '::1']);
 
-/** A name that resolves to this machine by somebody else's doing is not this machine's name. */
+/** Rejects foreign names that resolve to this machine (DNS rebinding). */
 const isMeant = (request: IncomingMessage, { host }: InspectAddress): boolean =>
   !LOOPBACK_NAMES.has(host) || LOOPBACK_NAMES.has(hostIn(request.headers.host));
 
@@ -102,7 +102,7 @@ const fileAt = (
   return chart === undefined ? undefined : { type: 'image/svg+xml', body: chart };
 };
 
-/** A defect in what is shown is the page's own: it must not end the process that it shows. */
+/** A defect in the page must not end the process that it shows. */
 const refuse = (
   { onDefect }: InspectionOptions,
   response: ServerResponse,
@@ -110,10 +110,10 @@ const refuse = (
 ): void => {
   onDefect?.(cause);
   if (response.headersSent) response.destroy();
-  else plain(response, 500, 'This cannot be shown, by a defect: see the log\n');
+  else plain(response, 500, 'Internal error: see the log\n');
 };
 
-/** Time whose timers hand what they throw to `refuse`. */
+/** Time whose timers pass exceptions to `refuse`. */
 const guarded = (
   { now, schedule }: InspectionOptions['time'],
   refuse: (cause: unknown) => void,
@@ -157,7 +157,7 @@ const streamTo = (
   });
 };
 
-/** The streams of open pages: each has one of all actors, and one of the actor that it looks at. */
+/** The streams of open pages: each has one of all actors, and one of its selected actor. */
 interface OpenStreams {
   readonly all: Set<ServerResponse>;
   readonly boards: Set<ServerResponse>;
@@ -173,7 +173,7 @@ const serve = (
     return plain(response, 403, 'Open this page as http://localhost or http://127.0.0.1\n');
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return plain(response, 405, 'This page only shows: use GET\n');
+    return plain(response, 405, 'This page is read-only: use GET\n');
   }
   if (url.pathname === '/live') {
     if (all.size >= PAGES_MAX) {
@@ -190,7 +190,7 @@ const serve = (
   }
   const file = fileAt(options.files, url.pathname);
   return file === undefined
-    ? plain(response, 404, 'There is nothing here: the page is at /\n')
+    ? plain(response, 404, 'Not found: the page is at /\n')
     : answer(response, 200, file);
 };
 
@@ -200,7 +200,7 @@ const urlOf = (server: Server, host: string): string => {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}/`;
 };
 
-/** Starts the page; fails with a sentence when the address cannot be had. */
+/** Starts the page; throws when the address is not available. */
 export const startInspectionServer = (
   given: InspectionOptions,
 ): Promise<InspectionServer> => {

@@ -1,16 +1,16 @@
 /**
- * What one open page is told: all actors once, then those that changed, in batches, and everything
- * about the one that it looks at.
+ * The messages to one open page: all actors once, then changed ones in batches, and the details of
+ * its selected actor.
  *
- * Promises: a reader that is slow gets fewer batches and never a queue of them, because what
- * changed is a set of names and not a list of changes; nothing is computed for nobody.
+ * Promises: a slow reader gets fewer batches and never a queue, because changes are kept as a set
+ * of names; nothing is computed without a reader.
  */
 import type { ActorBoard, ActorDetail, ActorRow } from '../api/actor-board.ts';
 import { cutText } from '../domain/text.ts';
 import { type ActorLink, actorLinks } from '../view/actor-links.ts';
 import type { Time } from '../domain/time.ts';
 
-/** A row as it travels: id, kind, state, reason, status, since, born. */
+/** A row as sent: id, kind, state, reason, status, since, born. */
 export type SentRow = readonly [
   id: string,
   kind: string,
@@ -21,7 +21,7 @@ export type SentRow = readonly [
   bornMs: number,
 ];
 
-/** What a page is told. */
+/** The messages to a page. */
 export type FeedMessage =
   | { readonly type: 'tick'; readonly nowMs: number }
   | { readonly type: 'board'; readonly nowMs: number; readonly rows: readonly SentRow[] }
@@ -33,24 +33,24 @@ export type FeedMessage =
   }
   | { readonly type: 'actor'; readonly nowMs: number; readonly actor: SentActor | null };
 
-/** Everything about one actor, as it travels. */
+/** The details of one actor, as sent. */
 export interface SentActor extends Omit<ActorDetail, 'row' | 'context'> {
   readonly row: SentRow;
   readonly links: readonly ActorLink[];
-  /** Links that are not sent because there are too many. */
+  /** The number of links omitted over the limit. */
   readonly linksLeftOut: number;
-  /** The data of the snapshot, as JSON; cut when it is long. */
+  /** The data of the snapshot, as JSON; truncated when long. */
   readonly context: string;
 }
 
-/** Where messages go. */
+/** The recipient of messages. */
 export interface FeedReader {
-  /** True while it has not taken what was sent before. */
+  /** True while earlier data is not accepted yet. */
   readonly isBusy: () => boolean;
   readonly send: (message: FeedMessage) => void;
 }
 
-/** What a feed is made from. */
+/** The inputs of a feed. */
 export interface FeedOptions {
   readonly board: ActorBoard;
   readonly time: Pick<Time, 'now' | 'schedule'>;
@@ -72,7 +72,7 @@ const sent = (row: ActorRow): SentRow => [
   row.bornMs,
 ];
 
-/** What JSON has no word for, as text. */
+/** Values without a JSON form, as text. */
 const plain = (_key: string, value: unknown): unknown =>
   typeof value === 'bigint' ? `${value}` : value;
 
@@ -80,7 +80,7 @@ const jsonOf = (context: unknown): string => {
   try {
     return JSON.stringify(context, plain, 1) ?? '';
   } catch (cause) {
-    return `It cannot be shown: ${cause instanceof Error ? cause.message : String(cause)}`;
+    return `Cannot show the data: ${cause instanceof Error ? cause.message : String(cause)}`;
   }
 };
 
@@ -109,7 +109,7 @@ const sentActor = (board: ActorBoard, id: string): SentActor | null => {
   };
 };
 
-/** Calls `flush` some time after the first mark, again while the reader is busy. */
+/** Calls `flush` some time after the first mark, and again while the reader is busy. */
 const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
   let cancel: (() => void) | undefined;
   const due = (): void => {
@@ -124,7 +124,7 @@ const batches = ({ time, reader }: FeedOptions, flush: () => void) => {
   };
 };
 
-/** Tells of all actors; gives a function that ends it. */
+/** Sends all actors; returns a stop function. */
 export const startBoardFeed = (options: FeedOptions): () => void => {
   const { board, time, reader } = options;
   const changed = new Set<string>();
@@ -150,7 +150,7 @@ export const startBoardFeed = (options: FeedOptions): () => void => {
   };
 };
 
-/** Tells everything about one actor, as often as it changes; gives a function that ends it. */
+/** Sends the details of one actor on every change; returns a stop function. */
 export const startActorFeed = (options: FeedOptions, id: string): () => void => {
   const { board, time, reader } = options;
   const send = (): void =>

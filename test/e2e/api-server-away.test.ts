@@ -24,12 +24,12 @@ const AWAY_SHORTLY_MS = atScale({ commit: 8_000, release: 15_000 });
 const BURST = 300;
 const REQUESTS = 4;
 const CREATED = 201;
-/** So slowly that a burst takes seconds. */
+/** So slow that a burst takes seconds. */
 const SLOWLY = { 'qps': '60', 'burst': '20' };
 /** Three pages of 500. */
 const MANY_REQUESTS = 1500;
 
-/** What becomes of the burst's machines while nobody can write it down, by number modulo 5. */
+/** The ends of the burst's machines during the outage, by number modulo 5. */
 const ENDS = [
   { state: 'CONFIGURED', phase: 'Ready' },
   { state: 'DRAINING', phase: 'Draining' },
@@ -58,7 +58,7 @@ const expectCutInTheMiddle = async (bed: Testbed): Promise<void> => {
   expect(new Set(created.map(({ name }) => name)).size).toBeLessThan(BURST);
 };
 
-/** Takes each machine to its end, if it has one of its own. */
+/** Takes each machine to its own end, if it has one. */
 const goOn = async (fleet: FleetProcess): Promise<void> => {
   for (const number of numbers) {
     const end = endOf(number);
@@ -71,7 +71,7 @@ const goOn = async (fleet: FleetProcess): Promise<void> => {
   }
 };
 
-/** What each object must look like when all is done: phase and error by name. */
+/** The expected phase and error of each object, by name. */
 const expected = new Map(
   numbers.flatMap((number) => {
     const { phase } = endOf(number) ?? { phase: 'Registered' };
@@ -119,7 +119,7 @@ describeWithTestbed('operator, when the API server is away', { print: () => {} }
     expect(operator.isRunning()).toBe(true);
     expect(await operator.probe('/healthz')).toBe(200);
     const meanwhile = (await rollupsAt(fleet)).slice(before.length);
-    // As long as it may still lead, it goes on saying what it knows.
+    // While it may still lead, it keeps sending the last known demand.
     expect(meanwhile.length).toBeGreaterThan(0);
 
     await bed().startApiServer();
@@ -169,7 +169,7 @@ describeWithTestbed('operator, when the API server is away', { print: () => {} }
     expect(await operator.metric('bigfleet_operator_session_reconnects_total')).toBe(0);
   });
 
-  it('wire 5: sends no roll-up before a slow first list is complete', async () => {
+  it('wire 5: sends no roll-up before a slow initial list is complete', async () => {
     const cluster = await freshCluster(bed());
     // A need each, so that every request shows in the count of rows.
     const many = wantedMachines(MANY_REQUESTS, 'many', (priority) => ({ priority }));

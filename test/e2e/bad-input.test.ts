@@ -58,7 +58,7 @@ const untilNextAck = async (fleet: Parameters<typeof needsAt>[0]): Promise<void>
 };
 
 describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, (bed) => {
-  it('wire 2: leaves bad requests out with a Warning each, and the others go up', async () => {
+  it('wire 2: excludes invalid requests with a Warning each, and reports the others', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
@@ -82,7 +82,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect(await operator.metric('tidegate_capacity_requests_unreadable')).toBe(bad.length);
 
     const why = await explained(bed(), 'capacityrequest', 'default/bad-operator');
-    expect(why).toContain('It cannot be read, so the fleet is not asked for it');
+    expect(why).toContain('It is invalid, so the fleet is not asked for it');
     expect(why).toContain('spec.requirements[0].operator');
 
     // One that was good and turns bad counts as it did.
@@ -108,7 +108,7 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect((await rollupsAt(fleet)).filter(({ verdict }) => verdict !== 'accepted')).toEqual([]);
   });
 
-  it('survives every odd frame in one session, which goes on being acknowledged', async () => {
+  it('survives every malformed frame in one session, which continues to be acknowledged', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });
@@ -145,8 +145,8 @@ describeWithTestbed('operator, when it is given nonsense', { print: () => {} }, 
     expect(problems).toEqual([
       expect.stringContaining('the machine state 99 is unknown'),
       expect.stringContaining('the machine id is empty'),
-      expect.stringMatching(/it has 104\d{5} bytes where 1048576 are allowed/),
-      expect.stringContaining('it has no payload that this version knows'),
+      expect.stringMatching(/it has 104\d{5} bytes, limit 1048576/),
+      expect.stringContaining('its payload is unknown to this version'),
       expect.stringContaining('Cannot read a frame of 7 bytes'),
       expect.stringMatching(/Cannot read a frame of \d+ bytes/),
     ]);

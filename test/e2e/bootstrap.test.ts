@@ -35,7 +35,7 @@ const untilPulled = (fleet: FleetProcess, userData: string): Promise<unknown> =>
   });
 
 describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
-  it('is refused at start-up with line and column when it is none', async () => {
+  it('is refused at start-up with line and column when it is invalid', async () => {
     await freshCluster(bed());
     const operator = await startOperator({
       bed: bed(),
@@ -47,7 +47,7 @@ describeWithTestbed('bootstrap template', { print: () => {} }, (bed) => {
     expect(logged).toMatch(/Cannot use the bootstrap template ".+": line 2, column \d+: .*if/);
   });
 
-  it('is read again when it changes, and a bad change keeps the last good one', async () => {
+  it('is read again when it changes, and an invalid change keeps the last valid one', async () => {
     await freshCluster(bed());
     const path = await templateFile('first {{.ClusterID}}');
     const fleet = await startFleet({ seedMachines: 0 });

@@ -1,4 +1,4 @@
-/** Demand goes away, and machines go back. */
+/** Demand is removed, and machines are returned. */
 import { expect, it } from 'vitest';
 import { valueAt } from '../../src/domain/json.ts';
 import {
@@ -19,7 +19,7 @@ import { boundMachines, rollupsAt } from '../support/fleet/fleet-script.ts';
 import { type FleetProcess, startFleet } from '../support/processes/fleet-process.ts';
 import { type OperatorProcess, startOperator } from '../support/processes/operator-process.ts';
 
-/** As many rows as the guard looks after, and two more. */
+/** As many rows as the guard checks, and two more. */
 const ROWS = 12;
 const REMOVED = 5;
 
@@ -48,7 +48,7 @@ const gone = (cluster: ClusterClient, collection: string, what: string): Promise
   untilAll(cluster, collection, { what, count: 0, each: () => true });
 
 describeWithTestbed('operator, when demand is removed', { print: () => {} }, (bed) => {
-  it('gives back as many machines as are not wanted, and leaves the others alone', async () => {
+  it('returns as many machines as are not needed, and leaves the others alone', async () => {
     const { cluster, fleet, operator } = await settled(bed());
     const seen = await cluster.history(COLLECTIONS.upcomingNodes);
     const before = await cluster.list(COLLECTIONS.upcomingNodes);
@@ -82,9 +82,9 @@ describeWithTestbed('operator, when demand is removed', { print: () => {} }, (be
     });
   });
 
-  it('gives everything back once the fleet believes that nothing is wanted any more', async () => {
+  it('returns everything once the fleet accepts that there is no demand', async () => {
     const { cluster, fleet, operator } = await settled(bed());
-    // Without a session, so that no roll-up tells of half the deletion.
+    // Without a session, so that no roll-up reports half of the deletion.
     await fleet.script('POST', '/faults', { refuseSessions: true });
     await fleet.script('POST', '/sessions/end', { cluster: 'test' });
     await cluster.clear(COLLECTIONS.requests);

@@ -105,7 +105,7 @@ describeWithBrowser('the demo', (browser) => {
     return await run.followed;
   };
 
-  it('has a page that follows each of its stories', () => {
+  it('has a page that follows each of its scenarios', () => {
     expect(Object.keys(FOLLOWED)).toEqual(Object.keys(DEMO_SCENARIOS));
   });
 
@@ -123,14 +123,14 @@ describeWithBrowser('the demo', (browser) => {
     },
   );
 
-  describe.each(Object.entries(FOLLOWED))('story "%s"', (name, { passes, end }) => {
-    it('comes true', { timeout: LONG_MS }, async () => {
+  describe.each(Object.entries(FOLLOWED))('scenario "%s"', (name, { passes, end }) => {
+    it('succeeds', { timeout: LONG_MS }, async () => {
       const { demo } = await followedDemo(name);
       const output = demo.logs().map(({ msg }) => String(msg)).join('\n');
       expect(output).toContain(DEMO_SCENARIOS[name]?.title);
     });
 
-    it('lights each state of the actor that is looked at, in order and to the end', async () => {
+    it('highlights each state of the selected actor, in order and to the end', async () => {
       const { page, actor, lines } = await followedDemo(name);
       await soon(async () => {
         const stays = staysOf(await lines(), actor);
@@ -141,7 +141,7 @@ describeWithBrowser('the demo', (browser) => {
       expect(lit.at(-1)).toContain(end);
     });
 
-    it('lists each event of that actor and its way, with nothing left out', async () => {
+    it('lists each event of that actor and its path, without gaps', async () => {
       const { page, actor, lines } = await followedDemo(name);
       const log = async () => recordedLog(await lines(), actor);
       const way = async () => recordedPath(await lines(), actor);
@@ -176,11 +176,11 @@ describeWithBrowser('the demo', (browser) => {
       }
     });
 
-    it('plays again from its recording, to the same states', async () => {
+    it('replays from its recording, to the same states', async () => {
       const { recording } = await followedDemo(name);
       const replay = spawnTidegate({ name: `replay ${name}`, args: ['replay', recording] });
       const code = await replay.exited;
-      expect([code, replay.logs().filter(({ msg }) => / cannot be played: /.test(String(msg)))])
+      expect([code, replay.logs().filter(({ msg }) => / cannot be replayed: /.test(String(msg)))])
         .toEqual([0, []]);
     });
 
@@ -203,7 +203,7 @@ describeWithBrowser('the demo', (browser) => {
       await soon(() => differences(litPaths(again), litPaths(page))).toBeUndefined();
     });
 
-    it('leaves nothing behind, and its page had nothing to complain of', async () => {
+    it('leaves nothing behind, and its page reported no errors', async () => {
       const { demo, page, complaints } = await followedDemo(name);
       expect(complaints).toEqual([]);
       await page.goto('about:blank');

@@ -77,7 +77,7 @@ const checkConfigured = async (
 };
 
 describeWithTestbed('a drain and a person', BED, (bed) => {
-  it('DR-05: uncordoning cancels a drain, and DR-04: who is given back serves again', async () => {
+  it('DR-05: uncordoning cancels a drain, and DR-04: a returned machine serves again', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'given-' },
       objects: () => [

@@ -1,4 +1,4 @@
-/** What a drain costs the API server when nothing is in its way. */
+/** The cost of an unobstructed drain to the API server. */
 import { expect, it } from 'vitest';
 import { COLLECTIONS, phasesIn } from '../support/api/cluster-client.ts';
 import { describeWithTestbed } from '../support/api/testbed.ts';
@@ -26,7 +26,7 @@ const numbered = <T>(count: number, make: (index: number) => T): readonly T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 describeWithTestbed('a drain that nothing blocks', BED, (bed) => {
-  it('DR-50: gives 100 pods notice by 100 evictions and four writes, and reads nothing', async () => {
+  it('DR-50: drains 100 pods by 100 evictions and four writes, and reads nothing', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'floor-' },
       objects: ([node = '']) => [

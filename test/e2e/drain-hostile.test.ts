@@ -27,7 +27,7 @@ import { atScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const HEALTHY = 10;
-/** Long enough for a reason to be shown, which takes 10 s. */
+/** Long enough for a reason to be recorded, which takes 10 s. */
 const GRACE_SECONDS = atScale({ commit: 25, release: 60 });
 const LONG_GRACE_SECONDS = 3600;
 /** As long as a webhook may take. */
@@ -118,7 +118,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
       .toMatch(/^9 pods remain: (?:default\/\S+ \([^)]+\), ){4}default\/.+, and 4 more$/);
   });
 
-  it('DR-22: a pod of the same name that was made elsewhere is left alone', async () => {
+  it('DR-22: a pod of the same name on another node is left alone', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'namesake-' },
@@ -147,7 +147,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     expect(calls.map(({ uid, code }) => [uid, code])).toEqual([[old, 409]]);
   });
 
-  it('DR-33: a call that nobody answers holds up no other pod, and is not sent twice', async () => {
+  it('DR-33: an unanswered call blocks no other pod, and is not sent twice', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const { cluster, fleet, machines, readyMs } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'hanging-' },
@@ -172,7 +172,7 @@ describeWithTestbed('drains among hostile answers and pods', BED, (bed) => {
     expect(calls.filter(({ pod }) => pod === 'hangs').length).toBe(1);
   });
 
-  it('a drain without the right to evict fails, and says which right is missing', async () => {
+  it('a drain without permission to evict fails, and names the missing permission', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const { cluster, fleet, machines } = await drainSite(bed(), {
       machines: { count: 1, prefix: 'rights-' },

@@ -18,7 +18,7 @@ const ROUNDS = atScale({ commit: 4, release: 20 });
 const SEED = 20_261_121;
 
 describeWithTestbed('drains whose operator is killed', BED, (bed) => {
-  it('DR-13: none is lost, no deadline moves, and nothing is evicted that must not be', async () => {
+  it('DR-13: none is lost, no deadline moves, and no other pod is evicted', async () => {
     const lines: string[] = [];
     const rounds = await soakDrains({
       bed: bed(),

@@ -41,11 +41,11 @@ const NODES = atScale({ commit: 12, release: 100 });
 const PODS_OF_NODE = atScale({ commit: 10, release: 30 });
 const WORKLOADS = atScale({ commit: 10, release: 150 });
 const REPLICAS = NODES * PODS_OF_NODE / WORKLOADS;
-/** A quarter of the replicas, as the budgets say. */
+/** A quarter of the replicas, as in the budgets. */
 const UNAVAILABLE = REPLICAS / 4;
 const GRACE_SECONDS = 3600;
 const REFUSED_SHARE_MAX = 0.003;
-/** By how many requests the API server may see a burst closer together than it was sent. */
+/** By how many requests a burst may arrive closer together than it was sent. */
 const SEEN_TOGETHER = 20;
 const WRITE_BUDGET = { perSecond: 200, burst: 400 };
 const PATIENT_MS = 800_000;

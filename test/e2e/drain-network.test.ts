@@ -1,4 +1,4 @@
-/** Drains while the way to the API server, or the clock, is not to be relied on. */
+/** Drains with an unreliable API server connection or clock. */
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { type FaultProxy, startFaultProxy } from '../support/api/fault-proxy.ts';
@@ -35,7 +35,7 @@ const fixture = (prefix: string) => ({
 const evicted = async (bed: Testbed, readyMs: number): Promise<number> =>
   evictionsIn(await requestsBy(bed, 'tidegate', readyMs)).filter(({ code }) => code === 201).length;
 
-/** Waits until the drain is in its middle: `count` pods were told to leave. */
+/** Waits until `count` pods were evicted. */
 const untilEvicted = async ({ bed, readyMs }: DrainSite, count: number): Promise<void> => {
   await eventually(async () => await evicted(bed, readyMs) >= count, {
     what: `${count} evictions`,
@@ -43,7 +43,7 @@ const untilEvicted = async ({ bed, readyMs }: DrainSite, count: number): Promise
   });
 };
 
-/** All nodes are Drained, by evictions of pods that were there, within the budget, in time. */
+/** All nodes are Drained, by evictions of their pods, within the budget, in time. */
 const expectRightEnd = async (site: DrainSite): Promise<void> => {
   const { bed, cluster, fleet, machines } = site;
   expect(await untilEnded(cluster, machines))
@@ -79,7 +79,7 @@ const refuse = (
   });
 
 describeWithTestbed('drains over a bad network', BED, (bed) => {
-  it('DR-37: drains end rightly though watches break off and answers go wrong', async () => {
+  it('DR-37: drains end correctly despite broken watches and failed requests', async () => {
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const site = await drainSite(bed(), fixture('faults-'), {
       flags: { kubeconfig: proxy.kubeconfig },

@@ -73,7 +73,7 @@ describeWithTestbed('a drain that is held up', BED, (bed) => {
     expect(numberAt(running, 'secondsLeft')).toBeGreaterThan(0);
     const text = await explained(bed(), node);
     expect(text).toContain(`Node ${node}: Draining`);
-    expect(text).toContain('The fleet takes this machine back');
+    expect(text).toContain('The fleet reclaims this machine');
 
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
     const [ended] = listOrEmptyAt(

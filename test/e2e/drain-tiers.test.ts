@@ -1,4 +1,4 @@
-/** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
+/** Tiers by priority, and drains that fail because of a blocked pod beside others that do not. */
 import { expect, it } from 'vitest';
 import { textAt } from '../../src/domain/json.ts';
 import { COLLECTIONS, nameOf, phaseOf } from '../support/api/cluster-client.ts';

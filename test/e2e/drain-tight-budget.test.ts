@@ -1,4 +1,4 @@
-/** Drains behind budgets that give little: nothing is asked that would be refused. */
+/** Drains behind tight budgets: no eviction is sent that would be refused. */
 import { expect, it } from 'vitest';
 import { listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { type ClusterClient, COLLECTIONS } from '../support/api/cluster-client.ts';
@@ -135,7 +135,7 @@ describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
     expect(calls.map(({ code }) => code)).toEqual(Array.from({ length: replicas + 1 }, () => 201));
   });
 
-  it('DR-31: a pod under two budgets is not asked for until one of them is gone', async () => {
+  it('DR-31: a pod under two budgets is not evicted until one of them is deleted', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'twice-' },
       objects: () => [

@@ -1,4 +1,4 @@
-/** The fleet is killed without a word and comes back with what it had written down. */
+/** The fleet is killed and restarts with its recorded bindings. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,13 +42,13 @@ const forget = async (path: string, ids: readonly string[]): Promise<void> => {
   await writeFile(path, kept.join('\n'));
 };
 
-/** How many endings without a proof of life each ending was the last of. */
+/** The number of consecutive ends without a completed resync. */
 const attempts = (operator: OperatorProcess, since: number): readonly unknown[] =>
   operator.logs().slice(since).filter(({ message }) => message === 'Session ended')
     .map(({ attempt }) => attempt);
 
 describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (bed) => {
-  it('wire 7: reconnects, doubles nothing, and collects what vanished after the replay', async () => {
+  it('wire 7: reconnects, duplicates nothing, and deletes missing machines after the replay', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();
     const first = await startFleet({ bindingsFile, kubeconfig: bed().kubeconfigFor('fleet') });
@@ -80,7 +80,7 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
       bindingsFile,
       ports: first.ports,
       kubeconfig: bed().kubeconfigFor('fleet'),
-      // No cycle: nobody is given a new machine.
+      // No cycle: no machine is allocated.
       flags: { 'cycle-interval': '1h' },
     });
     await second.script('POST', '/faults', { ackRollups: false });
@@ -126,7 +126,7 @@ describeWithTestbed('operator, when the fleet is killed', { print: () => {} }, (
     expect(attempts(operator, proven)).toEqual([1]);
   });
 
-  it('gets machines in place of those that vanished, and keeps the others', async () => {
+  it('replaces missing machines, and keeps the others', async () => {
     const cluster = await freshCluster(bed());
     const bindingsFile = await bindingsPath();
     const first = await startFleet({ bindingsFile });

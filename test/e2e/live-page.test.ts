@@ -45,7 +45,7 @@ const VIEWS = [
 ] as const;
 
 describeWithBrowser('the live page', (browser) => {
-  it('draws only the actors in sight of ten thousand, and finds one by its name', async () => {
+  it('draws only the visible ones of ten thousand actors, and finds one by its name', async () => {
     const { url } = await crowded(10_000);
     const page = await openPage(browser(), `${url}#/podEviction`);
     await soon(() => found(page).innerText()).toBe('10,000 actors');
@@ -59,7 +59,7 @@ describeWithBrowser('the live page', (browser) => {
     expect(await page.locator('.panel .why').innerText()).toContain('BlockedByBudget');
   });
 
-  it('says how many actors are in each state, and lists those of the state that is picked', async () => {
+  it('shows how many actors are in each state, and lists those of the selected state', async () => {
     const { url, move } = await crowded(300);
     const page = await openPage(browser(), `${url}#/podEviction`);
     const count = page.locator('[data-state="queued"] > text.state-count');
@@ -75,7 +75,7 @@ describeWithBrowser('the live page', (browser) => {
     await soon(() => found(page).innerText()).toContain(`100 actors in ${other}`);
   });
 
-  it('follows an actor: the lit state, the way that it came and why it waits', async () => {
+  it('follows an actor: the highlighted state, its path and why it waits', async () => {
     const { url, move } = await crowded(1);
     const page = await openPage(browser(), `${url}#/podEviction/default/db-0`);
     await soon(() => litPaths(page)).toEqual(['queued']);
@@ -109,7 +109,7 @@ describeWithBrowser('the live page', (browser) => {
     },
   );
 
-  it('says that the process is gone', async () => {
+  it('shows that the process is gone', async () => {
     const crowd = await actorCrowd(1);
     const page = await browser().newPage();
     onTestFinished(() => page.close());
@@ -152,7 +152,7 @@ describeWithTestbed('the live page of an operator', BED, (bed) => {
       await picture(page, 'page-drain');
       await page.locator('.links li', { hasText: 'BlockedByBudget' }).first().locator('a').click();
       await soon(() => page.locator('.panel .why').innerText())
-        .toContain('A disruption budget allows no eviction for now');
+        .toContain('A disruption budget currently allows 0 disruptions');
       const blocked = page.url();
       await picture(page, 'page-actor');
       await page.locator('.links li', { hasText: 'budget' }).locator('a').click();

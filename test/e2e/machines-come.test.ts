@@ -1,4 +1,4 @@
-/** Demand goes up, machines come: every step that a person would see. */
+/** Demand rises and machines arrive: every visible step. */
 import { expect, it } from 'vitest';
 import { type JsonRecord, textAt, valueAt } from '../../src/domain/json.ts';
 import {
@@ -23,7 +23,7 @@ import { startOperator } from '../support/processes/operator-process.ts';
 import { templateFile } from '../support/templates/template-file.ts';
 
 const MACHINES = 6;
-/** Slowly enough that no phase is replaced before it was written. */
+/** Slow enough that no phase is superseded before it was written. */
 const UNHURRIED = { 'joining-time': '2s' };
 const STANDARD_8_COST = '0.39';
 
@@ -113,7 +113,7 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
     await seen.requests.upTo(requests);
     for (const request of requests) {
       const versions = seen.requests.of(nameOf(request));
-      // Phase and time come in the same patch, and there is one.
+      // Phase and time are set by one patch.
       expect(versions.map((one) => [phaseOf(one), isDated(one)]))
         .toEqual([['', false], ['Acknowledged', true]]);
     }
@@ -141,11 +141,11 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
       /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that this request was part of/,
     );
     expect(await explained(bed(), 'machine', machine?.id ?? '')).toMatch(
-      /: Ready[\s\S]*Its Node ".+" has joined and is ready/,
+      /: Ready[\s\S]*Its Node ".+" joined and is ready/,
     );
   });
 
-  it('follows a machine that is bought first through all phases in their order', async () => {
+  it('follows a newly created machine through all phases in order', async () => {
     const cluster = await freshCluster(bed());
     const seen = await histories(cluster);
     const fleet = await startFleet();

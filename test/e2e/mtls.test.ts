@@ -273,7 +273,7 @@ so once',
       const fleet = await securedFleet(fleets, operators);
       const keys = await writeKeyFiles(clusterPair(operators, 'test'), [fleets]);
       const operator = await securedOperator({ bed: bed(), address: fleet.address, keys });
-      const kept = 'Key files not usable; the pair before them stays in use';
+      const kept = 'Key files rejected; the previous pair stays in use';
       const untilKept = (times: number) =>
         eventually(() => entries(operator, kept).length === times, {
           what: `${times} bad rotations`,
@@ -296,7 +296,7 @@ so once',
       await untilAccepted(operator, 2);
       expect(await untilSession(fleet)).toMatchObject({ number: third.number });
       expect(entries(operator, kept).map(({ problem }) => problem)).toEqual([
-        `Cannot use the key pair "${keys.certificate}": the key file holds no PEM private key`,
+        `Cannot use the key pair "${keys.certificate}": the key file contains no PEM private key`,
         `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
         'certificate',
       ]);

@@ -10,7 +10,7 @@ import { type OperatorOptions, startOperator } from '../support/processes/operat
 
 const BURST = 200;
 const SIGKILLED = 137;
-/** A burst takes seconds, and the next operator does not wait long. */
+/** A burst takes seconds, and the next operator starts soon. */
 const FLAGS = {
   'qps': '60',
   'burst': '20',
@@ -28,7 +28,7 @@ const startTimeOf = (one: JsonRecord): string | undefined =>
   textAt(one, 'status', 'provisioningStartTime');
 
 describeWithTestbed('operator, when it is killed in a burst', { print: () => {} }, (bed) => {
-  it('is followed by one that ends with every machine as the fleet has it', async () => {
+  it('is followed by one that ends with every machine as the fleet reports it', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ seedMachines: 0 });
     const options: OperatorOptions = { bed: bed(), shardAddress: fleet.address, flags: FLAGS };

@@ -202,7 +202,7 @@ a request cannot say gets one Warning',
     },
   );
 
-  it('namespaces and pods that selectors leave out have no requests', async () => {
+  it('namespaces and pods that selectors exclude have no requests', async () => {
     const cluster = await cleared(bed());
     const spaces = '/api/v1/namespaces';
     await cluster.create(spaces, [

@@ -19,7 +19,7 @@ import { thisRuntime } from '../support/processes/tidegate-process.ts';
 const MACHINES = 5;
 
 describeWithTestbed(`operator under ${thisRuntime}`, { print: () => {} }, (bed) => {
-  it('turns demand into machines that are Ready, and leaves with 0 when told to', async () => {
+  it('turns demand into Ready machines, and exits with 0 when stopped', async () => {
     const cluster = await freshCluster(bed());
     const fleet = await startFleet({ kubeconfig: bed().kubeconfigFor('fleet') });
     const operator = await startOperator({ bed: bed(), shardAddress: fleet.address });

@@ -42,7 +42,7 @@ const textFile = async (text: string): Promise<string> => {
   return path;
 };
 
-/** In a session, with writes under way. */
+/** In a session, with writes in flight. */
 const busyOperator = async (bed: Testbed, identity: string) => {
   await bed.installCrds();
   const cluster = await clusterClient(bed);
@@ -86,7 +86,7 @@ and nothing behind, in the middle of a burst',
     },
   );
 
-  it('leaves while the API server is away, in the middle of a burst', async () => {
+  it('stops while the API server is away, during a burst', async () => {
     const { operator } = await busyOperator(bed(), 'leaves-alone');
     await bed().stopApiServer();
     try {
@@ -97,7 +97,7 @@ and nothing behind, in the middle of a burst',
     }
   });
 
-  it('leaves while it waits for an API server that never was there', async () => {
+  it('stops while it waits for an API server that never existed', async () => {
     await bed().stopApiServer();
     try {
       const operator = await startOperator({ bed: bed(), shardAddress: 'localhost:1' });
@@ -140,17 +140,17 @@ describe('operator that cannot work', () => {
   const pathOf = ({ source }: Awaited<ReturnType<typeof clusterOf>>): string =>
     source._tag === 'File' ? source.path : '';
 
-  it('ends with 1 and one sentence on a cluster older than 1.31, and asks nothing more', async () => {
+  it('exits with 1 and one sentence on a cluster older than 1.31, and sends nothing more', async () => {
     const stub = await clusterOf('v1.30.9');
     const operator = operatorOn(pathOf(stub));
     expect(await operator.exited).toBe(1);
     expect(sentences(operator)).toEqual([
-      'Cannot work with Kubernetes v1.30.9: 1.31 or newer is needed',
+      'Cannot use Kubernetes v1.30.9: 1.31 or newer is required',
     ]);
     expect(stub.requests.map(({ path }) => path)).toEqual(['/version']);
   });
 
-  it('ends with 1 and the line and column of what is wrong in its template', async () => {
+  it('exits with 1 and the line and column of the problem in its template', async () => {
     const template = await textFile('#cloud-config\nname: {{.ClusterID}}\nbad: {{if}}\n');
     const operator = operatorOn(
       pathOf(await clusterOf('v1.36.3')),
@@ -178,20 +178,20 @@ describe('operator that cannot work', () => {
       title: 'half a key pair',
       flags: ['--cluster-id=test', '--shard-addr=localhost:1', '--tls-cert=tls.crt'],
     },
-  ])('ends with 2 and one line on $title', async ({ flags }) => {
+  ])('exits with 2 and one line on $title', async ({ flags }) => {
     const operator = startTidegate({ name: 'operator', args: flags });
     expect(await operator.exited).toBe(2);
     expect(sentences(operator)).toHaveLength(1);
   });
 
-  it('ends with 2 and one line on a kubeconfig that is none', async () => {
+  it('exits with 2 and one line on an invalid kubeconfig', async () => {
     const path = await textFile('clusters: [what]');
     const operator = operatorOn(path);
     expect(await operator.exited).toBe(2);
     expect(sentences(operator)).toEqual([expect.stringContaining(path)]);
   });
 
-  it('ends with 1 and one sentence when its port is taken', async () => {
+  it('exits with 1 and one sentence when its port is in use', async () => {
     const kubeconfig = pathOf(await clusterOf('v1.36.3'));
     const port = await freePort();
     const first = operatorOn(kubeconfig, `--health-addr=127.0.0.1:${port}`);

@@ -24,7 +24,7 @@ import { type OperatorProcess, startOperator } from '../support/processes/operat
 
 const MACHINES = 1500;
 const REQUESTS = 100;
-/** Writes after which the burst is well under way, and far from its end. */
+/** Writes after which the burst is well in progress, and far from its end. */
 const UNDER_WAY = 300;
 const OK = 200;
 
@@ -91,7 +91,7 @@ const inBurst = async (
   return { cluster, fleet, leader, standby, holder };
 };
 
-/** The standby has taken over and finished what was begun. */
+/** The standby has taken over and completed the burst. */
 const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Site): Promise<void> => {
   await untilSession(fleet, { after: 1 });
   await untilAll(cluster, COLLECTIONS.upcomingNodes, {
@@ -145,7 +145,7 @@ describeWithTestbed(
   'two operators, when the leader is put to sleep',
   { print: () => {} },
   (bed) => {
-    it('DR-15: a leader that wakes up too late writes nothing more, and stands by', async () => {
+    it('DR-15: a leader that is frozen beyond its lease writes nothing more, and stands by', async () => {
       const site = await inBurst(bed(), SHORT);
       site.leader.signal('STOP');
       await eventually(async () => await site.holder() === 'tidegate-b', {

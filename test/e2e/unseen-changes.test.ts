@@ -17,7 +17,7 @@ const PATIENT_LEASE = { 'lease-duration': '120s', 'lease-renew-deadline': '100s'
 const isReady = (one: JsonRecord): boolean => phaseOf(one) === 'Ready';
 
 describeWithTestbed('operator, when it could not see what happened', { print: () => {} }, (bed) => {
-  it('lists anew after its revisions were forgotten, and mends what was changed', async () => {
+  it('lists again after a compaction, and corrects missed changes', async () => {
     const cluster = await freshCluster(bed());
     const proxy = await startFaultProxy(bed(), 'tidegate');
     const fleet = await startFleet({ seedMachines: 0 });
@@ -46,7 +46,7 @@ describeWithTestbed('operator, when it could not see what happened', { print: ()
     await cluster.create(COLLECTIONS.requests, [wantedMachine('late', { priority: 7 })]);
     await cluster.call('DELETE', `${COLLECTIONS.upcomingNodes}/${deleted}`);
     await cluster.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
-      status: { phase: 'Failed', lastError: 'somebody else says so' },
+      status: { phase: 'Failed', lastError: 'set by another client' },
     });
     await bed().compactHistory();
     proxy.release();

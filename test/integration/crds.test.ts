@@ -48,7 +48,7 @@ const columnsOf = async (bed: Testbed, plural: string): Promise<readonly string[
 };
 
 describeWithTestbed('custom resources on a real API server', {}, (bed) => {
-  it('crd: the manifests install without a complaint and are established', async () => {
+  it('crd: the manifests install without warnings and are established', async () => {
     await bed().installCrds();
     for (const resource of CUSTOM_RESOURCES) {
       const crd = await read(bed(), 'get', 'crd', crdName(resource));
@@ -61,7 +61,7 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
-  it('crd: the examples of the reference page are taken', async () => {
+  it('crd: the examples of the reference page are accepted', async () => {
     await bed().kubectl('create', 'namespace', 'research');
     for (const resource of CUSTOM_RESOURCES) {
       expect(await refusal(bed(), exampleObject(resource))).toBe('');
@@ -96,7 +96,7 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     expect(stdout.trim()).toBe(`capacityrequest.bigfleet.lucy.sh/${name}`);
   });
 
-  it('take quantities as text and as whole numbers, and refuse other texts', async () => {
+  it('accept quantities as text and as whole numbers, and refuse other texts', async () => {
     const good = requestWith({ resources: { cpu: 2, memory: '1.5Gi', gpu: '1e0', none: '-0' } });
     expect(await refusal(bed(), good)).toBe('');
     for (const bad of ['1 Gi', 'many', '', '1mi', '--1']) {
@@ -105,7 +105,7 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
-  it('let through what only the operator can judge, and the operator does', async () => {
+  it('accept what only the operator can validate, and the operator does', async () => {
     const cases: readonly (readonly [string, JsonRecord])[] = [
       ['spec.resources["cpu"]', { resources: { cpu: '1e1.5' } }],
       ['spec.resources["cpu"]', { resources: { cpu: '-1' } }],
@@ -143,7 +143,7 @@ describeWithTestbed('custom resources on a real API server', {}, (bed) => {
     }
   });
 
-  it('refuse a request without resources or priority, and numbers that are no int32', async () => {
+  it('refuse a request without resources or priority, and numbers beyond int32', async () => {
     const { apiVersion, kind, metadata } = requestWith({});
     const bare = (spec: JsonRecord) => ({ apiVersion, kind, metadata, spec });
     expect(await refusal(bed(), bare({ priority: 0 }))).toContain('spec.resources: Required');

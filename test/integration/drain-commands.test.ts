@@ -109,7 +109,7 @@ describeWithTestbed(
       }
     }, 120_000);
 
-    test('DR-43: drain status tells a drain from the cluster alone', async () => {
+    test('DR-43: drain status computes a drain from the cluster alone', async () => {
       const { code, stdout, stderr } = await run('drain', 'status', here());
       expect([code, stderr]).toEqual([0, '']);
       const [heading, line, ...more] = stdout.trimEnd().split('\n');
@@ -118,7 +118,7 @@ describeWithTestbed(
       expect(more).toEqual([]);
     });
 
-    test('DR-43: drain status answers programs with all of it', async () => {
+    test('DR-43: drain status prints all of it for programs', async () => {
       const { stdout } = await run('drain', 'status', 'n1', 'n2', '-o', 'json', here());
       expect(items(stdout)).toMatchObject([
         {
@@ -133,7 +133,7 @@ describeWithTestbed(
       ]);
     });
 
-    test('DR-43: drain plan names the same blockers, and by dry runs the policy as well', async () => {
+    test('DR-43: drain plan names the same blockers, and with dry runs the policy as well', async () => {
       const ofPlan = ['drain', 'plan', 'n1', '-o', 'json'];
       const plain = parseJson((await run(...ofPlan, here())).stdout);
       expect(listOrEmptyAt(plain, 'blockers').map((blocker) => textAt(blocker, 'reason')))
@@ -153,15 +153,15 @@ describeWithTestbed(
       expect(stdout).toContain('Node n1: 4 pods must leave in 1 tier, 2 would be blocked');
     });
 
-    test('DR-43: explain says whose turn it is', async () => {
+    test('DR-43: explain names who can act', async () => {
       const { code, stdout } = await run('explain', 'n1', here());
       expect(code).toBe(0);
       expect(stdout).toContain('Node n1: Draining');
-      expect(stdout).toContain('The fleet takes this machine back (instruction i-7)');
+      expect(stdout).toContain('The fleet reclaims this machine (instruction i-7)');
       expect(stdout).toContain('Can act    The owner of the application:');
     });
 
-    test('DR-43: drain status --watch tells every change, and ends with 0', async () => {
+    test('DR-43: drain status --watch prints every change, and exits with 0', async () => {
       const { child, output, ended } = started('drain', 'status', '--watch', '-o', 'json', here());
       const untilPrinted = (text: string) =>
         eventually(() => output.stdout.trimEnd().split('\n').at(-1)?.includes(text) || undefined, {
@@ -177,7 +177,7 @@ describeWithTestbed(
       expect(output.stderr).toBe('');
     });
 
-    test('exit code 3: a node that is not there', async () => {
+    test('exit code 3: a missing node', async () => {
       const ended = await run('drain', 'plan', 'n9', here());
       expect(ended).toEqual({
         code: 3,

@@ -39,7 +39,7 @@ describe('embedded API server and its connections', () => {
     return numberAt(body, 'resources', resource, 'watches');
   };
 
-  test('a watch tells each change as it comes, and is gone with its reader', async () => {
+  test('a watch delivers each change, and ends with its reader', async () => {
     const watch = await site.contract.watch('/api/v1/configmaps?watch=true');
     await put('told', 'x');
     await eventually(() => watch.lines.length > 0, { what: 'the change is told' });
@@ -56,7 +56,7 @@ describe('embedded API server and its connections', () => {
     await eventually(() => watch.isOver(), { what: 'the watch is over' });
   });
 
-  test('a cut connection gives no answer, though the request was done', async () => {
+  test('a cut connection gives no answer, though the request was processed', async () => {
     await sim('faults', {
       kind: 'cut',
       done: true,
@@ -72,7 +72,7 @@ describe('embedded API server and its connections', () => {
     expect(status).toBe(200);
   });
 
-  test('a body that is no JSON is a bad request', async () => {
+  test('a body that is not JSON is a bad request', async () => {
     const { status, body } = await site.contract.request({
       method: 'POST',
       path: '/api/v1/namespaces/default/configmaps',

@@ -118,7 +118,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     );
   }, TIMEOUT_MS);
 
-  it('get of what is not there fails with 1', async () => {
+  it('get of a missing object fails with 1', async () => {
     const { code, stderr } = await kubectl.run('get node nowhere');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -129,7 +129,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     );
   }, TIMEOUT_MS);
 
-  it('apply makes, changes and leaves alone', async () => {
+  it('apply creates, changes and leaves alone', async () => {
     expect(await kubectl.must('apply -f -', CONFIG('a: b, c: d'))).toBe(
       'configmap/settings created\n',
     );
@@ -145,7 +145,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     expect(await kubectl.must("get configmap settings -o 'jsonpath={.data.a}'")).toBe('x');
   }, TIMEOUT_MS);
 
-  it('apply refuses what is no field', async () => {
+  it('apply refuses unknown fields', async () => {
     const { code, stderr } = await kubectl.run(
       'apply -f -',
       `${CONFIG('a: b').slice(0, -1)}, x: y}`,
@@ -168,7 +168,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     expect(await kubectl.must('explain ships.spec.masts')).toContain('How many masts.');
   }, TIMEOUT_MS);
 
-  it('apply on the server side is refused in plain words', async () => {
+  it('apply on the server side is refused with a sentence', async () => {
     const { code, stderr } = await kubectl.run('apply --server-side -f -', CONFIG('a: b'));
     expect(code).toBe(1);
     expect(stderr).toContain('does not serve server-side apply');
@@ -186,7 +186,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     await kubectl.must('delete configmap other --ignore-not-found');
   }, TIMEOUT_MS);
 
-  it('patch knows three kinds of patches', async () => {
+  it('patch supports three kinds of patches', async () => {
     await ready('patched', 1);
     await kubectl.must(
       `patch deployment patched -p '{"spec":{"template":{"spec":{"containers":[{"name":"main","image":"example.com/x:2"}]}}}}'`,
@@ -233,7 +233,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     await eventually(async () => (await podsOf('scaled')).length === 1, { what: 'one pod' });
   }, TIMEOUT_MS);
 
-  it('get -w tells what happens to pods', async () => {
+  it('get -w prints changes of pods', async () => {
     await ready('watched', 1);
     const following = kubectl.follow('get pods -w -l app=watched');
     const seen = (status: string) =>
@@ -253,7 +253,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     ).toBe(true);
   }, TIMEOUT_MS);
 
-  it('describe tells of nodes, workloads, pods and budgets', async () => {
+  it('describe prints nodes, workloads, pods and budgets', async () => {
     await ready('described', 2);
     await kubectl.must('apply -f -', budget('described', 'maxUnavailable: 1'));
     expect(await kubectl.must('describe node node-1')).toMatch(/Ready\s+True[\s\S]*Allocatable:/);
@@ -295,7 +295,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     await kubectl.must('uncordon node-1');
   }, TIMEOUT_MS);
 
-  it('drain gives up on a budget that allows nothing', async () => {
+  it('drain times out on a budget that allows 0 disruptions', async () => {
     await ready('kept', 3);
     await kubectl.must('apply -f -', budget('kept', 'minAvailable: 3'));
     const node = await kubectl.must("get pods -l app=kept -o 'jsonpath={.items[0].spec.nodeName}'");
@@ -307,7 +307,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     await kubectl.must(`uncordon ${node}`);
   }, TIMEOUT_MS);
 
-  it('delete takes what is owned along, and waits for it', async () => {
+  it('delete removes owned objects, and waits for it', async () => {
     await ready('deleted', 2);
     await kubectl.must('delete deployment deleted --cascade=foreground');
     expect(await podsOf('deleted')).toEqual([]);
@@ -320,7 +320,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     await kubectl.must('wait pods -l app=left --for=delete --timeout=60s');
   }, TIMEOUT_MS);
 
-  it('delete of a namespace takes all that is in it', async () => {
+  it('delete of a namespace deletes its content', async () => {
     await kubectl.must('create -f -', '{apiVersion: v1, kind: Namespace, metadata: {name: short}}');
     await kubectl.must('apply -n short -f -', deployment('inside', 1));
     await kubectl.must('wait -n short deployment/inside --for=condition=Available --timeout=60s');
@@ -329,7 +329,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     expect(await kubectl.must('get pods -n short -o name')).toBe('');
   }, TIMEOUT_MS);
 
-  it('bodies of other formats than JSON are refused in plain words', async () => {
+  it('bodies of other formats than JSON are refused with a sentence', async () => {
     const { code, stderr } = await kubectl.run('create configmap typed --from-literal=a=b');
     expect(code).toBe(1);
     expect(stderr).toContain('accepted media types include: application/json');

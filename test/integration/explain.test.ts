@@ -63,7 +63,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     await bed().kubectl(...patch, 'node', 'node-1', '-p', NOT_READY);
   }, 120_000);
 
-  test('explain capacityrequest says what a new request waits for', async () => {
+  test('explain capacityrequest prints what a new request waits for', async () => {
     const [code, stdout, stderr] = await explain(
       'cr',
       'default/batch-7',
@@ -74,7 +74,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     expect(stdout).toContain('Asks for  cpu 4');
   });
 
-  test('explain machine tells the phase, the Node and the Events', async () => {
+  test('explain machine prints the phase, the Node and the Events', async () => {
     const [code, stdout] = await explain(
       'machine',
       'm-1',
@@ -87,7 +87,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
       kind: 'UpcomingNode',
       name: 'un-m-1',
       state: 'Ready',
-      why: 'Its Node "node-1" has joined and is not ready: KubeletNotReady: no cni',
+      why: 'Its Node "node-1" joined but is not ready: KubeletNotReady: no cni',
       events: [{ reason: 'SomethingHappened', note: 'Something happened to this machine' }],
     });
   });
@@ -104,7 +104,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     expect(stdout).toContain('kind: UpcomingNode\nname: un-m-1\nstate: Ready\n');
   });
 
-  test('explain says what is not there, with exit code 3', async () => {
+  test('explain reports a missing object, with exit code 3', async () => {
     const [code, stdout, stderr] = await explain(
       'machine',
       'm-2',
@@ -114,7 +114,7 @@ describeWithTestbed('explain on a real API server', { print: () => {} }, (bed) =
     expect(stderr).toContain('Cannot find machine "m-2"');
   });
 
-  test('explain reads and changes nothing', async () => {
+  test('explain is read-only', async () => {
     const asked = (await bed().audit()).filter((entry) =>
       JSON.stringify(entry).includes('tidegate/')
     );

@@ -71,7 +71,7 @@ const movesOf = ({ leadership: { actor } }: Candidate): readonly string[] => {
 };
 
 describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed) => {
-  it('is one candidate’s; a release hands it on at once', async () => {
+  it('has one holder; a release hands it over at once', async () => {
     const one = await candidate(bed(), 'handed', { identity: 'one', times: LEASE_TIMES });
     await leads(one);
     const two = await candidate(bed(), 'handed', { identity: 'two', times: LEASE_TIMES });
@@ -89,7 +89,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     expect((await two.leadership.leaseSeen).uid).not.toBe('');
   });
 
-  it('goes over when the leader is cut off, and never to two', async () => {
+  it('is taken over when the leader is cut off, and never held by two', async () => {
     const one = await candidate(bed(), 'cut', { identity: 'one', times: QUICK });
     await leads(one);
     const two = await candidate(bed(), 'cut', { identity: 'two', times: QUICK });
@@ -121,7 +121,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     expect(published).toEqual([true]);
   });
 
-  it('goes over when the leader’s requests go unanswered', async () => {
+  it('is taken over when requests of the leader get no answer', async () => {
     const one = await candidate(bed(), 'swallowed', { identity: 'one', times: QUICK });
     await leads(one);
     const two = await candidate(bed(), 'swallowed', { identity: 'two', times: QUICK });
@@ -131,7 +131,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     expect(one.live.gate.permit()._tag).toBe('Closed');
   });
 
-  it('is kept over a restart of the API server that is shorter than the lease', async () => {
+  it('is kept during a restart of the API server that is shorter than the lease', async () => {
     const one = await candidate(bed(), 'kept', { identity: 'one', times: LEASE_TIMES });
     const published: boolean[] = [];
     one.leadership.leading.subscribe((leading) => published.push(leading));
@@ -147,7 +147,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     expect(one.leadership.leads()).toBe(true);
   });
 
-  it('starts anew when somebody deletes the Lease', async () => {
+  it('is created again when it was deleted', async () => {
     const one = await candidate(bed(), 'deleted', { identity: 'one', times: QUICK });
     await leads(one);
     await bed().kubectl('delete', 'lease', 'deleted');

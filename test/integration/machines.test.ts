@@ -146,7 +146,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     await bed().installCrds();
   });
 
-  it('upcomingNodes: a machine is shown, follows its frames and goes', async () => {
+  it('upcomingNodes: a machine gets an object, follows its frames and ends', async () => {
     const { frame, registry, upcomingNodes } = await start(bed());
     frame('walk', 'Configuring');
     await registry.idle();
@@ -200,7 +200,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     expect((await currentObjects(bed())).get('noded')?.phase).toBe('Ready');
   });
 
-  it('upcomingNodes: a burst ends in the last states, with one write in flight a machine', async () => {
+  it('upcomingNodes: a burst ends in the last states, with one write in flight per machine', async () => {
     const MACHINES = 1000;
     const { frame, registry } = await start(bed());
     for (let id = 0; id < MACHINES; id += 1) {
@@ -222,7 +222,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     }
   });
 
-  it('upcomingNodes: an API server that goes away in a burst ends with every last state', async () => {
+  it('upcomingNodes: an API server outage during a burst ends with every last state', async () => {
     const MACHINES = 200;
     const { frame, registry } = await start(bed());
     for (let id = 0; id < MACHINES; id += 1) frame(`away-${id}`, 'Configuring');
@@ -239,7 +239,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     });
   });
 
-  it('upcomingNodes: a machine that the API server refuses is said in an Event', async () => {
+  it('upcomingNodes: a machine that the API server refuses gets an Event', async () => {
     const { frame, recorder } = await start(bed());
     frame('odd', 'Configured', { resources: { cpu: 'many' } });
     await until('the Event', async () => {
@@ -251,7 +251,7 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     });
   });
 
-  it('availableCapacities: an object comes, changes and goes', async () => {
+  it('availableCapacities: an object is created, changed and deleted', async () => {
     const { shardEvents } = await start(bed());
     const print = (availableCount: number) =>
       shardEvents.next({

@@ -73,7 +73,7 @@ const shows = (reflector: Informer<Identity>, wanted: string): Promise<boolean> 
   eventually(() => names(reflector) === wanted, { what: wanted, everyMs: 10, timeoutMs: 10_000 });
 
 describe('a reflector over sockets', () => {
-  it('opens a watch again that ended, without a list', async () => {
+  it('resumes a closed watch, without a list', async () => {
     const { reflector, lists, from } = await bed(
       (response) => json(response, 200, list(5, 'a')),
       (response, nth) => {
@@ -85,7 +85,7 @@ describe('a reflector over sockets', () => {
     expect([lists(), from()]).toEqual([1, ['5', '11', '12']]);
   });
 
-  it('opens a watch again that was cut in the middle of a line', async () => {
+  it('resumes a watch that was cut in the middle of a line', async () => {
     const { reflector, lists, from } = await bed(
       (response) => json(response, 200, list(5, 'a')),
       (response, nth, { socket }) => {
@@ -100,7 +100,7 @@ describe('a reflector over sockets', () => {
     expect([lists(), from()]).toEqual([1, ['5', '11']]);
   });
 
-  it('lists anew after 410 in the stream, and tells what is gone', async () => {
+  it('lists again after 410 in the stream, and reports deletions', async () => {
     const { reflector, lists } = await bed(
       (response, nth) => json(response, 200, nth === 1 ? list(5, 'a', 'b') : list(20, 'b', 'c')),
       (response, nth) => {
@@ -116,7 +116,7 @@ describe('a reflector over sockets', () => {
     expect([lists(), absent]).toEqual([2, ['a', 'd']]);
   });
 
-  it('shows nothing of a list whose later page fails, and lists again', async () => {
+  it('publishes nothing of a list whose later page fails, and lists again', async () => {
     const sizes: number[] = [];
     const { reflector } = await bed(
       (response, nth) => {
@@ -132,7 +132,7 @@ describe('a reflector over sockets', () => {
     expect(sizes).toEqual([1]);
   });
 
-  it('is not synced by a list that drips in', async () => {
+  it('is not synced by a slow list', async () => {
     let goOn: (() => void) | undefined;
     const { reflector } = await bed(
       (response) => {
@@ -150,7 +150,7 @@ describe('a reflector over sockets', () => {
     await shows(reflector, 'a,b');
   });
 
-  it('takes an event that comes in many pieces, and letters cut in two', async () => {
+  it('accepts an event in many pieces, and split characters', async () => {
     const { reflector } = await bed(
       (response) => json(response, 200, list(5)),
       (response) => {

@@ -85,7 +85,7 @@ const factsOf = (reflector: Informer<Entry>): { absent: string[]; lists: number 
 };
 
 describeWithTestbed('a reflector on a real API server', { print: () => {} }, (bed) => {
-  it('lists in pages, follows changes and takes deletions', async () => {
+  it('lists in pages, follows changes and deletions', async () => {
     const live = connect(bed());
     const names = Array.from({ length: OBJECTS }, (_, nth) => `entry-${nth}`);
     const answers = await Promise.all(names.map((name) => create(live, name)));
@@ -107,7 +107,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     expect(named(reflector, 'entry-8')).toBeUndefined();
   });
 
-  it('goes on without a list when the API server comes back', async () => {
+  it('resumes without a list when the API server comes back', async () => {
     const live = connect(bed());
     const reflector = follow(live, 'restarted');
     const seen = factsOf(reflector);
@@ -126,7 +126,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     expect(seen.lists).toBe(1);
   });
 
-  it('lists anew when its revision was forgotten, and tells what is gone', async () => {
+  it('lists again when its revision was compacted, and reports deletions', async () => {
     const proxy = await cuttableProxy(bed());
     cleanups.push(proxy.stop);
     const near = liveEnvironment(proxy.source);
@@ -147,7 +147,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     expect(seen.lists).toBe(2);
   });
 
-  it('says that it is refused where the resource does not exist', async () => {
+  it('reports a refusal where the resource does not exist', async () => {
     const { environment } = connect(bed());
     const path = '/apis/bigfleet.lucy.sh/v1alpha1/nothings';
     const reflector = startInformer(environment, { id: 'nothings', path, project });
@@ -156,7 +156,7 @@ describeWithTestbed('a reflector on a real API server', { print: () => {} }, (be
     expect(reflector.synced).toBe(false);
   });
 
-  it('knows the version of the server', async () => {
+  it('reads the version of the server', async () => {
     const { environment } = connect(bed());
     const version = await environment.runtime.runPromise(Effect.result(serverVersion));
     expect(Result.getOrThrow(version)).toEqual({ _tag: 'Supported', version: 'v1.36.3' });

@@ -61,7 +61,7 @@ const start = async (bed: Testbed) => {
 };
 
 describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
-  it('an apply creates the object, and what it leaves out later goes away', async () => {
+  it('an apply creates the object, and fields that it later omits are removed', async () => {
     const { run, writes, read, managers } = await start(bed());
     const first = withLabels('un-a', { zone: 'a', arch: 'arm64' });
     expect(await run(writes.apply('un-a', first, ONE)))
@@ -104,7 +104,7 @@ describeWithTestbed('server-side apply on a real API server', {}, (bed) => {
       .toMatchObject({ outcome: { _tag: 'Written', current: { phase: 'Ready' } } });
   });
 
-  it('what cannot be applied is told apart', async () => {
+  it('refusals are distinguished', async () => {
     const { run, writes } = await start(bed());
     const status = upcoming('un-d', { status: { phase: 'Ready' } });
     expect(await run(writes.applyStatus('un-d', status, ONE)))

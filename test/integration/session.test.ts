@@ -110,7 +110,7 @@ const greeted = async (shard: ShardProcess, stream = 1): Promise<void> => {
 };
 
 describe('session over gRPC', () => {
-  test('wire 1: Hello goes first, then one roll-up at a time, each acked', async () => {
+  test('wire 1: Hello is sent first, then one roll-up at a time, each acked', async () => {
     const shard = await shardOf();
     const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
@@ -130,7 +130,7 @@ describe('session over gRPC', () => {
     expect(shardEvents.map(({ _tag }) => _tag)).toEqual(['StreamOpened', 'Resynced']);
   });
 
-  test('bytes that are no message neither end the process nor wedge the stream', async () => {
+  test('malformed messages neither end the process nor block the stream', async () => {
     const shard = await shardOf();
     const { shardEvents } = session(shard.address);
     await greeted(shard);
@@ -150,7 +150,7 @@ describe('session over gRPC', () => {
     ]);
   });
 
-  test('20,000 frames are read while the shard takes nothing from us', async () => {
+  test('20,000 frames are read while the shard reads nothing', async () => {
     const shard = await shardOf();
     const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
@@ -183,7 +183,7 @@ describe('session over gRPC', () => {
     });
   });
 
-  test('wire 7: a shard that is killed and comes back is found again', async () => {
+  test('wire 7: a shard that is killed and restarted is found again', async () => {
     const shard = await shardOf();
     const { session: started, shardEvents } = session(shard.address);
     await greeted(shard);
@@ -200,7 +200,7 @@ describe('session over gRPC', () => {
     ]);
   });
 
-  test('a refusal by the shard is told in its own words', async () => {
+  test('a refusal by the shard is reported with its message', async () => {
     const shard = await shardOf();
     const { session: started, refusals } = session(shard.address);
     await shard.message(1, 'hello');
@@ -281,7 +281,7 @@ describe('session over mutual TLS', () => {
     expect(shard.events.filter(({ event }) => event === 'opened')).toEqual([]);
   });
 
-  test('wire 8: a shard of another name or another authority is not spoken to', async () => {
+  test('wire 8: a shard with another name or another authority is refused', async () => {
     const elsewhere = await shardOf(server('DNS:elsewhere.example', 'IP:10.0.0.1'));
     const stranger = newAuthority('stranger');
     const { files } = keyFiles(issued('prod-1'));
@@ -300,7 +300,7 @@ describe('session over mutual TLS', () => {
     expect(elsewhere.events.filter(({ event }) => event === 'opened')).toEqual([]);
   });
 
-  test('wire 7: a dial that failed makes no further connection by itself', async () => {
+  test('wire 7: a failed dial makes no further connection by itself', async () => {
     const shard = await shardOf(server('DNS:localhost', 'IP:127.0.0.1'));
     const counter = await countDials(shard.port);
     const { files } = keyFiles(issued('prod-1'), newAuthority('stranger').certificate);

@@ -1,10 +1,10 @@
 /**
- * A process's way to the embedded API server: `KubeApi` without a socket, on simulated time.
+ * A process's transport to the embedded API server: `KubeApi` without a socket, on simulated time.
  *
- * Promises: a request takes a while to get there and its answer to come back; `mayLeave` is asked
- * in the step in which it leaves; what left is done even when nobody waits for the answer any more;
- * lines of a watch arrive in order. Faults are drawn from the world's seed. Whoever taps the line
- * sees every request when it leaves and every line when it arrives.
+ * Promises: requests and answers take time; `mayLeave` is called in the step that sends the
+ * request; a sent request is processed even when its caller has given up; watch lines arrive in
+ * order. Faults are drawn from the world's seed. Observers of the line see every request when it is
+ * sent and every line when it arrives.
  */
 import { Effect, Layer } from 'effect';
 import { textAt } from '../../src/domain/json.ts';
@@ -29,43 +29,43 @@ import { watchChannel } from '../support/api/watch-channel.ts';
 import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';
 
-/** The weather between a process and the API server; changed by the story. */
+/** The network conditions between a process and the API server; changed by the plan. */
 export interface Weather {
   /** Nothing gets through. */
   outage: boolean;
   /** How many requests in one go wrong. */
   errorShare: number;
-  /** At most so long one way, in milliseconds. */
+  /** The maximum latency of one way, in milliseconds. */
   latencyMs: number;
-  /** Lists of this collection take so long; '' for none. */
+  /** The duration of lists of this collection; '' for none. */
   slowList: string;
   slowListMs: number;
 }
 
-/** Who sees what passes. */
+/** Observes the traffic. */
 export interface ApiTap {
-  /** A request leaves; gives who hears of its answer (undefined: lost). */
+  /** A request is sent; returns a callback for its answer (undefined: lost). */
   readonly leaves: (call: KubeCall) => (answer: KubeAnswer | undefined) => void;
-  /** The server has done a request of this process. */
+  /** The server has processed a request of this process. */
   readonly done: (call: KubeCall, answer: KubeAnswer) => void;
   readonly arrives: (path: string, lines: readonly WatchLine[]) => void;
 }
 
-/** A request that has got to the server, before the server has seen it. */
+/** A request that has arrived, before the server processes it. */
 export interface Arrival {
-  /** The server does it. */
+  /** The server processes it. */
   readonly pass: () => void;
-  /** Somebody else answers. */
+  /** An interceptor answers. */
   readonly answer: (answer: KubeAnswer) => void;
 }
 
-/** Whom requests meet before the server; calls one of the two, at once, later or never. */
+/** Intercepts requests before the server; calls one of the two, at once, later or never. */
 export type RequestInterceptor = (call: KubeCall, arrival: Arrival) => void;
 
-/** Lets everybody in. */
+/** Passes every request. */
 export const passEveryRequest: RequestInterceptor = (_call, { pass }) => pass();
 
-/** What a line is made of. */
+/** The inputs of a line. */
 export interface ApiLineOptions {
   readonly line: ProcessLine;
   /** The time of server and network. */
@@ -77,10 +77,10 @@ export interface ApiLineOptions {
   readonly tap: ApiTap;
 }
 
-/** The line, and what the story does to it. */
+/** The line, and its controls for the plan. */
 export interface ApiLine {
   readonly layer: Layer.Layer<KubeApi>;
-  /** Ends every open watch without a word, or in good order. */
+  /** Ends every open watch, abruptly or cleanly. */
   readonly dropWatches: (how: 'cut' | 'eof') => void;
 }
 
@@ -117,7 +117,7 @@ const FAILURES: readonly [KubeAnswer, ...KubeAnswer[]] = [
   },
 ];
 
-/** What goes wrong with a request: it does not get there, it is refused, or its answer is lost. */
+/** The fault of a request: it does not arrive, it is refused, or its answer is lost. */
 type Mishap = 'unreachable' | 'refused' | 'answerLost' | 'requestLost';
 
 const mishapOf = ({ weather, chance }: ApiLineOptions): Mishap | undefined => {
@@ -126,13 +126,13 @@ const mishapOf = ({ weather, chance }: ApiLineOptions): Mishap | undefined => {
   return chance.pick(['unreachable', 'refused', 'answerLost', 'requestLost']);
 };
 
-/** A request under way. */
+/** A request in flight. */
 interface Flight {
   readonly call: KubeCall;
   readonly land: (answer: KubeAnswer | undefined) => void;
 }
 
-/** What the network does to a request that has left. */
+/** The effect of the network on a sent request. */
 const fly = (parts: ApiLineOptions, { call, land }: Flight, mishap: Mishap | undefined): void => {
   const { world, handle, interceptor, chance, weather, tap } = parts;
   const isSlow = weather.slowList !== '' && call.method === 'GET' &&
@@ -157,11 +157,13 @@ const fly = (parts: ApiLineOptions, { call, land }: Flight, mishap: Mishap | und
 
 type Resume = (end: Effect.Effect<KubeAnswer, KubeFault>) => void;
 
-/** The step in which a request leaves. */
+/** The step that sends a request. */
 const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
   const { line, tap } = parts;
   if (!(call.mayLeave?.() ?? true)) {
-    return resume(Effect.fail(new NotSent({ why: 'the request may not leave any more' })));
+    return resume(
+      Effect.fail(new NotSent({ why: 'the precondition of the request no longer holds' })),
+    );
   }
   const mishap = mishapOf(parts);
   if (mishap === 'unreachable') return resume(Effect.fail(new NotSent({ why: UNREACHABLE })));
@@ -186,12 +188,12 @@ const leave = (parts: ApiLineOptions, call: KubeCall, resume: Resume): void => {
 const makeCall =
   (parts: ApiLineOptions) => (call: KubeCall): Effect.Effect<KubeAnswer, KubeFault> =>
     Effect.callback((resume) => {
-      // Getting a connection takes its moment; whoever gives up meanwhile has sent nothing.
+      // Connecting takes time; a caller that gives up before has sent nothing.
       const cancel = parts.line.time.schedule(0, () => leave(parts, call, resume));
       return Effect.sync(cancel);
     });
 
-/** One open watch: lines on their way, in order. */
+/** One open watch: lines in flight, in order. */
 interface OpenWatch {
   readonly end: (how: 'cut' | 'eof') => void;
 }
@@ -202,7 +204,7 @@ const refusalOf = ({ status, body }: ClusterAnswer): WatchRefused =>
 const makeWatches = (parts: ApiLineOptions) => {
   const { line, world, weather, chance, tap } = parts;
   const open = new Set<OpenWatch>();
-  /** What the server sends arrives in the order of sending. */
+  /** Messages of the server arrive in order. */
   const follow = (watch: ClusterWatch, path: string) => {
     const channel = watchChannel();
     let dueMs = 0;
@@ -247,7 +249,7 @@ const makeWatches = (parts: ApiLineOptions) => {
 
 type Watches = ReturnType<typeof makeWatches>;
 
-/** A watch that was answered, after the way there and back. */
+/** A watch that was answered, after a round trip. */
 const requestWatch = (parts: ApiLineOptions, call: Pick<KubeCall, 'path' | 'query'>) =>
   Effect.callback<ClusterResponse, KubeFault>((resume) => {
     const { line, world, handle, chance, weather } = parts;

@@ -10,13 +10,13 @@ const COLLECTIONS = {
   StatefulSet: 'statefulsets',
 } as const;
 
-/** Where a workload is served. */
+/** The API path of a workload. */
 export const workloadPath = ({ kind }: AppPlan, name?: string): string =>
   `/apis/apps/v1/namespaces/${WORKLOADS}/${COLLECTIONS[kind]}${
     name === undefined ? '' : `/${name}`
   }`;
 
-/** Where budgets are served. */
+/** The API path of budgets. */
 export const budgetPath = (name?: string): string =>
   `/apis/policy/v1/namespaces/${WORKLOADS}/poddisruptionbudgets${
     name === undefined ? '' : `/${name}`

@@ -1,9 +1,9 @@
 /**
- * What processes asked the API server for, as its audit log would have it: so that requests of
- * scenarios are read as those of the tests on a real control plane are.
+ * The requests of processes in the form of the API server's audit log, so that scenarios and tests
+ * on a real control plane share their analysis.
  *
- * Promises: every request that the server has done is there once, under the name of its process; no
- * watch is, and no request that somebody answered at the door.
+ * Promises: every processed request is recorded once, under the name of its process; watches and
+ * intercepted requests are not.
  */
 import type { Time } from '../../src/domain/time.ts';
 import type { KubeCall } from '../../src/effects/kube-api.ts';

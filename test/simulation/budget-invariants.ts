@@ -1,4 +1,4 @@
-/** Laws about slots of disruption budgets: none is used twice, none is left unused. */
+/** Invariants about slots of disruption budgets: none is used twice, none is left unused. */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../src/domain/json.ts';
 import { labelsOf } from '../../src/domain/object-meta.ts';
 import { selects } from '../../packages/embedded-kubernetes/src/kinds/label-selector.ts';
@@ -22,15 +22,15 @@ import { isDraining, mayEmpty, reclaimAnnotation } from './node-annotations.ts';
 const BUDGETS = '/apis/policy/v1/poddisruptionbudgets';
 const PODS = '/api/v1/pods';
 const RESOURCE = 'poddisruptionbudgets.policy';
-/** A status that was just shown counts as well as the one before it. */
+/** A recently observed status counts as well as the one before it. */
 const FRESH_MS = 500;
 /** A pod whose readiness has just changed may or may not need a slot. */
 const UNSETTLED_MS = 3000;
-/** After so much silence a call may be made to find out (DR-35). */
+/** After this time without watch events a probe is allowed (DR-35). */
 const SILENCE_MS = 100_000;
-/** A slot is held for so long at most after the answer and the departure of its pod (DR-32). */
+/** A slot is held at most this long after the answer and the departure of its pod (DR-32). */
 const OVERTIME_MS = 2000;
-/** A slot that is free for so long is used. */
+/** A free slot must be used within this time. */
 const UNUSED_MS = 100_000;
 
 const freeOf = (budget: unknown): number =>
@@ -48,14 +48,16 @@ interface Charge {
   readonly uid: string;
   /** The revision of the budget that has counted it; Infinity until it is known. */
   countedAt: number;
-  /** When it was answered, and when the process was shown its pod ending; Infinity until then. */
+  /**
+   * When it was answered, and when the process observed its pod terminating; Infinity until then.
+   */
   answeredMs: number;
   departedMs: number;
 }
 
 const UNANSWERED = { countedAt: Infinity, answeredMs: Infinity, departedMs: Infinity };
 
-/** Charges, found by what is asked of them: there are thousands where many nodes are drained. */
+/** Charges indexed for lookups: there are thousands when many nodes are drained. */
 const makeCharges = () => {
   const byPod = new Map<string, Charge>();
   const byBudget = new Map<string, Set<Charge>>();
@@ -68,9 +70,9 @@ const makeCharges = () => {
     find,
     of: (process: string, budget: string): Iterable<Charge> =>
       byBudget.get(`${process} ${budget}`) ?? [],
-    /** Of pods that their process has not been shown ending. */
+    /** Charges of pods that their process has not observed terminating. */
     unsighted: (process: string): Iterable<Charge> => unsighted.get(process) ?? [],
-    /** Notes a call that leaves. */
+    /** Records a sent call. */
     open: (charge: Charge): void => {
       charge.answeredMs = Infinity;
       charge.departedMs = Infinity;
@@ -103,7 +105,7 @@ const podAt = ({ site }: Bench, path: string): JsonRecord | undefined => {
   return site.cluster.store.collection('pods').get({ namespace, name });
 };
 
-/** DR-32: nobody asks for a slot that it knows not to be there. */
+/** DR-32: no process sends an eviction without a free slot. */
 export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   const { time, broken, site } = bench;
   const views = viewsOf(time, BUDGETS);
@@ -127,16 +129,16 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     if (current.some((one) => left(one, charge) >= 1)) return;
     broken(
       'slots are used once',
-      `${charge.process} asks for a slot of "${charge.budget}", which has none`,
+      `${charge.process} evicts under "${charge.budget}", which has no free slot`,
     );
   };
-  /** The process hears of pods: of those that have ended as well. */
+  /** The process observes pods, including deleted ones. */
   const observe = (process: string): void => {
     for (const charge of [...charges.unsighted(process)]) {
       const pod = podAt(bench, charge.path);
       const node = nodes.get({ namespace: '', name: nodeOf(pod) });
       const stays = textAt(pod, 'metadata', 'uid') === charge.uid && !isTerminating(pod);
-      // Nobody asks again for a pod whose drain is over: its process has let go of it.
+      // No retry follows for a pod whose drain is over: its process has released it.
       if (!stays || node === undefined || !mayEmpty(node)) {
         charges.observe(charge, time.monotonic());
       }
@@ -150,7 +152,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
     },
     leaves: ({ process, call }) => {
       const pod = call.path.endsWith('/eviction') ? podAt(bench, call.path) : undefined;
-      // A pod that is not ready takes no slot (DR-31), and leaves those of the others alone.
+      // A pod that is not ready takes no slot (DR-31) and does not affect the others.
       if (pod === undefined || !needsSlot(pod, time.now())) return;
       const [budget, ...others] = budgetsOver(site, pod);
       if (budget === undefined || others.length > 0) return;
@@ -184,7 +186,7 @@ export const slotsAreUsedOnce = (bench: Bench): Invariant => {
   };
 };
 
-/** A drain goes on: what can leave now does not stay for minutes. */
+/** A drain makes progress: a pod that can leave does not stay for minutes. */
 export const drainsGoOn = (bench: Bench): Invariant => {
   const { site, time, broken, calmMs } = bench;
   const freeSinceMs = new Map<string, number>();
@@ -201,7 +203,7 @@ export const drainsGoOn = (bench: Bench): Invariant => {
   const isDaemon = (pod: JsonRecord): boolean =>
     listOrEmptyAt(pod, 'metadata', 'ownerReferences')
       .some((owner) => textAt(owner, 'kind') === 'DaemonSet');
-  /** Pods of the lowest tier that must still leave a node, of those that are on it. */
+  /** The remaining pods of the lowest tier of a node. */
   const next = (pods: readonly JsonRecord[]): readonly JsonRecord[] => {
     const leaving = pods.filter((pod) => !isFinished(pod) && !isDaemon(pod));
     const priority = (pod: JsonRecord): number => numberAt(pod, 'spec', 'priority') ?? 0;
@@ -224,7 +226,10 @@ export const drainsGoOn = (bench: Bench): Invariant => {
       waitingSinceMs.set(uid, sinceMs);
       const waitedMs = Math.min(time.monotonic() - sinceMs, calmMs());
       if (waitedMs > UNUSED_MS && openFor(pod) > UNUSED_MS) {
-        broken('drains go on', `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`);
+        broken(
+          'drains make progress',
+          `"${nameOf(pod)}" could have left "${nameOf(node)}" long ago`,
+        );
       }
     }
   };

@@ -1,7 +1,7 @@
-/** Chance of a seed: the same seed draws the same, on every runtime. */
+/** Seeded randomness: the same seed draws the same values on every runtime. */
 import { nextSeed, type Seed, unitInterval } from '../../src/domain/random.ts';
 
-/** Draws. */
+/** Draws random values. */
 export interface Chance {
   /** In [0, 1). */
   readonly unit: () => number;
@@ -28,6 +28,6 @@ export const chanceOf = (start: Seed): Chance => {
   };
 };
 
-/** Another seed of the same run, by a number of its own. */
+/** A derived seed of the same run, by number. */
 export const derived = (seed: Seed, number: number): Seed =>
   Math.imul((seed >>> 0) + number * 7919, 0x9e3779b1) >>> 0;

@@ -1,6 +1,5 @@
 /**
- * Invariants about demand and machines: what the fleet is told, and what the cluster is shown of
- * it.
+ * Invariants about demand and machines: the reports to the fleet, and their objects in the cluster.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import { type JsonRecord, textAt } from '../../src/domain/json.ts';
@@ -15,9 +14,9 @@ import { CLUSTER } from './simulated-process.ts';
 
 const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 const UPCOMING = 'upcomingnodes.bigfleet.lucy.sh';
-/** Of a machine's state, or of calm, until its object must show it. */
+/** How long a machine's state, or calm, must last before its object must match. */
 const REFLECTED_MS = 60_000;
-/** The same at rest; not at once, for machines go their own way also in a world's last moment. */
+/** The same at rest; not zero, because machines change until the last moment of a world. */
 const REFLECTED_AT_REST_MS = 5000;
 
 const cpuOf = (request: unknown): number =>
@@ -26,7 +25,7 @@ const cpuOf = (request: unknown): number =>
 const requestedMillis = ({ needs }: ClusterCapacityNeeds): number =>
   needs.reduce((sum, need) => sum + thousandths(need.aggregateResources['cpu'] ?? ''), 0);
 
-/** wire 2, wire 5: a roll-up is the whole demand, never less than what its process has listed. */
+/** wire 2, wire 5: a roll-up is the whole demand, never less than its process has listed. */
 export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): Invariant => {
   const madeMs = new Map<string, number>();
   const uidOf = (object: unknown): string => textAt(object, 'metadata', 'uid') ?? '';
@@ -46,14 +45,14 @@ export const rollupsAreComplete = ({ site, time, broken, startedMs }: Bench): In
       if (requested < least) {
         broken(
           'roll-ups are complete',
-          `${process} asks for ${requested} m of at least ${least} m`,
+          `${process} reports ${requested} m of at least ${least} m`,
         );
       }
     },
   };
 };
 
-/** At rest the fleet knows exactly the demand that there is. */
+/** At rest the fleet has exactly the existing demand. */
 export const demandEqualsRequests = ({ site, broken }: Bench): Invariant => ({
   end: () => {
     const wanted = [...site.cluster.store.collection(REQUESTS).objects()]
@@ -64,14 +63,14 @@ export const demandEqualsRequests = ({ site, broken }: Bench): Invariant => ({
       0,
     );
     if (known !== wanted) {
-      broken('demand equals requests', `the fleet knows of ${known} m of ${wanted} m`);
+      broken('demand equals requests', `the fleet has ${known} m of ${wanted} m`);
     }
   },
 });
 
 const HELD = ['Draining', 'Drained', 'Failed'];
 
-/** Phases that the object of a machine may show (UPN-01, DR-40). */
+/** Phases that the object of a machine may have (UPN-01, DR-40). */
 const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly string[] => {
   const annotation = reclaimAnnotation(node);
   const held = annotation !== undefined && annotation.ended !== 'Cancelled' ? HELD : [];
@@ -82,8 +81,8 @@ const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly
     case 'CONFIGURING':
       return ['Registered', ...held];
     case 'CONFIGURED':
-      // A Node that somebody deleted took its key along: its machine stays Drained, if it was
-      // (DR-06), and nothing else holds a phase against the frames any more.
+      // The key of a deleted Node is gone: its machine stays Drained, if it was (DR-06), and
+      // nothing else holds a phase against the frames any more.
       return node === undefined ? ['Ready', 'Drained'] : ['Ready', ...held];
     case 'DRAINING':
       return HELD;
@@ -94,7 +93,7 @@ const phasesOf = (machine: FleetMachine, node: JsonRecord | undefined): readonly
   }
 };
 
-/** UpcomingNodes are the machines of this cluster, and show them as they are. */
+/** UpcomingNodes are the bound machines with their current states. */
 export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const states = new Map<string, { readonly state: string; readonly sinceMs: number }>();
   const strangersSinceMs = new Map<string, number>();
@@ -112,7 +111,7 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
     const object = store.collection(UPCOMING).get({ namespace: '', name: `un-${machine.id}` });
     const phase = textAt(object, 'status', 'phase') ?? 'none';
     if (phasesOf(machine, nodeOf(machine)).includes(phase)) return;
-    broken('UpcomingNodes equal the fleet', `${machine.id} is ${machine.state}, shown: ${phase}`);
+    broken('UpcomingNodes equal the fleet', `${machine.id} is ${machine.state}, object: ${phase}`);
   };
   const strangers = (bound: ReadonlySet<string>): readonly string[] =>
     [...store.collection(UPCOMING).objects()].map(nameOf)
@@ -127,13 +126,13 @@ export const upcomingNodesEqualFleet = ({ site, time, broken, calmMs }: Bench): 
       const sinceMs = strangersSinceMs.get(name) ?? time.monotonic();
       strangersSinceMs.set(name, sinceMs);
       if (time.monotonic() - sinceMs > reflectedMs) {
-        broken('UpcomingNodes equal the fleet', `"${name}" is no machine of this cluster`);
+        broken('UpcomingNodes equal the fleet', `"${name}" is not a machine of this cluster`);
       }
     }
   };
   return {
     tick: () => {
-      // What was seen in troubled times counts from the beginning of calm.
+      // Observations during faults count from the beginning of calm.
       if (calmMs() < REFLECTED_MS) {
         states.clear();
         strangersSinceMs.clear();

@@ -1,4 +1,4 @@
-/** Laws about cordons, acks, deadlines and cancellations of drains. */
+/** Invariants about cordons, acks, deadlines and cancellations of drains. */
 import { textAt } from '../../src/domain/json.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import { type Bench, type Invariant, nameOf, viewsOf } from './invariant.ts';
@@ -11,16 +11,16 @@ import {
 } from './node-annotations.ts';
 
 const NODES = '/api/v1/nodes';
-/** A line that has arrived is taken in within a few turns of the event loop. */
+/** An arrived line is processed within a few turns of the event loop. */
 const TAKEN_IN_MS = 20;
-/** No eviction after the deadline but those that were leaving. */
+/** No eviction after the deadline except those in flight. */
 const LEAVING_MS = 2000;
-/** From a deadline to the end that is written, in calm. */
+/** From a deadline to the written end, in calm. */
 const ENDING_MS = 20_000;
-/** From a cancellation to the end that is written, in calm. */
+/** From a cancellation to the written end, in calm. */
 const CANCELLING_MS = 60_000;
 
-/** DR-01: whoever cordons says so in the same write. */
+/** DR-01: a cordon and its owner are written together. */
 export const cordonsHaveOwners = ({ cordonedByPerson, broken }: Bench): Invariant => ({
   change: ({ resource, type, object }) => {
     if (resource !== 'nodes' || type === 'DELETED') return;
@@ -58,7 +58,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
       const acks = site.script.shard.reclaimAcks;
       const fresh = acks.total() - seen;
       seen = acks.total();
-      // A fleet that came back has forgotten the acks before.
+      // A restarted fleet has lost the earlier acks.
       if (fresh <= 0) return;
       for (const { instructionId, nodesStarted } of acks.entries().slice(-fresh)) {
         check(instructionId, nodesStarted);
@@ -67,7 +67,7 @@ export const acksFollowCordons = ({ site, broken }: Bench): Invariant => {
   };
 };
 
-/** DR-03, DR-13: the deadline of a drain that goes on never moves away. */
+/** DR-03, DR-13: the deadline of an active drain never moves later. */
 export const deadlinesStand = ({ broken }: Bench): Invariant => {
   const deadlines = new Map<string, number>();
   return {
@@ -81,7 +81,10 @@ export const deadlinesStand = ({ broken }: Bench): Invariant => {
       }
       const known = deadlines.get(name) ?? Infinity;
       if (annotation.deadlineMs > known) {
-        broken('deadlines stand', `that of "${name}" moved by ${annotation.deadlineMs - known} ms`);
+        broken(
+          'deadlines are never extended',
+          `that of "${name}" moved by ${annotation.deadlineMs - known} ms`,
+        );
       }
       deadlines.set(name, annotation.deadlineMs);
     },
@@ -107,13 +110,16 @@ export const evictionsFollowCordons = ({ site, time, broken }: Bench): Invariant
       }
       const deadlineMs = reclaimAnnotation(view.object)?.deadlineMs ?? Infinity;
       if (time.now() > deadlineMs + LEAVING_MS) {
-        broken('deadlines end drains', `${process} evicts "${name}" after it, from "${node}"`);
+        broken(
+          'deadlines end drains',
+          `${process} evicts "${name}" after the deadline, from "${node}"`,
+        );
       }
     },
   };
 };
 
-/** Every drain ends by its deadline, and a cancelled one says so. */
+/** Every drain ends by its deadline, and a cancelled one ends as Cancelled. */
 export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
   const cancelledMs = new Map<string, number>();
   const check = (node: unknown): void => {
@@ -124,13 +130,13 @@ export const drainsEnd = ({ site, time, broken, calmMs }: Bench): Invariant => {
       return;
     }
     if (isDraining(node) && time.now() > annotation.deadlineMs + ENDING_MS) {
-      broken('every drain ends', `that of "${name}" should have, ${ENDING_MS} ms ago`);
+      broken('every drain ends', `that of "${name}" is overdue by ${ENDING_MS} ms ago`);
     }
     if (isCordoned(node)) return;
     const sinceMs = cancelledMs.get(name) ?? time.monotonic();
     cancelledMs.set(name, sinceMs);
     if (Math.min(time.monotonic() - sinceMs, calmMs()) > CANCELLING_MS) {
-      broken('cancels are heeded', `"${name}" is schedulable and its drain goes on`);
+      broken('cancellations end drains', `"${name}" is schedulable and its drain is active`);
     }
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * The stage of a simulated world: the embedded cluster with its players, the stand-in fleet with
- * its Nodes, and what a person or a workload's owner does to them.
+ * The environment of a simulated world: the embedded cluster with its controllers, the stand-in
+ * fleet with its Nodes, and the actions of people and workload owners.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -36,20 +36,20 @@ const MACHINES = 240;
 const CREATION_MS = 3000;
 const JOINING_MS = 1500;
 
-/** What a stage is set with; the rest is as worlds have it. */
+/** The settings of an environment; the defaults are those of worlds. */
 export interface SiteOptions {
   readonly seed: number;
   /** The provider's own drain. */
   readonly providerDrainMs: number;
-  /** Machines that the fleet owns at its first start. */
+  /** Number of machines at the first start. */
   readonly machines?: number;
   readonly timing?: ControllerTiming;
   readonly fleetTiming?: Partial<FleetTiming>;
-  /** False: nothing joins, machines are only told of. */
+  /** False: no machine joins, only its frames are sent. */
   readonly makesNodes?: boolean;
 }
 
-/** What is asked of the API server besides by the operator. */
+/** Requests to the API server by other clients. */
 export type Ask = (method: string, path: string, body?: unknown) => {
   readonly status: number;
   readonly body: unknown;
@@ -70,7 +70,7 @@ const asker =
       : { status: 500, body: undefined };
   };
 
-/** The fleet's own way to the API server. */
+/** The fleet's own transport to the API server. */
 const fleetApi = (time: Time, ask: Ask, lagMs: () => number): ApiServer => ({
   call: (method, path, body) =>
     new Promise((resolve) => {
@@ -102,7 +102,7 @@ const prepare = (ask: Ask): void => {
   }
 };
 
-/** The stage, empty but for what a cluster has from its beginning. */
+/** The environment, with only the initial content of a cluster. */
 export const embeddedSite = (
   siteOptions: SiteOptions,
   time: Time,
@@ -140,7 +140,7 @@ export const embeddedSite = (
     ask,
     controllers,
     fleet,
-    /** The fleet that is there now. */
+    /** The current fleet. */
     get script() {
       return fleet.script();
     },
@@ -156,5 +156,5 @@ export const embeddedSite = (
   };
 };
 
-/** The stage as stories and witnesses hold it. */
+/** The environment for plans and invariants. */
 export type EmbeddedSite = ReturnType<typeof embeddedSite>;

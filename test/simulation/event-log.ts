@@ -1,6 +1,6 @@
 /**
- * The log of a simulated world: every change of the cluster, every request of a process with its
- * answer, every frame, every act of the story; in order, with its simulated time.
+ * The log of a simulated world: every change of the cluster, every request with its answer, every
+ * frame, every step of the plan; in order, with its simulated time.
  *
  * Promises: the same plan gives the same bytes, on every runtime.
  */
@@ -22,7 +22,7 @@ export interface EventLog {
   readonly invariant: Invariant;
 }
 
-/** What is told of an object besides its name. */
+/** The logged details of an object besides its name. */
 const gist = (resource: string, object: unknown): string => {
   switch (resource) {
     case 'nodes': {
@@ -68,9 +68,9 @@ export const eventLog = (time: Time): EventLog => {
         if (call.method !== 'GET') note(`${process} ${call.method} ${call.path} -> ${status}`);
       },
       answered: ({ process, call }, answer) => {
-        if (answer === undefined) note(`${process} hears nothing of ${call.method} ${call.path}`);
+        if (answer === undefined) note(`${process} gets no answer to ${call.method} ${call.path}`);
       },
-      frame: (process, frame) => note(`${process} says ${frame.length} bytes to the fleet`),
+      frame: (process, frame) => note(`${process} sends ${frame.length} bytes to the fleet`),
       logged: (process, { level, message }) => {
         if (level !== 'debug') note(`${process} ${level}: ${message}`);
       },

@@ -1,14 +1,14 @@
 /**
- * Somebody at the API server's door who answers some requests in its place, or keeps them waiting:
- * what the fault proxy is to the tests on a real control plane.
+ * Intercepts requests to the API server: answers or delays them, like the fault proxy of the tests
+ * on a real control plane.
  *
- * Promises: a request that is let in later is done then, as it was asked; whoever gave up meanwhile
- * hears nothing of it.
+ * Promises: a delayed request is processed unchanged when it is released; a caller that gave up
+ * meanwhile gets no answer.
  */
 import type { KubeAnswer, KubeCall } from '../../src/effects/kube-api.ts';
 import type { Arrival, RequestInterceptor } from './api-line.ts';
 
-/** Which requests. */
+/** Selects requests. */
 export type Matches = (call: KubeCall) => boolean;
 
 interface CannedAnswer {
@@ -17,7 +17,7 @@ interface CannedAnswer {
   left: number;
 }
 
-/** The door, open. */
+/** The interceptor, passing everything. */
 export const faultInjector = () => {
   const canned: CannedAnswer[] = [];
   const held: { readonly call: KubeCall; readonly arrival: Arrival }[] = [];
@@ -34,23 +34,23 @@ export const faultInjector = () => {
   };
   return {
     interceptor,
-    /** Answers the next `times` such requests; all of them, when nothing is said. */
+    /** Answers the next `times` matching requests; all of them by default. */
     answer: (matches: Matches, answer: KubeAnswer, times = Infinity): void => {
       canned.push({ matches, answer, left: times });
     },
-    /** Keeps such requests waiting from now on. */
+    /** Delays matching requests from now on. */
     hold: (matches: Matches): void => {
       holds = matches;
     },
     held: (): readonly KubeCall[] => held.map(({ call }) => call),
-    /** How many requests were answered here. */
+    /** The number of intercepted requests. */
     answered: (): number => answered,
-    /** Lets in who waits, in the order of coming, and everybody after them. */
+    /** Releases delayed requests in order, and passes all later ones. */
     release: (): void => {
       holds = undefined;
       for (const { arrival } of held.splice(0)) arrival.pass();
     },
-    /** No more of anything. */
+    /** Ends all faults. */
     open: (): void => {
       canned.length = 0;
       holds = undefined;
@@ -59,5 +59,5 @@ export const faultInjector = () => {
   };
 };
 
-/** The door as stories hold it. */
+/** The interceptor for scenarios. */
 type FaultInjector = ReturnType<typeof faultInjector>;

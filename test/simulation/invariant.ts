@@ -1,10 +1,8 @@
 /**
- * What an invariant of the simulated world is: somebody who watches everything and says when it is
- * broken.
+ * An invariant of the simulated world: observes everything and reports a violation.
  *
- * Promises: invariants look at the world's truth (the store, the fleet) and at what a process was
- * told; they change nothing. An invariant that speaks of what "must have happened by now" counts
- * only calm time.
+ * Promises: invariants read the store, the fleet and the observations of a process; they change
+ * nothing. An invariant about what must have happened by now counts only calm time.
  */
 import type { InspectionEvent } from 'xstate';
 import {
@@ -20,37 +18,37 @@ import type { StoredChange } from '../../packages/embedded-kubernetes/src/storag
 import type { EmbeddedSite } from './embedded-site.ts';
 import type { LogEntry } from './simulated-process.ts';
 
-/** What invariants are handed. */
+/** The inputs of invariants. */
 export interface Bench {
   readonly site: EmbeddedSite;
   readonly time: Time;
-  /** Says that an invariant is broken. */
+  /** Reports a violation. */
   readonly broken: (invariant: string, what: string) => void;
-  /** For how long nothing has gone wrong and somebody has led, in milliseconds. */
+  /** How long there has been no fault and a leader, in milliseconds. */
   readonly calmMs: () => number;
   /** Nodes that a person has cordoned. */
   readonly cordonedByPerson: ReadonlySet<string>;
-  /** Start of a process on the monotonic clock. */
+  /** The start of a process on the monotonic clock. */
   readonly startedMs: (process: string) => number;
 }
 
-/** A request of a process that is under way. */
+/** A request of a process in flight. */
 export interface Sent {
   readonly process: string;
   readonly call: KubeCall;
 }
 
-/** What an invariant may hear. */
+/** The events for an invariant. */
 export interface Invariant {
   readonly change?: (change: StoredChange) => void;
-  /** A request leaves. */
+  /** A request is sent. */
   readonly leaves?: (sent: Sent) => void;
-  /** The server has done it. */
+  /** The server has processed it. */
   readonly done?: (sent: Sent, answer: KubeAnswer) => void;
-  /** Its answer has come; undefined when it was lost. */
+  /** Its answer has arrived; undefined when it was lost. */
   readonly answered?: (sent: Sent, answer: KubeAnswer | undefined) => void;
   readonly arrives?: (process: string, path: string, lines: readonly WatchLine[]) => void;
-  /** The fleet has heard a frame. */
+  /** The fleet has received a frame. */
   readonly frame?: (process: string, frame: Uint8Array) => void;
   readonly logged?: (process: string, entry: LogEntry) => void;
   /** Something happened to an actor of a process. */

@@ -1,9 +1,9 @@
 /**
- * `npm run simulate`: worlds from seeds, and scenarios by name, each played to its rest.
+ * `npm run simulate`: worlds from seeds, and scenarios by name, each run to its rest.
  *
- * Promises: a seed that breaks an invariant prints the command that plays it again and the smallest
- * story that still breaks the same invariant; the exit code is 1 when an invariant was broken, when
- * a scenario did not come as it must, or when `--planted` finds a bug that no world finds.
+ * Promises: a seed that breaks an invariant prints the command that repeats it and the smallest
+ * plan that still breaks the same invariant; the exit code is 1 when an invariant was broken, when
+ * a scenario failed, or when `--planted` finds a bug that no world finds.
  */
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -15,19 +15,19 @@ import { runWorld, type WorldReport } from './world-run.ts';
 
 const PLANTED_SEEDS = '50';
 
-const HELP = `npm run simulate -- [options]: plays worlds and scenarios on simulated time
+const HELP = `npm run simulate -- [options]: runs worlds and scenarios on simulated time
 
-  --seeds N           plays N worlds (1)
+  --seeds N           runs N worlds (1)
   --seed S            the seed of the first (1)
-  --no-shrink         seeks no smaller story that breaks the same invariant
+  --no-shrink         does not shrink failing plans
   --until-broken      stops at the first world that breaks an invariant
-  --scenario NAME     plays a named scenario; an unknown name lists them
-  --scenarios         plays all of them, and prints a table
-  --small             leaves out those with thousands of pods
-  --log               prints all that happened, in place of a summary
+  --scenario NAME     runs a named scenario; an unknown name lists them
+  --scenarios         runs all of them, and prints a table
+  --small             skips those with thousands of pods
+  --log               prints the whole log instead of a summary
   --digests           prints the digest of each scenario's log, and nothing else
-  --planted           seeks planted bugs, each in up to N worlds (50)
-  --only NAME         seeks only this one
+  --planted           runs planted bugs, each in up to N worlds (50)
+  --only NAME         runs only this one
   --help              prints this`;
 
 const { values } = parseArgs({
@@ -60,7 +60,7 @@ const printBreach = ({ plan, breach }: WorldReport): void => {
 };
 
 const printPlan = ({ plan, breach }: Pick<WorldReport, 'plan' | 'breach'>): void => {
-  print(`  the smallest story that breaks it (${breach?.what ?? ''}):`);
+  print(`  the smallest plan that breaks it (${breach?.what ?? ''}):`);
   const apps = plan.apps.map(({ name, replicas }) => `${name}×${replicas}`).join(' ');
   print(`  ${plan.nodes} nodes, ${plan.standby ? 'a standby, ' : ''}apps ${apps}`);
   for (const { atMs, act } of plan.scenes) print(`  ${atMs} ms: ${sceneText(act)}`);

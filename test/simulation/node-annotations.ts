@@ -1,5 +1,6 @@
 /**
- * Reads the cordon of a Node a second time, for invariants: keys, deadlines and ends as plain JSON.
+ * Parses the cordon of a Node independently, for invariants: keys, deadlines and ends as plain
+ * JSON.
  */
 import {
   booleanAt,
@@ -10,11 +11,11 @@ import {
   textRecordOrEmptyAt,
 } from '../../src/domain/json.ts';
 
-/** What the reclaim key of a Node says. */
+/** The content of a Node's reclaim key. */
 export interface ReclaimAnnotation {
   readonly ids: readonly string[];
   readonly deadlineMs: number;
-  /** '' while it goes on. */
+  /** '' while it is active. */
   readonly ended: string;
 }
 
@@ -40,11 +41,11 @@ export const reclaimAnnotation = (node: unknown): ReclaimAnnotation | undefined 
 export const isCordoned = (node: unknown): boolean =>
   booleanAt(node, 'spec', 'unschedulable') === true;
 
-/** The Node is being drained, as it says itself. */
+/** The Node is being drained, by its annotation. */
 export const isDraining = (node: unknown): boolean =>
   isCordoned(node) && reclaimAnnotation(node)?.ended === '';
 
-/** An owner of its cordon has a drain going on, other than the person who cordoned it. */
+/** An owner of its cordon other than a person has an active drain. */
 export const mayEmpty = (node: JsonRecord): boolean => {
   if (!isCordoned(node)) return false;
   const annotations = textRecordOrEmptyAt(node, 'metadata', 'annotations');

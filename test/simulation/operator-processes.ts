@@ -1,4 +1,4 @@
-/** The operator processes of a simulated world: who runs, who leads, who is started again. */
+/** The operator processes of a simulated world: which run, which leads, and restarts. */
 import { textAt } from '../../src/domain/json.ts';
 import type { ApiTap } from './api-line.ts';
 import type { Sent } from './invariant.ts';
@@ -12,7 +12,7 @@ import {
 } from './simulated-process.ts';
 import type { WorldState } from './world-state.ts';
 
-/** A lease that nobody renews, and the caches of the next leader. */
+/** The expiry of a lease, and the initial lists of the next leader. */
 export const TAKEOVER_MS = 25_000;
 
 const tapOf = ({ invariants }: WorldState) => (process: string): ApiTap => ({
@@ -31,7 +31,7 @@ const tapOf = ({ invariants }: WorldState) => (process: string): ApiTap => ({
   },
 });
 
-/** Makes the set of processes, with none running. */
+/** Creates the set of processes, with none running. */
 export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDINARY_FLAGS) => {
   const { time, siteOptions, site, invariants, interceptor, weather, starts, trouble, log } = state;
   const processes: SimulatedProcess[] = [];
@@ -39,7 +39,7 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
 
   const start = (): void => {
     number += 1;
-    // Before it begins to run: invariants ask for it.
+    // Before it runs: for invariants.
     starts.set(`process-${number}`, time.monotonic());
     log.note(`process-${number} starts`);
     trouble(TAKEOVER_MS);
@@ -68,14 +68,14 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
       },
     }, number));
   };
-  /** The one that holds the lease; else whoever runs. */
+  /** The lease holder; else any running process. */
   const leader = (): SimulatedProcess | undefined => {
     const lease = site.cluster.store.collection('leases.coordination.k8s.io')
       .get({ namespace: NAMESPACE, name: LEASE });
     const holder = textAt(lease, 'spec', 'holderIdentity');
     return processes.find(({ identity }) => identity === holder) ?? processes[0];
   };
-  /** Another one is started in `forMs`, when that is said. */
+  /** Another process starts after `forMs`, if given. */
   const leave = (process: SimulatedProcess, forMs?: number): void => {
     processes.splice(processes.indexOf(process), 1);
     trouble((forMs ?? 0) + TAKEOVER_MS);
@@ -85,7 +85,7 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
     start,
     leader,
     all: (): readonly SimulatedProcess[] => [...processes],
-    /** The leader is killed; another process is started in `forMs`, when that is said. */
+    /** Kills the leader; another process starts after `forMs`, if given. */
     crash: (forMs?: number): void => {
       const process = leader();
       if (process === undefined) return;
@@ -93,23 +93,23 @@ export const operatorProcesses = (state: WorldState, flags: ProcessFlags = ORDIN
       process.crash();
       leave(process, forMs);
     },
-    /** The leader is asked to go, as a rollout does; its successor comes at the same time. */
+    /** Stops the leader, as a rollout does; its successor starts at the same time. */
     replace: (): void => {
       const process = leader();
       if (process === undefined) return;
-      log.note(`${process.identity} is asked to go`);
+      log.note(`${process.identity} is stopped`);
       leave(process, 0);
       void process.stop();
     },
-    /** The leader is asked to go, and nobody comes in its place; resolves when it is gone. */
+    /** Stops the leader without a successor; resolves when it is gone. */
     dismiss: async (): Promise<void> => {
       const process = leader();
       if (process === undefined) return;
-      log.note(`${process.identity} is asked to go`);
+      log.note(`${process.identity} is stopped`);
       leave(process);
       await process.stop();
     },
-    /** The leader does nothing for `forMs`, and then goes on as if nothing had been. */
+    /** Freezes the leader for `forMs`. */
     freeze: (forMs: number): void => {
       const process = leader();
       if (process === undefined || process.line.frozen()) return;

@@ -1,4 +1,4 @@
-/** Plays the scenes of a plan: what people, owners of workloads, the fleet and bad luck do. */
+/** Executes the steps of a plan: actions of people, workload owners and the fleet, and faults. */
 import { numberAt } from '../../src/domain/json.ts';
 import { nodeName } from '../../packages/stand-in-fleet/src/node-object.ts';
 import type { Weather } from './api-line.ts';
@@ -10,14 +10,14 @@ import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
-/** What a story does to processes and their surroundings. */
+/** The plan's controls over processes and their environment. */
 export interface WorldControls {
   readonly crash: (forMs: number) => void;
   readonly replace: () => void;
   readonly freeze: (forMs: number) => void;
   readonly weather: (change: Partial<Weather>, forMs: number) => void;
   readonly dropWatches: () => void;
-  /** Something is wrong for so long from now. */
+  /** A fault lasts so long from now. */
   readonly trouble: (forMs: number) => void;
   readonly schedule: (delayMs: number, run: () => void) => void;
   readonly cordonedByPerson: Set<string>;
@@ -32,7 +32,7 @@ const BURST_MACHINES = 3;
 const nodesOf = ({ cluster }: EmbeddedSite) =>
   [...cluster.store.collection('nodes').ordered()].map(({ object }) => object);
 
-/** Machines that run and are not being drained, with their ids. */
+/** Machines that serve and are not being drained, with their ids. */
 export const runningMachines = (site: EmbeddedSite) =>
   site.bound().filter(({ id, state, held }) => {
     const node = site.cluster.store.collection('nodes').get({ namespace: '', name: nodeName(id) });
@@ -55,7 +55,7 @@ const patchNode = (site: EmbeddedSite, name: string, unschedulable: boolean): vo
 const replicasOf = (site: EmbeddedSite, app: AppPlan): number =>
   numberAt(site.ask('GET', workloadPath(app, app.name)).body, 'spec', 'replicas') ?? app.replicas;
 
-/** People and owners of workloads. */
+/** People and workload owners. */
 const playPerson =
   (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => (act: Act): boolean => {
     switch (act._tag) {
@@ -176,7 +176,7 @@ const playFleet = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
   }
 };
 
-/** Bad luck. */
+/** Faults. */
 const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boolean => {
   switch (act._tag) {
     case 'Crash':
@@ -198,7 +198,7 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       hand.weather({ latencyMs: act.latencyMs }, act.forMs);
       return true;
     case 'SlowList':
-      // Who lists at its end waits as long again, and may seek the lease only then.
+      // A process that lists at its end waits as long again, and may request the lease only then.
       hand.trouble(2 * act.forMs + TAKEOVER_MS);
       hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
@@ -225,7 +225,7 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
   }
 };
 
-/** Plays acts. */
+/** Executes steps. */
 export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => {
   const handlers = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
   return (act: Act): void => {
@@ -233,6 +233,6 @@ export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldContr
   };
 };
 
-/** A scene in a few words. */
+/** A step as text. */
 export const sceneText = ({ _tag, ...rest }: Act): string =>
   [_tag, ...Object.entries(rest).map(([key, value]) => `${key}=${value}`)].join(' ');

@@ -1,5 +1,5 @@
 /**
- * Ten bugs that were planted on purpose, each a patch in `planted/`, and how soon worlds find them.
+ * Ten planted bugs, each a patch in `planted/`, and how soon worlds find them.
  *
  * Promises: a patch is applied to a copy of the tree, never to the tree; a bug counts as found when
  * a world of the patched copy breaks an invariant.
@@ -23,12 +23,12 @@ const COPIED = [
   'deno.json',
 ];
 
-/** What became of a planted bug. */
+/** The result of a planted bug. */
 export interface PlantedReport {
   readonly name: string;
   readonly why: string;
   readonly found: boolean;
-  /** What the patched copy said. */
+  /** The output of the patched copy. */
   readonly output: string;
 }
 
@@ -37,7 +37,7 @@ export const plantedBugs = (): readonly string[] =>
   readdirSync(PATCHES).filter((name) => name.endsWith('.patch')).toSorted()
     .map((name) => name.slice(0, -'.patch'.length));
 
-/** Plays up to `seeds` worlds with the bug, until one breaks an invariant. */
+/** Runs up to `seeds` worlds with the bug, until one breaks an invariant. */
 export const seekPlanted = (name: string, seeds: number): PlantedReport => {
   const patch = join(PATCHES, `${name}.patch`);
   const copy = mkdtempSync(join(tmpdir(), 'tidegate-planted-'));

@@ -1,9 +1,9 @@
 /**
- * The life of one simulated process: its time, and whether what happens outside reaches it.
+ * The lifeline of one simulated process: its time, and whether outside events reach it.
  *
- * Promises: a process that was killed does nothing more, however much of it is still in memory; one
- * that is frozen does nothing until it is thawed, and then hears everything in order. The clocks
- * run on meanwhile, as they do for a real process that is stopped.
+ * Promises: a killed process does nothing more, even if it is still in memory; a frozen one does
+ * nothing until it is thawed, and then receives everything in order. The clocks keep running, as
+ * for a suspended real process.
  */
 import type { Time } from '../../src/domain/time.ts';
 
@@ -19,7 +19,7 @@ export interface ProcessLine {
   readonly thaw: () => void;
 }
 
-/** A process that lives on the time of the world. */
+/** A process on the time of the world. */
 export const processLine = (world: Time): ProcessLine => {
   let alive = true;
   let held: (() => void)[] | undefined;

@@ -1,7 +1,6 @@
 /**
- * The invariant that a bug report is a file: what the lifecycles of a process go through is
- * recorded as lines, and the lines alone lead the same machines to the same states. Not in every
- * world, because it plays everything twice.
+ * The invariant that recordings replay: the recorded lines alone lead the same machines to the same
+ * states. Not in every world, because it runs everything twice.
  */
 import { recordEntry } from '../../src/api/actor-record.ts';
 import { MACHINES } from '../../src/machines/index.ts';
@@ -10,10 +9,10 @@ import { type Inspect, inspectWith } from '../../src/observability/inspector.ts'
 import { makeReplay } from '../../src/view/replay.ts';
 import type { Bench, Invariant } from './invariant.ts';
 
-const INVARIANT = 'recordings play again';
+const INVARIANT = 'recordings replay';
 
 /**
- * Time that wakes nobody, because invariants change nothing: batches that are full wake themselves.
+ * Time without timers, because invariants change nothing: full batches flush themselves.
  */
 const STILL = { now: () => 0, schedule: () => () => {} };
 
@@ -23,7 +22,7 @@ interface Recorder {
   readonly close: () => Promise<void>;
 }
 
-/** Plays what a process records. */
+/** Replays the recording of a process. */
 const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder => {
   const replay = makeReplay(MACHINES);
   const play = (text: string): void => {
@@ -43,7 +42,7 @@ const executed = (process: string, { broken }: Pick<Bench, 'broken'>): Recorder 
   return { inspect: inspectWith(() => {}, [observe]), close };
 };
 
-/** Each process's recording plays again. */
+/** The recording of each process replays. */
 export const recordingsPlayAgain = (bench: Pick<Bench, 'broken'>): Invariant => {
   const recorders = new Map<string, Recorder>();
   return {

@@ -12,20 +12,20 @@ import type { FleetTiming } from '../../packages/stand-in-fleet/src/fleet-time.t
 import { keepNodes, type NodeKeeper } from '../../packages/stand-in-fleet/src/nodes.ts';
 import type { ShardOptions } from '../../packages/stand-in-fleet/src/shard.ts';
 
-/** What a fleet is made of. */
+/** The inputs of a fleet. */
 export interface RestartableFleetOptions {
-  /** Where it makes Nodes; it makes none without. */
+  /** The cluster for its Nodes; without one it creates none. */
   readonly api: ApiServer | undefined;
   readonly time: Time;
-  /** Machines that it owns, before what was written down is taken up. */
+  /** The number of machines, before recorded ones are restored. */
   readonly machines: number;
-  /** Of its n-th start, from 0: makes the ids of that run. */
+  /** The number of the start, from 0: derives the ids of that run. */
   readonly seed: (start: number) => string;
   readonly timing: Partial<FleetTiming>;
   readonly observe: ShardOptions['observe'];
 }
 
-/** What is kept when the fleet dies. */
+/** What survives a kill. */
 const journal = () => {
   const lines = new Map<string, Binding>();
   return {
@@ -79,11 +79,11 @@ export const restartableFleet = (options: RestartableFleetOptions) => {
   };
   return {
     script: () => running.script,
-    /** Beginnings and ends of sessions, as it logs them. */
+    /** Starts and ends of sessions, as it logs them. */
     sessions: (): readonly string[] => sessions,
     /** As by SIGKILL. */
     kill: stop,
-    /** Takes machines out of what was written down. */
+    /** Removes machines from the recorded bindings. */
     forget: book.forget,
     restart: (change?: Partial<FleetTiming>): void => {
       running = start(change);

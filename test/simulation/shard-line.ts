@@ -1,9 +1,9 @@
 /**
- * A process's way to the stand-in fleet on simulated time: frames take a while, and arrive in the
- * order of sending.
+ * A process's transport to the stand-in fleet on simulated time: frames take time, and arrive in
+ * order.
  *
- * Promises: a process that dies takes its connections with it, and the fleet notices; a shard that
- * takes no sessions refuses as it would over gRPC.
+ * Promises: the connections of a dead process are closed, and the fleet notices; an unavailable
+ * shard refuses as over gRPC.
  */
 import { Deferred, Effect, Layer } from 'effect';
 import type { SessionEnding } from '../../src/domain/session.ts';
@@ -14,14 +14,14 @@ import { STATUS } from '../../packages/stand-in-fleet/src/session.ts';
 import type { Chance } from './chance.ts';
 import type { ProcessLine } from './process-line.ts';
 
-/** What a line is made of. */
+/** The inputs of a line. */
 export interface ShardLineOptions {
   readonly line: ProcessLine;
   readonly world: Time;
-  /** The fleet that is there now. */
+  /** The current fleet. */
   readonly script: () => Script;
   readonly chance: Chance;
-  /** The fleet has heard a frame of this process. */
+  /** The fleet has received a frame of this process. */
   readonly received: (frame: Uint8Array) => void;
 }
 
@@ -34,7 +34,7 @@ export interface ShardLine {
 
 const LAG_MS_MAX = 20;
 
-/** Acts that happen one after another, each some time after it was asked for. */
+/** Runs actions in sequence, each after a delay. */
 const inOrder = ({ world, chance }: ShardLineOptions) => {
   let dueMs = 0;
   return (act: () => void): void => {
@@ -43,7 +43,7 @@ const inOrder = ({ world, chance }: ShardLineOptions) => {
   };
 };
 
-/** One stream: what the process holds of it, and its end from this side. */
+/** One stream: the handle of the process, and its end from this side. */
 interface Connection {
   readonly stream: ShardStream;
   readonly close: () => void;

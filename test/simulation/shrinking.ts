@@ -1,9 +1,8 @@
 /**
- * Makes the story of a broken world smaller while it still breaks the same invariant.
+ * Shrinks the plan of a failing world while it still breaks the same invariant.
  *
- * Promises: gives a world that was played and broke the invariant; takes scenes away first, then
- * apps, then the standby; stops after so many tries, because a small story is wanted and not the
- * smallest that there is.
+ * Promises: returns an executed world that broke the invariant; removes steps first, then apps,
+ * then the standby; the number of tries is limited, because a small plan is enough.
  */
 import type { WorldPlan } from './world-plan.ts';
 import { runWorld, type WorldReport } from './world-run.ts';
@@ -28,10 +27,10 @@ function* smaller(plan: WorldPlan): Generator<WorldPlan> {
   if (plan.standby) yield { ...plan, standby: false };
 }
 
-/** Plays a plan. */
+/** Executes a plan. */
 export type Play = (plan: WorldPlan) => Promise<Pick<WorldReport, 'plan' | 'breach'>>;
 
-/** The smallest broken world that was found. */
+/** The smallest failing world that was found. */
 export const shrunk = async (
   broken: Pick<WorldReport, 'plan' | 'breach'>,
   play: Play = runWorld,

@@ -1,6 +1,6 @@
 /**
- * One operator process in a simulated world: the real roles, on the world's time, reached and
- * reaching out through lines that can be cut.
+ * One operator process in a simulated world: the real roles, on the world's time, with transports
+ * that can be cut.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import type { InspectionEvent } from 'xstate';
@@ -38,7 +38,7 @@ export const CLUSTER = 'simulated';
 export const NAMESPACE = 'tidegate-system';
 export const LEASE = 'tidegate';
 
-/** The flags of a process that stories change. */
+/** The flags of a process that scenarios change. */
 export interface ProcessFlags {
   /** `--lease-duration`, `--lease-renew-deadline`, `--lease-retry-period`. */
   readonly lease: { readonly leaseMs: number; readonly renewMs: number; readonly retryMs: number };
@@ -49,7 +49,7 @@ export interface ProcessFlags {
   readonly bootstrapTemplateFile: string | undefined;
 }
 
-/** Where a process is started. */
+/** Creates the environment of a process. */
 export interface SimulatedEnvironment {
   readonly time: Time;
   readonly seed: number;
@@ -61,13 +61,13 @@ export interface SimulatedEnvironment {
   readonly witness: ProcessWitness;
 }
 
-/** Who watches processes. */
+/** Observes processes. */
 export interface ProcessWitness {
   readonly tap: (process: string) => ApiTap;
-  /** The fleet has heard a frame of this process. */
+  /** The fleet has received a frame of this process. */
   readonly frame: (process: string, frame: Uint8Array) => void;
   readonly logged: (process: string, entry: LogEntry) => void;
-  /** Something happened to an actor; left out where nobody looks. */
+  /** An actor processed an event; undefined without an observer. */
   readonly inspection?: (process: string, event: InspectionEvent) => void;
 }
 
@@ -78,7 +78,7 @@ export interface LogEntry {
   readonly fields: LogFields | undefined;
 }
 
-/** A process that runs. */
+/** A running process. */
 export interface SimulatedProcess {
   readonly identity: string;
   readonly line: ProcessLine;
@@ -92,7 +92,7 @@ export interface SimulatedProcess {
 
 const SHARED_TEXTS_MAX = 10_000;
 
-/** What people have who change nothing. */
+/** The permissions of read-only users. */
 export const ORDINARY_FLAGS: ProcessFlags = {
   lease: { leaseMs: 15_000, renewMs: 10_000, retryMs: 2000 },
   qps: 200,

@@ -1,9 +1,9 @@
 /**
- * What happens in one simulated world, as plain data: so that it can be printed, shrunk and played
+ * The plan of one simulated world, as plain data, so that it can be printed, shrunk and executed
  * again.
  *
- * Promises: a plan follows from its seed alone; whom an act concerns is a number that is taken
- * modulo the candidates of the moment, so a plan stays playable when parts of it are taken away.
+ * Promises: a plan follows from its seed alone; the target of a step is a number modulo the current
+ * candidates, so a plan stays executable when steps are removed.
  */
 import { type Chance, chanceOf, derived } from './chance.ts';
 
@@ -14,7 +14,7 @@ export interface AppPlan {
   readonly replicas: number;
   readonly cpu: string;
   readonly priority: number;
-  /** Of its pods; the kubelet gives it to those that will not stop. */
+  /** The grace of its pods, which the kubelet gives to those that do not stop. */
   readonly graceSeconds: number;
   readonly stops: 'soon' | 'never';
   readonly budget: BudgetPlan | undefined;
@@ -26,7 +26,7 @@ export interface BudgetPlan {
   readonly alwaysAllow: boolean;
 }
 
-/** One thing that happens. `pick` chooses whom, `forMs` says how long. */
+/** One step. `pick` selects the target, `forMs` is the duration. */
 export type Act =
   | {
     readonly _tag: 'Reclaim';
@@ -65,16 +65,16 @@ export type Act =
   | { readonly _tag: 'CutSession' }
   | { readonly _tag: 'RejectRollups'; readonly count: number };
 
-/** When something happens, in milliseconds after the world has come to rest. */
+/** The time of a step, in milliseconds after the world has come to rest. */
 export interface Scene {
   readonly atMs: number;
   readonly act: Act;
 }
 
-/** A world and its story. */
+/** A world and its plan. */
 export interface WorldPlan {
   readonly seed: number;
-  /** Machines that the cluster wants, and so nodes, at the beginning. */
+  /** The initial number of wanted machines, and so nodes. */
   readonly nodes: number;
   readonly standby: boolean;
   /** The provider's own drain. */
@@ -83,7 +83,7 @@ export interface WorldPlan {
   readonly scenes: readonly Scene[];
 }
 
-/** From the first act to the last. */
+/** From the first step to the last. */
 const ACTIVE_MS = 480_000;
 const NODES = [20, 26] as const;
 const PODS_MIN = 100;
@@ -96,7 +96,7 @@ const budgetPlan = (chance: Chance, replicas: number): BudgetPlan => ({
   alwaysAllow: chance.happens(0.3),
 });
 
-/** A `minAvailable` leaves at most a few pods to go; a plan of 1 would leave almost all. */
+/** A `minAvailable` allows at most a few disruptions; a plan of 1 would allow almost all. */
 const sensible = (budget: BudgetPlan, replicas: number): BudgetPlan =>
   budget.field === 'minAvailable' && typeof budget.amount === 'number'
     ? { ...budget, amount: Math.max(0, replicas - 1 - budget.amount) }
@@ -203,7 +203,7 @@ const scenes = (chance: Chance): readonly Scene[] => {
       act: { _tag: 'Crash', forMs: chance.int(500, 20_000) },
     };
     made.push(crash);
-    // The next process finds its first lists slow, one of them by far.
+    // The next process finds its initial lists slow, one of them by far.
     if (chance.happens(0.4)) {
       const forMs = chance.int(30_000, 60_000);
       made.push({ ...crash, act: { _tag: 'SlowList', collection: chance.pick(LISTED), forMs } });
@@ -212,7 +212,7 @@ const scenes = (chance: Chance): readonly Scene[] => {
   return made.toSorted((left, right) => left.atMs - right.atMs);
 };
 
-/** The world of a seed. */
+/** The plan of a seed. */
 export const worldPlan = (seed: number): WorldPlan => {
   const chance = chanceOf(derived(seed, 1));
   return {

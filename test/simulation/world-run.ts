@@ -1,8 +1,8 @@
 /**
- * Plays one world from its beginning to its rest, with every invariant watching.
+ * Runs one world from its start to its rest, with every invariant.
  *
- * Promises: nothing moves but the simulated time, and between two moments everything comes to rest;
- * the run ends with the first invariant that is broken; the same plan gives the same log.
+ * Promises: only simulated time advances, and the event loop is drained at every step; the run ends
+ * with the first violation; the same plan gives the same log.
  */
 import { isReady } from '../../packages/embedded-kubernetes/src/controllers/pod-reading.ts';
 import {
@@ -28,7 +28,7 @@ import {
   worldState,
 } from './world-state.ts';
 
-/** What became of a world. */
+/** The result of a world. */
 export interface WorldReport {
   readonly plan: WorldPlan;
   readonly breach: Breach | undefined;
@@ -81,7 +81,7 @@ const populate = (state: WorldState, plan: WorldPlan): void => {
   }
 };
 
-/** Nodes join because capacity is asked for, then workloads fill them. */
+/** Nodes join for requested capacity, then workloads fill them. */
 const boot = async (state: WorldState, plan: WorldPlan): Promise<boolean> => {
   for (let number = 0; number < plan.nodes; number += 1) {
     must(state, REQUESTS, machineRequest(number));
@@ -132,7 +132,7 @@ const play = async (
   }
 };
 
-/** In calm weather two waves of nodes are given back: what earlier troubles left behind shows. */
+/** In calm two waves of nodes are reclaimed, to reveal the effects of earlier faults. */
 const epilogue = async (state: WorldState): Promise<void> => {
   for (let wave = 0; wave < WAVES; wave += 1) {
     for (const { id } of runningMachines(state.site).slice(0, WAVE_NODES)) {
@@ -151,7 +151,7 @@ const rest = async (state: WorldState): Promise<void> => {
   state.check();
 };
 
-/** Plays the world of a plan, under more invariants than every world has. */
+/** Runs the world of a plan, with additional invariants. */
 export const runWorld = async (
   plan: WorldPlan,
   more: readonly ((bench: Pick<Bench, 'broken'>) => Invariant)[] = [],
@@ -167,7 +167,7 @@ export const runWorld = async (
   if (booted) {
     await play(state, processes, plan);
     await rest(state);
-  } else state.broken('worlds begin', 'nodes or pods are missing');
+  } else state.broken('worlds start', 'nodes or pods are missing');
   for (const process of processes.all()) process.crash();
   await state.site.stop();
   const evictions = state.log.lines

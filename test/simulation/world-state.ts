@@ -1,4 +1,4 @@
-/** A simulated world while it is played: its stage, its laws, its weather and its log. */
+/** A running simulated world: its environment, invariants, faults and log. */
 import { type SimulatedTime, simulatedTime } from '../support/time/simulated-time.ts';
 import { passEveryRequest, type RequestInterceptor, type Weather } from './api-line.ts';
 import { embeddedSite, type SiteOptions } from './embedded-site.ts';
@@ -44,14 +44,14 @@ const INVARIANTS: readonly ((bench: Bench) => Invariant)[] = [
   requestsAreAcknowledged,
 ];
 
-/** How a law was broken. */
+/** A violation of an invariant. */
 export interface Breach {
   readonly invariant: string;
   readonly what: string;
   readonly atMs: number;
 }
 
-/** Fair weather: one way takes at most this long. */
+/** Without faults: the maximum latency of one way. */
 export const FAIR: Weather = {
   outage: false,
   errorShare: 0,
@@ -60,18 +60,18 @@ export const FAIR: Weather = {
   slowListMs: 0,
 };
 
-/** Longer than any law of what is shown waits in calm. */
+/** Longer than any invariant waits in calm. */
 export const CALM_MS = 130_000;
-/** The longest that anything takes to come to rest. */
+/** The maximum time to come to rest. */
 export const REST_MS_MAX = 1_800_000;
 
-/** How often laws look by themselves. */
+/** How often invariants check on their own. */
 const TICK_MS = 1000;
 
-/** More timers at one moment than any good world arms. */
+/** More simultaneous timers than any correct world sets. */
 const TIMERS_AT_ONCE_MAX = 50_000;
 
-/** Time that notices when it cannot go on, and then arms nothing more. */
+/** Time that detects a livelock, and then sets no more timers. */
 const watchedTime = (stuck: () => void): SimulatedTime => {
   const time = simulatedTime();
   let atMs = 0;
@@ -88,7 +88,7 @@ const watchedTime = (stuck: () => void): SimulatedTime => {
   };
 };
 
-/** A world at its beginning; `door` is whom requests of processes meet before the server. */
+/** A world at its start; `door` intercepts requests of processes before the server. */
 export const worldState = (
   siteOptions: SiteOptions,
   interceptor: RequestInterceptor = passEveryRequest,
@@ -108,7 +108,7 @@ export const worldState = (
   const startedMs = time.now();
   const bench: Bench = {
     site,
-    // Deadlines are kept though somebody sets the clock (DR-16), and so laws go by one that is not.
+    // Deadlines hold when the clock is changed (DR-16), so invariants use one that is not.
     time: { ...time, now: () => startedMs + time.monotonic() },
     cordonedByPerson,
     broken: (invariant, what) => {
@@ -123,13 +123,13 @@ export const worldState = (
   site.cluster.store.subscribe((change) =>
     invariants.forEach((invariant) => invariant.change?.(change))
   );
-  /** Lets the laws look, when a second has gone by since they did. */
+  /** Runs the checks of the invariants, once a second. */
   const tick = (): void => {
     if (time.monotonic() - tickedMs < TICK_MS) return;
     tickedMs = time.monotonic();
     for (const invariant of invariants) invariant.tick?.();
   };
-  /** Lets time pass until `holds`, looked at every `stepMs`; false when that was too long. */
+  /** Advances time until `holds`, checked every `stepMs`; false on a timeout. */
   const pass = async (
     mostMs: number,
     holds: () => boolean = () => false,
@@ -155,7 +155,7 @@ export const worldState = (
     weather,
     starts,
     cordonedByPerson,
-    /** Something is wrong for so long from now. */
+    /** A fault lasts so long from now. */
     trouble: (forMs: number): void => {
       troubledUntilMs = Math.max(troubledUntilMs, time.monotonic() + forMs);
     },
@@ -163,17 +163,17 @@ export const worldState = (
     broken: bench.broken,
     pass,
     breach: () => breach,
-    /** Lets all come to rest: calm for long, and nobody drains. */
+    /** Waits for rest: a long calm without drains. */
     rest: async (): Promise<void> => {
       await pass(CALM_MS);
       await pass(REST_MS_MAX, () => bench.calmMs() > CALM_MS && !drains());
     },
-    /** Asks the laws for their last word, unless one is broken. */
+    /** Runs the final checks of the invariants, unless one is violated. */
     check: (): void => {
       if (breach === undefined) { for (const invariant of invariants) invariant.end?.(); }
     },
   };
 };
 
-/** The world as its stagehands hold it. */
+/** The world for plans and scenarios. */
 export type WorldState = ReturnType<typeof worldState>;

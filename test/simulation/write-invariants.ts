@@ -1,4 +1,4 @@
-/** Laws about who writes what, and when: leaders alone, one writer a machine, evictions by UID. */
+/** Invariants about writes: only leaders write, one writer per machine, evictions by UID. */
 import { asRecord, textAt } from '../../src/domain/json.ts';
 import { type Bench, type Invariant, nameOf, type Sent } from './invariant.ts';
 import { LEASE, NAMESPACE } from './simulated-process.ts';
@@ -25,12 +25,14 @@ export const onlyLeadersWrite = ({ site, broken }: Bench): Invariant => {
   };
 };
 
-/** What a process says when its term ends; a law that misses it is too strict, never too lax. */
+/**
+ * The log message at the end of a term; an invariant that misses it is too strict, never too lax.
+ */
 const TERM_ENDED = 'Lost leadership';
 
 /**
- * wire 4: at most one writer a machine. A write that outlives the term of leadership that it was
- * sent in has no writer any more: its process has let go of it as if another one led next (DR-15).
+ * wire 4: at most one writer per machine. A write that outlives its term of leadership no longer
+ * counts: its process has given it up as if another one led next (DR-15).
  */
 export const oneWriterAMachine = ({ broken }: Pick<Bench, 'broken'>): Invariant => {
   /** By process and machine. */
@@ -76,7 +78,7 @@ export const evictionsNameUids = ({ broken }: Bench): Invariant => ({
   },
 });
 
-/** A defect is ours, whatever the world does. */
+/** A defect is ours, regardless of the faults. */
 export const noDefects = ({ broken }: Bench): Invariant => ({
   logged: (process, { level, message, fields }) => {
     if (level === 'error') {

@@ -22,14 +22,17 @@ const cluster: RuleChapter = {
     {
       id: 'CLU-03',
       text: 'All writes share one budget in classes; a higher class goes first.',
-      testedBy: ['DR-36: lets a higher class go first', 'lets a burst through at once'],
+      testedBy: [
+        'DR-36: a higher class goes first, and a class is FIFO',
+        'lets a burst through at once',
+      ],
     },
     {
       id: 'CLU-04',
       text: 'A cluster older than Kubernetes 1.31 is an error at start.',
       testedBy: [
         'is refused with one sentence when it is older',
-        'ends with 1 and one sentence on a cluster older',
+        'exits with 1 and one sentence on a cluster older than 1.31, and sends nothing more',
       ],
     },
     {
@@ -38,7 +41,7 @@ const cluster: RuleChapter = {
         'line; no verb but flags means `operator`.',
       testedBy: [
         'test/unit/settings/settings.test.ts',
-        'flags without a verb mean the operator',
+        'flags without a command mean the operator, as an image swap requires',
         'exit code 2',
       ],
     },

@@ -44,14 +44,14 @@ const demand: RuleChapter = {
         'up.',
       testedBy: [
         'reading:',
-        'wire 2: a request that cannot be read',
-        'wire 2: leaves bad requests out',
+        'wire 2: an invalid request is excluded, counted and recorded once',
+        'wire 2: excludes invalid requests with a Warning each, and reports the others',
       ],
     },
     {
       id: 'DEM-07',
       text: 'Demand that is kept as requests change is the demand that a recomputation gives.',
-      testedBy: ['demand: after any story'],
+      testedBy: ['demand: after any sequence it equals demand computed from scratch'],
     },
     {
       id: 'DEM-08',
@@ -61,7 +61,7 @@ const demand: RuleChapter = {
       testedBy: [
         'wire 2: requests become Acknowledged',
         'no request is acknowledged twice',
-        'as many as allowed go at once',
+        'the concurrency is limited, and roll-ups continue meanwhile',
         'a request that is gone',
       ],
     },

@@ -23,7 +23,7 @@ const machines: RuleChapter = {
         'by label, then by the name in the entry. `nodeRef` is filled from what is seen.',
       testedBy: [
         'test/unit/domain/node-matching.test.ts',
-        'upcomingNodes: is referred to when it is seen',
+        'upcomingNodes: is referred to once it is observed, before or after the frame',
         'upcomingNodes: is found for a reclaim by every rule',
       ],
     },
@@ -31,7 +31,10 @@ const machines: RuleChapter = {
       id: 'UPN-04',
       text: '`UpcomingNode` is named `un-<machine id>`, or by a hash where that is no DNS ' +
         'name; the annotation `bigfleet.lucy.sh/machine-id` holds the id.',
-      testedBy: ['names:', 'upcomingNodes: a machine with an id that is no DNS label'],
+      testedBy: [
+        'names:',
+        'upcomingNodes: a machine whose id is not a DNS label gets a hashed name',
+      ],
     },
     {
       id: 'UPN-05',
@@ -48,26 +51,28 @@ const machines: RuleChapter = {
         'every machine ends in the state of its last frame.',
       testedBy: [
         'upcomingNodes: every machine ends in the state of its last frame',
-        'upcomingNodes: an answer that was lost on the way',
+        'upcomingNodes: a lost answer does no harm',
       ],
     },
     {
       id: 'UPN-07',
       text: '`provisioningStartTime` is set once, at creation.',
       testedBy: [
-        'upcomingNodes: keeps the start time that stands there',
-        'upcomingNodes: owes a creation, then the first status',
+        'upcomingNodes: keeps the start time until the next lifecycle of the machine',
+        'upcomingNodes: first creates the object, then writes its status with the start time',
       ],
     },
     {
       id: 'UPN-08',
       text: 'The Node’s own readiness is told in one Event; the phase stays the shard’s.',
-      testedBy: ['upcomingNodes: tells its first readiness in one Event'],
+      testedBy: [
+        'upcomingNodes: records its first readiness in one Event and leaves the phase to the shard',
+      ],
     },
     {
       id: 'UPN-09',
       text: 'Unknown transitions are counted and followed.',
-      testedBy: ['upcomingNodes: an unknown step is counted and followed'],
+      testedBy: ['upcomingNodes: an unexpected state change is counted and applied'],
     },
     {
       id: 'AVC-01',

@@ -12,7 +12,7 @@ const pods: RuleChapter = {
         'for; a pod that is none, or has finished, with no request. So it is after any crash.',
       testedBy: [
         'test/unit/pods/pod-demands.test.ts',
-        'pods: every story ends with exactly one request',
+        'pods: every sequence ends with exactly one request',
         'of which half finish',
       ],
     },
@@ -58,7 +58,7 @@ const pods: RuleChapter = {
       id: 'POD-07',
       text: 'Pods that selectors leave out, by their own labels or those of their namespace, are ' +
         'no demand.',
-      testedBy: ['namespaces and pods that selectors leave out'],
+      testedBy: ['namespaces and pods that selectors exclude'],
     },
     {
       id: 'POD-08',
@@ -68,7 +68,7 @@ const pods: RuleChapter = {
     {
       id: 'POD-09',
       text: 'Only the holder of the Lease makes requests; another process takes over when it dies.',
-      testedBy: ['make one request a pod between them'],
+      testedBy: ['create one request per pod between them'],
     },
     {
       id: 'POD-10',

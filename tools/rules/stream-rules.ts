@@ -78,14 +78,14 @@ const stream: RuleChapter = {
         'logged and never acted on. The first `rollup` acknowledgement of a stream proves ' +
         'that its replay is complete.',
       testedBy: [
-        'a stream proves a resync by its first rollup ack only',
-        'after a cut the replay comes before the resync is proven',
+        'a stream completes a resync only with its first rollup ack',
+        'after a cut the replay precedes the completed resync',
       ],
     },
     {
       id: 'WIRE-11',
       text: 'The session never stops reading, whatever waits for whom.',
-      testedBy: ['20,000 frames are read while the shard takes nothing from us'],
+      testedBy: ['20,000 frames are read while the shard reads nothing'],
     },
     {
       id: 'WIRE-12',
@@ -98,7 +98,7 @@ const stream: RuleChapter = {
       text:
         'A reclaim instruction is told and counted; the session itself does not acknowledge it: ' +
         'that is done once its nodes are cordoned (DR-11).',
-      testedBy: ['a reclaim instruction is told', 'DR-11'],
+      testedBy: ['a reclaim instruction is published, counted and not acked', 'DR-11'],
     },
   ],
 };
@@ -120,8 +120,8 @@ const messages: RuleChapter = {
         'counted.',
       testedBy: [
         'test/unit/session/frames.test.ts',
-        'bytes that are no message neither',
-        'survives every odd frame',
+        'malformed messages neither end the process nor block the stream',
+        'survives every malformed frame in one session, which continues to be acknowledged',
       ],
     },
     {
@@ -129,7 +129,7 @@ const messages: RuleChapter = {
       text: 'A machine whose replayed frame could not be read is not collected as stale.',
       testedBy: [
         'test/unit/session/malformed-frames.test.ts',
-        'a replay with a frame that is no message',
+        'a replay with a malformed frame completes no resync; the next stream may',
       ],
     },
     {

@@ -42,9 +42,9 @@ export interface FleetTiming {
   readonly bootstrapPauseMs: number;
   /** From bought to there. */
   readonly creationMs: number;
-  /** From a bootstrap answer to a running node. */
+  /** Time from a bootstrap answer to a running node. */
   readonly joiningMs: number;
-  /** The provider's own drain; never longer than the grace. */
+  /** Time of the provider's own drain; at most the grace. */
   readonly drainingMs: number;
   /** From given back to gone. */
   readonly deletionMs: number;

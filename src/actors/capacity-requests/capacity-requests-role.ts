@@ -1,8 +1,7 @@
 /**
- * The role that makes pods into demand: one CapacityRequest for every pod that counts.
+ * The role that turns pods into demand: one CapacityRequest for every pod that counts.
  *
- * Promises: the same in an operator of its own and beside others; penalties of classes that cannot
- * be read refuse the start.
+ * Promises: works the same alone and beside other roles; invalid penalty defaults fail the start.
  */
 import type { ObjectKey } from '../../domain/ids.ts';
 import type { Labels } from '../../domain/label-condition.ts';
@@ -25,32 +24,35 @@ import type { SharedInformers } from '../informers/shared-informers.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import { startPodDemands } from './pod-demands.ts';
 
-/** Which pods count, and where the penalties of classes are. */
+/** Which pods count, and the file of penalty defaults. */
 export interface PodPolicy {
   /** `--priority-class-defaults-file`. */
   readonly penaltyDefaultsFile: string | undefined;
   /** `--pod-selector`. */
   readonly selectsPod: (labels: Labels) => boolean;
-  /** `--namespace-selector`; undefined: pods of all namespaces count, and none is watched. */
+  /**
+   * `--namespace-selector`; undefined: pods of all namespaces count, and namespaces are not
+   * watched.
+   */
   readonly selectsNamespace: ((labels: Labels) => boolean) | undefined;
 }
 
 /** The role, and when demand is complete for the first time. */
 export interface CapacityRequestsRole extends Role {
-  /** Resolves when pods that were found without a CapacityRequest have theirs (WIRE-05). */
+  /** Resolves when pods that lacked a CapacityRequest have one (WIRE-05). */
   readonly initialRequests: Promise<void>;
 }
 
-/** Specs of requests that are kept once; far above the number of workloads of one cluster. */
+/** The number of interned request specs; far above the number of workloads of one cluster. */
 const SHARED_TEXTS_MAX = 20_000;
 
-/** What is kept of a request of a pod. */
+/** The cached fields of a pod's request. */
 const ownedRequestProjector = (): (raw: unknown) => OwnedRequest | undefined => {
   const intern = textPool(SHARED_TEXTS_MAX);
   return (raw) => projectOwnedRequest(raw, intern);
 };
 
-/** The same requests without what other roles keep of them. */
+/** The same requests without the fields that other roles keep. */
 const ownedOnly = (
   { facts, get }: Informer<OwnedRequest>,
 ): Pick<Informer<OwnedRequest>, 'facts' | 'get'> => ({
@@ -61,7 +63,7 @@ const ownedOnly = (
   },
 });
 
-/** What the role reads; namespaces only when some are left out. */
+/** What the role reads; namespaces only with a selector. */
 const podInformers = (informers: SharedInformers, { selectsPod, selectsNamespace }: PodPolicy) => ({
   pods: informers.collection({
     id: 'pods',
@@ -80,7 +82,7 @@ const podInformers = (informers: SharedInformers, { selectsPod, selectsNamespace
   }),
 });
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const capacityRequestsRole = (
   environment: ActorEnvironment<PodRequests>,
   policy: PodPolicy,
@@ -116,7 +118,7 @@ export const capacityRequestsRole = (
   };
 };
 
-/** Which file, and what is called with a reading that cannot be used. */
+/** The file, and a callback for invalid readings. */
 export interface PenaltyDefaultsOptions {
   /** Undefined: no PriorityClass has penalties. */
   readonly file: string | undefined;
@@ -142,7 +144,7 @@ export const penaltyDefaults = (
       }
       const { problem } = change;
       telemetry.count('tidegate_penalty_defaults_refused_total', 1);
-      telemetry.log('warn', 'Penalty defaults not usable, the last good ones stay', {
+      telemetry.log('warn', 'Penalty defaults rejected; the last valid ones stay in use', {
         file: path,
         problem,
       });

@@ -60,9 +60,9 @@ export const providePodDemand = (
   });
 };
 
-/** The Events of pods whose request is not written, or does not carry everything. */
+/** The Events of pods whose request is not written or is incomplete. */
 export interface PodDemandEvents extends Omit<PodDemandActions, 'requestSlot'> {
-  /** Records on the pod what its request leaves out; one Event for each reason. */
+  /** Records on the pod what its request cannot express; one Event per reason. */
   readonly recordWarnings: (pod: RequestedPod, warnings: readonly PodWarning[]) => void;
 }
 
@@ -80,12 +80,12 @@ export const podDemandEvents = (
   record: RecordEvent,
   onProblem: (pod: Uid) => void,
 ): PodDemandEvents => {
-  const warn = warningAggregator(telemetry, time, 'CapacityRequests of pods could not be written');
+  const warn = warningAggregator(telemetry, time, 'Cannot write CapacityRequests of pods');
   const recordProblem =
     (reason: EventNote['reason']) => ({ pod, problem }: PodDemandContext): void => {
       onProblem(pod.uid);
       warn({ name: `${pod.namespace}/${pod.name}`, reason, problem });
-      // A pod that is gone gets no Event.
+      // A deleted pod gets no Event.
       if (pod.name === '') return;
       const note = `Cannot write its CapacityRequest: ${problem}`;
       record({ regarding: regarding(pod), reason, note });
@@ -103,13 +103,13 @@ export const podDemandEvents = (
 
 /** Pods whose requests are written at once; the write budget paces them. */
 const PODS_AT_ONCE = 32;
-/** Settled actors that stay active, so that people can look at them. */
+/** The maximum number of settled actors that stay active for inspection. */
 export const ACTIVE_SETTLED_MAX = 1000;
 
 type Machine = typeof podDemand;
 export type PodActor = Actor<Machine>;
 
-/** True when the pod is gone and its requests are still there. */
+/** True when the pod is gone and its requests still exist. */
 const isLeaving = ({ status, requests }: ObservedFacts): boolean =>
   status === 'Gone' && requests.length > 0;
 
@@ -130,7 +130,7 @@ export interface PodDemandActors {
   readonly consider: (pod: PodEntry) => void;
   /** A request of the pod is gone. */
   readonly onVanished: (pod: PodEntry, uid: Uid) => void;
-  /** Passivates actors that wait for no answer and know nothing that the caches do not show. */
+  /** Passivates actors that await no answer and whose knowledge is in the caches. */
   readonly onLeadershipLost: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly idle: () => Promise<void>;
@@ -176,7 +176,7 @@ class PodActors implements PodDemandActors {
     for (const pod of [...this.#options.index.entries()]) {
       const actor = this.get(pod.uid);
       if (actor === undefined) this.#registry.passivate(pod);
-      // The answer to a write in flight is still to come, and the next term must know it.
+      // A write in flight still awaits its answer, which the next term needs.
       else if (!actor.getSnapshot().hasTag('acting')) this.#registry.passivateIfSafe(pod);
     }
   };
@@ -224,7 +224,7 @@ class PodActors implements PodDemandActors {
       {
         recordRefused: events.recordRefused,
         recordFailing: (context) => {
-          // Between two terms of leadership nothing can be written; no pod is to blame.
+          // Between two terms of leadership nothing can be written; that is no problem of a pod.
           if (isActive()) events.recordFailing(context);
         },
         requestSlot: ({ pod: { uid } }) => {
@@ -240,19 +240,19 @@ class PodActors implements PodDemandActors {
     return pendingRequestWrite(this.#options.index.podOf(pod), facts) !== undefined;
   }
 
-  /** A pod that is gone has nothing to write yet: it waits for the garbage collector. */
+  /** A deleted pod has nothing to write yet: it waits for the garbage collector. */
   #onPending(pod: PodEntry): void {
     if (isLeaving(this.#options.index.facts(pod))) this.#registry.activate(pod);
     else this.#slots.request(pod);
   }
 
-  /** The pod may have been forgotten, and come back, since it requested its slot. */
+  /** The pod may have been removed and added again since it requested its slot. */
   #activate({ uid }: PodEntry): PodActor | undefined {
     const pod = this.#options.index.get(uid);
     return pod && this.#options.isActive() ? this.#registry.activate(pod) : undefined;
   }
 
-  /** True when the caches show all that the actor knows. */
+  /** True when the caches have all the actor's knowledge. */
   #isCached(pod: PodEntry, { facts, gone }: PodDemandContext): boolean {
     const { request, index } = this.#options;
     return facts.requests.every(({ key, uid, resourceVersion }) => {
@@ -274,7 +274,7 @@ class PodActors implements PodDemandActors {
         actor.send({ type: 'request.observed', request });
       }
     }
-    // A slot that was free between two terms of leadership was given to nobody.
+    // A slot that became free between two terms of leadership was not granted.
     if (this.#registry.stateOf(pod.uid) === 'waiting') this.#slots.request(pod);
   }
 }

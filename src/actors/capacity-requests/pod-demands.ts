@@ -1,10 +1,10 @@
 /**
- * The pods that are demand and their CapacityRequests.
+ * The pods that count as demand, and their CapacityRequests.
  *
- * Promises: nothing is decided before this process leads and the lists of pods and requests (and of
- * namespaces, when some are left out) are complete, so no request goes because its pod was not
- * listed yet; requests of pods that are gone are left to the garbage collector, and deleted only
- * when that has not come for long; each pod is warned of once.
+ * Promises: no decision before this process leads and the lists of pods and requests (and of
+ * namespaces, with a selector) are complete, so no request is deleted because its pod was not
+ * listed yet; requests of deleted pods are left to the garbage collector, and deleted only when it
+ * is overdue; one warning per pod.
  */
 import { map, type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
@@ -37,12 +37,12 @@ export interface PodDemandsOptions {
   readonly requests: Pick<Informer<OwnedRequest>, 'facts' | 'get'>;
   /** Undefined: pods of all namespaces count. */
   readonly namespaces: Pick<Informer<SelectedNamespace>, 'facts' | 'get'> | undefined;
-  /** Says at once what is in use, then every change. */
+  /** Emits the current value, then every change. */
   readonly defaults: Observable<PenaltyDefaults>;
   readonly record: RecordEvent;
 }
 
-/** All pods that are demand. */
+/** All pods that count as demand. */
 export interface PodDemandRegistry {
   /** The active actors. */
   readonly actors: () => Iterable<PodActor>;
@@ -50,25 +50,25 @@ export interface PodDemandRegistry {
   readonly get: (uid: Uid) => PodActor | undefined;
   /** Pods by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
-  /** Whether this process leads. */
+  /** Sets whether this process leads. */
   readonly setLeading: (leading: boolean) => void;
-  /** Resolves when the pods that it found without a request have theirs: `initialRequests`. */
+  /** Resolves when the pods that lacked a request have one: `initialRequests`. */
   readonly made: Promise<void>;
-  /** Resolves when nothing is written or waits to be. */
+  /** Resolves when no write is in flight or queued. */
   readonly idle: () => Promise<void>;
-  /** Begins no more writes and resolves when those under way have their answers. */
+  /** Starts no more writes and resolves when those in flight have their answers. */
   readonly stop: () => Promise<void>;
 }
 
-/** What must be known before anything is decided. */
+/** The lists that must be complete before any decision. */
 type Known = 'pods' | 'requests' | 'namespaces' | 'defaults';
 
-/** What is there now; those that are gone come one by one. */
+/** The current objects; deletions come one by one. */
 const presentIn = <T extends Identity>(
   fact: Exclude<Fact<T>, { readonly _tag: 'Absent' }>,
 ): readonly T[] => (fact._tag === 'Listed' ? fact.objects : [fact.object]);
 
-/** Pods that are demand and have no request that is known of. */
+/** Pods that count as demand and have no known request. */
 const withoutRequest = function* (index: PodIndex): Generator<Uid> {
   for (const pod of index.entries()) {
     const { status, requests } = index.facts(pod);
@@ -226,9 +226,9 @@ export const startPodDemands = (
 
 /** The pods that demand waits for. */
 export interface InitialRequests {
-  /** These are without a request; only the first call counts. */
+  /** Sets the pods without a request; only the first call counts. */
   readonly expect: (pods: Iterable<Uid>) => void;
-  /** The pod has its request now, or needs none, or cannot be given one. */
+  /** The pod has its request now, or needs none, or cannot get one. */
   readonly settle: (pod: Uid) => void;
   readonly made: Promise<void>;
   readonly stop: () => Promise<void>;
@@ -243,11 +243,11 @@ export const provideInitialRequests = (
     actors: { observeRequests: fromStream(() => counts) },
     actions: {
       recordLate: ({ context: { missing } }) =>
-        log('warn', 'Pods are still without a CapacityRequest; the others count', { missing }),
+        log('warn', 'Pods still lack CapacityRequests; demand is sent without them', { missing }),
     },
   });
 
-/** No pod is known to be without a request at first. */
+/** Starts without any missing request. */
 const startInitialRequests = (environment: ActorEnvironment<never>): InitialRequests => {
   const { promise: made, resolve } = Promise.withResolvers<void>();
   const missing = new Set<Uid>();

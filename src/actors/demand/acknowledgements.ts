@@ -1,9 +1,10 @@
 /**
- * Moves CapacityRequests to Acknowledged when the shard has acknowledged the roll-up they were in.
+ * Moves CapacityRequests to Acknowledged when the shard has acknowledged a roll-up that includes
+ * them.
  *
- * Promises: a fixed number at once; one patch a request, also while the cache lags behind the patch
- * that landed; what did not land is forgotten here and comes again with the ack of a later roll-up,
- * in which it still is; nobody waits for any of it.
+ * Promises: bounded concurrency; one patch per request, also while the cache lags behind a landed
+ * patch; a failed patch is dropped and repeated with the ack of a later roll-up; nothing waits for
+ * any of it.
  */
 import { Effect } from 'effect';
 import { EMPTY, mergeMap, Observable, Subject } from 'rxjs';
@@ -15,31 +16,31 @@ import { type AcknowledgeOutcome, CapacityRequests } from '../../effects/capacit
 import type { ActorEnvironment } from '../actor-environment.ts';
 
 export interface AcknowledgementsOptions {
-  /** What the cluster shows now. */
+  /** The current request in the cluster. */
   readonly requests: Pick<Collection<CapacityRequestProjection>, 'get'>;
-  /** Patches at once (`--ack-concurrency`). */
+  /** Concurrent patches (`--ack-concurrency`). */
   readonly concurrency: number;
 }
 
 export interface Acknowledgements {
-  /** These were in a roll-up that the shard acknowledged. */
+  /** The requests of an acknowledged roll-up. */
   readonly acknowledge: (requests: readonly CapacityRequestProjection[]) => void;
-  /** Takes what the cluster shows, to learn that a patch arrived there. */
+  /** Receives cluster facts, to learn that a patch arrived there. */
   readonly observe: (fact: Fact<CapacityRequestProjection>) => void;
-  /** While this process does not lead, nothing new is sent and what waits is forgotten. */
+  /** While this process does not lead, nothing new is sent and the queue is dropped. */
   readonly setLeading: (leading: boolean) => void;
-  /** How many are waiting or under way. */
+  /** The number of requests queued or in flight. */
   readonly pending: () => number;
   readonly stop: () => void;
 }
 
-/** A patch that landed and that the cache has not shown yet. */
+/** A landed patch that the cache does not have yet. */
 interface Landed {
   readonly uid: Uid;
   readonly resourceVersion: ResourceVersion;
 }
 
-/** The requests of one roll-up, for measuring how long it took to acknowledge them. */
+/** The requests of one roll-up, to measure the time to acknowledge them. */
 interface Batch {
   readonly startedMs: number;
   left: number;
@@ -113,7 +114,7 @@ class KeptAcknowledgements implements Acknowledgements {
     }
   };
 
-  /** The cache shows what we wrote, or something newer: from here on it knows better than we. */
+  /** The cache has our write or something newer: from here on it is authoritative. */
   #see({ key, uid, resourceVersion }: CapacityRequestProjection): void {
     const landed = this.#landed.get(key);
     if (landed === undefined) return;
@@ -156,7 +157,7 @@ class KeptAcknowledgements implements Acknowledgements {
       this.#remember({ uid, resourceVersion: outcome.resourceVersion }, key);
     } else if (outcome._tag !== 'Gone') {
       telemetry.count('tidegate_acknowledgement_faults_total', 1);
-      telemetry.log('warn', 'CapacityRequest not acknowledged yet', {
+      telemetry.log('warn', 'Cannot acknowledge CapacityRequest', {
         request: key,
         outcome: outcome._tag,
         problem: outcome.why,
@@ -166,14 +167,14 @@ class KeptAcknowledgements implements Acknowledgements {
 
   #remember(landed: Landed, key: ObjectKey): void {
     const current = this.#requests.get(key);
-    // The watch may have been faster than the answer.
+    // The watch may be ahead of the answer.
     if (current?.uid === landed.uid && isOlder(current.resourceVersion, landed.resourceVersion)) {
       this.#landed.set(key, landed);
     }
   }
 }
 
-/** Starts to acknowledge; nothing happens until a roll-up was acknowledged. */
+/** Starts to acknowledge; nothing happens before an acknowledged roll-up. */
 export const startAcknowledgements = (
   environment: ActorEnvironment<CapacityRequests>,
   options: AcknowledgementsOptions,

@@ -1,9 +1,9 @@
 /**
- * The role that sends the cluster's demand: CapacityRequests become roll-ups, and are acknowledged
- * when the shard has acknowledged theirs.
+ * The role that sends the cluster's demand: aggregates CapacityRequests into roll-ups, and
+ * acknowledges them when the shard acknowledged theirs.
  *
  * Promises: the session may dial only when the demand is complete: every CapacityRequest is listed,
- * and pods that were found without one have theirs (WIRE-05).
+ * and pods that lacked one have theirs (WIRE-05).
  */
 import { BehaviorSubject } from 'rxjs';
 import { capacityRequestProjector } from '../../domain/demand/request.ts';
@@ -13,7 +13,7 @@ import type { FleetSession } from '../fleet-session/fleet-session.ts';
 import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import { startRollups } from './rollups.ts';
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface DemandRoleOptions {
   readonly session: Pick<
     FleetSession,
@@ -24,13 +24,13 @@ export interface DemandRoleOptions {
   /** `--ack-concurrency`. */
   readonly ackConcurrency: number;
   /**
-   * Resolves when pods that were found without a CapacityRequest have theirs; `undefined` when
-   * another process makes CapacityRequests.
+   * Resolves when pods that lacked a CapacityRequest have one; `undefined` when another process
+   * creates CapacityRequests.
    */
   readonly initialRequests: Promise<void> | undefined;
 }
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const demandRole = (
   environment: ActorEnvironment<CapacityRequests>,
   { session, rollupIntervalMs, ackConcurrency, initialRequests }: DemandRoleOptions,
@@ -66,7 +66,7 @@ export const demandRole = (
       leading.complete();
       return Promise.resolve();
     },
-    // Patches under way are waited for by the write gate.
+    // The write gate waits for patches in flight.
     stop: () => Promise.resolve(),
     dispose: () => {
       rollups.stop();

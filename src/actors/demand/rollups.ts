@@ -1,10 +1,10 @@
 /**
- * Turns CapacityRequests into roll-ups: keeps the demand, offers it to the session on each new
- * stream and every interval after that, and acknowledges requests when the shard has.
+ * Turns CapacityRequests into roll-ups: maintains the demand, offers it to the session on each new
+ * stream and every interval after that, and acknowledges requests after the shard did.
  *
  * Promises: the session may dial only when the first list of requests is complete (WIRE-05); while
- * the API server is away, the demand that was last known is offered on; a request that cannot be
- * read costs nobody else anything and gets one Event that names the field.
+ * the API server is away, the last known demand is still offered; an invalid request affects no
+ * other and gets one Event that names the field.
  */
 import { concat, EMPTY, filter, interval, of, Subscription, switchMap } from 'rxjs';
 import type { EventNote, RecordEvent } from '../../api/event-note.ts';
@@ -35,7 +35,7 @@ export interface RollupsOptions {
 }
 
 export interface Rollups {
-  /** The demand as of now. */
+  /** The current demand. */
   readonly demand: Demand;
   readonly stop: () => void;
 }
@@ -63,7 +63,7 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
     if (!leading) return;
     for (const request of unrecorded.values()) {
       const event = eventAbout(request);
-      environment.telemetry.log('warn', 'CapacityRequest cannot be read', {
+      environment.telemetry.log('warn', 'Invalid CapacityRequest', {
         request: request.key,
         problem: event.note,
       });
@@ -93,7 +93,7 @@ const unreadableRequests = (environment: ActorEnvironment<never>, options: Rollu
   };
 };
 
-/** Builds roll-ups of `demand` and measures how long that takes. */
+/** Builds roll-ups of `demand` and measures the time. */
 const rollupBuilder = ({ telemetry, time }: ActorEnvironment<never>, demand: Demand) => {
   let built = 0;
   return (offer: (rollup: Rollup) => void): void => {

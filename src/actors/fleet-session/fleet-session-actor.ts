@@ -1,8 +1,8 @@
 /**
- * The statechart of the session with its stream, its actions and what they publish.
+ * The statechart of the session with its stream, its actions and its published events.
  *
- * Promises: what the statechart decides is done in the same moment; what is outstanding is known in
- * one place and ends with its stream.
+ * Promises: actions run synchronously with the decision; what is outstanding is tracked in one
+ * place and ends with its stream.
  */
 import { Subject } from 'rxjs';
 import { fromPromise } from 'xstate';
@@ -22,10 +22,10 @@ import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.
 import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
-/** Replies that wait (WIRE-03). */
+/** The maximum number of queued replies (WIRE-03). */
 const OUTBOX_LIMIT = 256;
 
-/** What outlives a stream and an actor of the session; there is one for each process. */
+/** State that outlives a stream and a session actor; one per process. */
 export interface SessionState {
   readonly shardEvents: Subject<ShardEvent>;
   readonly acknowledged: Subject<Rollup>;
@@ -36,11 +36,11 @@ export interface SessionState {
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
   outstanding: { readonly rollup: Rollup; readonly sentAtMs: number } | undefined;
-  /** The stream that was published as opened, and not yet as ended. */
+  /** The stream published as opened, and not yet as ended. */
   openStream: number | undefined;
 }
 
-/** What the actor of a session is made with. */
+/** The inputs of a session actor. */
 export interface SessionDependencies {
   readonly environment: ActorEnvironment<SessionServices>;
   readonly options: FleetSessionOptions;
@@ -64,7 +64,7 @@ export const sessionState = (
   openStream: undefined,
 });
 
-/** Publishes that the open stream ended; once, whoever notices first. */
+/** Publishes the end of the open stream, exactly once. */
 export const publishStreamEnded = (state: SessionState): void => {
   const { openStream: stream } = state;
   if (stream === undefined) return;
@@ -88,8 +88,8 @@ const recordOverdue = ({ environment, options, state }: SessionDependencies): vo
   environment.telemetry.count('tidegate_rollups_total', 1, { outcome: 'overdue' });
   options.record(
     'RollupNotAcknowledged',
-    `Cannot hand over demand: roll-up ${number} got no ack from "${options.address}" for ` +
-      'three intervals, the session is dialled again',
+    `Cannot report demand: no ack of roll-up ${number} from "${options.address}" for ` +
+      'three intervals; the session redials',
   );
 };
 
@@ -113,7 +113,7 @@ export const provideFleetSession = (
       requestRollup: () => state.requests.next(),
       closeSending: () => stream.closeSending(),
       publishOpened: ({ context }) => {
-        // What was outstanding ended with its stream: it is built afresh, not acknowledged.
+        // Outstanding roll-ups end with their stream: they are rebuilt, not acknowledged.
         state.outstanding = undefined;
         state.openStream = context.stream;
         state.shardEvents.next({ _tag: 'StreamOpened', stream: context.stream });
@@ -123,7 +123,7 @@ export const provideFleetSession = (
         state.shardEvents.next({ _tag: 'Resynced', stream: context.stream });
       },
       logUnprovenResync: ({ context }) =>
-        telemetry.log('warn', 'Resync not proven: a frame of the replay was unreadable', {
+        telemetry.log('warn', 'Resync incomplete: a frame of the replay was malformed', {
           stream: context.stream,
         }),
       publishStreamEnded: () => publishStreamEnded(state),
@@ -136,7 +136,7 @@ export const provideFleetSession = (
   });
 };
 
-/** What the session's stream takes, and what it reports to the statechart. */
+/** The interface of the session's stream to the statechart. */
 export const sessionPort = (
   { environment, options, state }: SessionDependencies,
   send: (event: FleetSessionEvent) => void,
@@ -173,7 +173,7 @@ export const sessionPort = (
   };
 };
 
-/** What the session uses of the environment. */
+/** The session's dependencies on the environment. */
 export type SessionServices = ShardCalls | Credentials;
 
 export interface FleetSessionOptions {

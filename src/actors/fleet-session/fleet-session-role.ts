@@ -1,7 +1,7 @@
 /**
- * The role that has the session with the shard.
+ * The role that runs the session with the shard.
  *
- * Promises: only the leader has a session; it is closed before writes under way are waited for
+ * Promises: only the leader has a session; it is closed before shutdown waits for writes in flight
  * (DR-15).
  */
 import { bootstrapRenderer } from '../../domain/bootstrap.ts';
@@ -15,7 +15,7 @@ import type { SessionServices } from './fleet-session-actor.ts';
 import { type FleetSession, startFleetSession } from './fleet-session.ts';
 import type { RenderBootstrap } from './session-frames.ts';
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface FleetSessionRoleOptions {
   readonly clusterId: ClusterId;
   /** `--shard-addr`. */
@@ -33,7 +33,7 @@ export interface FleetSessionRole extends Role {
   readonly session: FleetSession;
 }
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const fleetSessionRole = (
   environment: ActorEnvironment<SessionServices>,
   options: FleetSessionRoleOptions,
@@ -71,10 +71,10 @@ const parseTemplate = (text: string): Parsed<RenderBootstrap> => {
   return { _tag: 'Bad', problem: `line ${line}, column ${column}: ${message}` };
 };
 
-/** Until the file has been read no pull can be answered. */
+/** No pull can be answered before the file was read. */
 const UNREAD: RenderBootstrap = () => ({
   _tag: 'Failed',
-  problem: 'The bootstrap template has not been read yet',
+  problem: 'The bootstrap template is not read yet',
 });
 
 /** Without a file. */
@@ -85,7 +85,7 @@ const stub = (): RenderBootstrap => {
 
 /** The template in use. */
 export interface BootstrapTemplate extends Pick<FollowedFile<RenderBootstrap>, 'start' | 'stop'> {
-  /** Renders with the template that is in use now. */
+  /** Renders with the current template. */
   readonly render: RenderBootstrap;
 }
 
@@ -106,7 +106,7 @@ export const bootstrapTemplate = (
         return telemetry.log('info', 'Bootstrap template in use', { file: path });
       }
       telemetry.count('tidegate_bootstrap_template_refused_total', 1);
-      telemetry.log('warn', 'Bootstrap template not usable, the last good one stays', {
+      telemetry.log('warn', 'Bootstrap template rejected; the last valid one stays in use', {
         file: path,
         problem: change.problem,
       });

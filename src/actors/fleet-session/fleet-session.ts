@@ -31,28 +31,30 @@ import {
 import { sessionStateName, stateRecorder } from './session-events.ts';
 import { shardStream } from './shard-stream.ts';
 
-/** The session. It seeks a stream while it leads and the demand is listed, until it is stopped. */
+/**
+ * The session. It keeps a stream open while it leads and the demand is listed, until it is stopped.
+ */
 export interface FleetSession {
-  /** Hot: what the shard sends, as it arrives. */
+  /** Hot: the shard's messages, as they arrive. */
   readonly shardEvents: Observable<ShardEvent>;
   /** Hot: each roll-up that the shard acknowledged. */
   readonly acknowledged: Observable<Rollup>;
-  /** Whether this process leads, from now on; completes when the session is over. */
+  /** Sets whether this process leads, from now on; completes when the session is over. */
   readonly leading: Observable<boolean>;
-  /** The running statechart; `undefined` while it waits for its restart after a crash. */
+  /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
   readonly setLeading: (leading: boolean) => void;
-  /** The list of CapacityRequests is complete: roll-ups may be made from it. */
+  /** The list of CapacityRequests is complete: roll-ups may be built from it. */
   readonly demandListed: () => void;
-  /** Puts a roll-up into the slot of the present stream; without a stream it is forgotten. */
+  /** Puts a roll-up into the slot of the current stream; dropped without a stream. */
   readonly offerRollup: (rollup: Rollup) => void;
-  /** Queues a reply on the present stream; false when there is no room or no stream. */
+  /** Queues a reply on the current stream; false without room or a stream. */
   readonly reply: (reply: Reply) => boolean;
   /** Ends the session for good; resolves within half a second. */
   readonly stop: () => Promise<void>;
 }
 
-/** What a restarted session must know, by the event that says it. */
+/** The facts for a restarted session, by event. */
 interface SessionFacts {
   leading: boolean;
   demandListed: boolean;
@@ -118,7 +120,7 @@ class ShardSession implements FleetSession {
 
   readonly stop = (): Promise<void> => {
     this.#stopRequested = true;
-    // One that crashed has no stream to close.
+    // A crashed session has no stream to close.
     if (this.actor === undefined) this.#end();
     this.#send({ type: 'stop.requested' });
     return this.#ended.promise;
@@ -157,13 +159,13 @@ class ShardSession implements FleetSession {
     if (this.#stopRequested) this.#end();
   }
 
-  /** What comes between a crash and the restart is among the facts, or was of the lost stream. */
+  /** Changes between a crash and the restart are in the facts, or concerned the lost stream. */
   #send(event: FleetSessionEvent): void {
     const { actor } = this;
     if (actor?.getSnapshot().status === 'active') actor.send(event);
   }
 
-  /** Follows the key files for as long as the session lives. */
+  /** Follows the key files for the lifetime of the session. */
   #followCredentials(): void {
     const { environment, options } = this.#dependencies;
     const { credentialFiles: files, clusterId } = options;
@@ -184,7 +186,7 @@ class ShardSession implements FleetSession {
     } else if (change._tag === 'Refused') {
       this.#facts.credentials = { type: 'credentials.refused', problem: change.problem };
     } else {
-      return telemetry.log('warn', 'Key files not usable; the pair before them stays in use', {
+      return telemetry.log('warn', 'Key files rejected; the previous pair stays in use', {
         problem: change.problem,
       });
     }
@@ -206,19 +208,19 @@ export const startFleetSession = (
 ): FleetSession => new ShardSession(environment, options);
 
 /**
- * How often the files are read, unless told otherwise. Polling, because a mounted Secret swaps
- * symbolic links under the names, which file watches miss.
+ * The default poll interval. Polling, because a mounted Secret swaps symbolic links under the
+ * names, which file watches miss.
  */
 const CREDENTIALS_POLL_MS = 10_000;
 
-/** Which files, for whom, and how often they are read. */
+/** The files, their server name and the poll interval. */
 export interface KeyFiles {
   readonly files: CredentialFiles;
   readonly clusterId: ClusterId;
   readonly pollMs: number;
 }
 
-/** Changes of the key pair, from the first reading on, for as long as it is subscribed. */
+/** Changes of the key pair, from the first reading on, while subscribed. */
 const watchCredentials = (
   environment: ActorEnvironment<Credentials>,
   { files, clusterId, pollMs }: KeyFiles,

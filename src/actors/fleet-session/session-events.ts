@@ -1,4 +1,4 @@
-/** Logs, metrics and Events of the session: its state, its endings, roll-ups it cannot send. */
+/** Logs, metrics and Events of the session: its state, its ends, and oversized roll-ups. */
 import type { SnapshotFrom } from 'xstate';
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { Rollup, SessionEnding } from '../../domain/session.ts';
@@ -7,7 +7,7 @@ import type { fleetSession } from '../../machines/fleet-session.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 import type { RecordOnLease } from '../role.ts';
 
-/** The states as the metric names them. */
+/** The state names of the metric. */
 const METRIC_STATES = [
   'standby',
   'waitingForDemand',
@@ -23,7 +23,7 @@ const METRIC_STATES = [
   'crashed',
 ] as const;
 
-/** The state that a person would call it by. */
+/** The state as a person would name it. */
 export const sessionStateName = ({ value }: SnapshotFrom<typeof fleetSession>): string => {
   if (typeof value === 'string') return value;
   const { connected } = value;
@@ -31,12 +31,12 @@ export const sessionStateName = ({ value }: SnapshotFrom<typeof fleetSession>): 
   return 'greeting' in connected ? 'greeting' : 'streaming';
 };
 
-/** Of one warning, so many are logged in full … */
+/** The number of equal warnings logged in full … */
 const WARNINGS_IN_FULL = 20;
-/** … and after that one in so many; the metrics count all. */
+/** … and after that one in this many; the metrics count all. */
 const WARNINGS_ONE_IN = 1000;
 
-/** The same telemetry, where a flood of one warning is not a flood of log lines. */
+/** The telemetry with sampling of repeated warnings. */
 export const sampledLogger = (telemetry: Telemetry): Telemetry => {
   const seen = new Map<string, number>();
   return {
@@ -52,7 +52,7 @@ export const sampledLogger = (telemetry: Telemetry): Telemetry => {
   };
 };
 
-/** Keeps the state's metric current and logs each change. */
+/** Keeps the state metric current and logs each change. */
 export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>) => {
   let current: string | undefined;
   return (state: string): void => {
@@ -61,13 +61,13 @@ export const stateRecorder = ({ telemetry }: Pick<ActorEnvironment<never>, 'tele
       telemetry.gauge('tidegate_session_state', other === state ? 1 : 0, { state: other });
     }
     if (current !== undefined) {
-      telemetry.log('info', 'Session moved', { from: current, to: state });
+      telemetry.log('info', 'Session state changed', { from: current, to: state });
     }
     current = state;
   };
 };
 
-/** Logs and counts endings; a refusal becomes an Event when it differs from the last. */
+/** Logs and counts ends; a refusal becomes an Event when it differs from the last. */
 export const endingRecorder = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
   record: RecordOnLease,
@@ -91,13 +91,13 @@ export const endingRecorder = (
 
 const mebibytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 
-/** A roll-up that no frame can hold. */
+/** A roll-up that exceeds the frame limit. */
 export interface TooLarge {
   readonly rollup: Rollup;
   readonly frame: Extract<RollupFrame, { readonly _tag: 'TooLarge' }>;
 }
 
-/** Logs, counts and records a roll-up that no frame can hold. */
+/** Logs, counts and records a roll-up that exceeds the frame limit. */
 export const recordTooLarge = (
   { telemetry }: Pick<ActorEnvironment<never>, 'telemetry'>,
   record: RecordOnLease,

@@ -1,8 +1,8 @@
 /**
- * What the session does with each frame, in the moment it comes.
+ * Handles each frame of the session immediately.
  *
  * Promises: never waits and never throws; a bootstrap pull is answered before the next frame is
- * looked at (WIRE-09); what cannot be used is logged, counted and dropped.
+ * processed (WIRE-09); unusable frames are logged, counted and dropped.
  */
 import type { Observer } from 'rxjs';
 import type { Telemetry } from '../../api/telemetry.ts';
@@ -11,10 +11,10 @@ import type { ClusterId } from '../../domain/ids.ts';
 import type { BootstrapAnswer, Reply } from '../../domain/session.ts';
 import { cutText } from '../../domain/text.ts';
 
-/** Makes the blob of a pull, or tells why it cannot. */
+/** Renders the user data of a pull, or returns the problem. */
 export type RenderBootstrap = (pull: BootstrapPull) => BootstrapAnswer;
 
-/** What frames lead to. */
+/** The effects of frames. */
 export interface FrameDependencies {
   readonly clusterId: ClusterId;
   readonly telemetry: Telemetry;
@@ -23,11 +23,11 @@ export interface FrameDependencies {
   readonly shardEvents: Pick<Observer<ShardEvent>, 'next'>;
   readonly onHelloAck: () => void;
   readonly onRollupAck: () => void;
-  /** A frame was lost that may have been about any machine. */
+  /** A frame about an unknown machine was lost. */
   readonly onReplayGap: () => void;
 }
 
-/** How much of an unknown ack a log line repeats. */
+/** The maximum length of an unknown ack in a log line. */
 const ECHO_MAX = 80;
 
 const failed = (problem: string): BootstrapAnswer => ({ _tag: 'Failed', problem });
@@ -37,7 +37,7 @@ const answerTo = (
   pull: BootstrapPull,
 ): BootstrapAnswer => {
   if (pull.clusterId !== clusterId) {
-    return failed(`This is cluster "${clusterId}" and not "${pull.clusterId}"`);
+    return failed(`This is cluster "${clusterId}", not "${pull.clusterId}"`);
   }
   try {
     return render(pull);
@@ -67,7 +67,7 @@ const publishReclaim = (
   order: ReclaimOrder,
 ): void => {
   telemetry.count('tidegate_reclaim_instructions_total', 1);
-  telemetry.log('info', 'Reclaim ordered', {
+  telemetry.log('info', 'ReclaimInstruction received', {
     instruction: order.instructionId,
     machine: order.machines.join(','),
     graceSeconds: order.graceSeconds,
@@ -110,7 +110,7 @@ export const frameHandler = (dependencies: FrameDependencies) => (frame: ShardFr
       return answer(
         dependencies,
         frame.requestId,
-        failed(`Cannot read the request: ${frame.problem}`),
+        failed(`Malformed request: ${frame.problem}`),
       );
     case 'ReclaimOrdered':
       return publishReclaim(dependencies, frame.order);

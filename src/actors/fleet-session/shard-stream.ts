@@ -1,10 +1,10 @@
 /**
- * What the session statechart invokes while it is connected: one stream, from the dial to its end,
- * with two lanes out of the cluster and one way in.
+ * The actor that the session statechart invokes while connected: one stream, from the dial to its
+ * end, with two outgoing lanes and one incoming.
  *
- * Promises: each lane has at most one message with the network, so a roll-up waits for no more than
- * one reply and a reply for no more than one roll-up (WIRE-03); what comes in is handed on in the
- * moment it comes, whatever the lanes are doing.
+ * Promises: each lane has at most one message in the network, so a roll-up waits for at most one
+ * reply and a reply for at most one roll-up (WIRE-03); incoming frames are passed on immediately,
+ * regardless of the lanes.
  */
 import { Clock, Effect, type Scope } from 'effect';
 import { concatMap, EMPTY, from, merge, type Observable, Subject } from 'rxjs';
@@ -22,34 +22,34 @@ import { singleSlot } from '../../streams/single-slot.ts';
 import type { TooLarge } from './session-events.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** What a stream takes from the session, and what it reports to it. */
+/** The interface between a stream and its session. */
 export interface StreamPort {
   readonly address: string;
   readonly clusterId: ClusterId;
-  /** The pair to dial with now; `undefined` is plaintext. */
+  /** The current pair to dial with; `undefined` is plaintext. */
   readonly pair: () => KeyPair | undefined;
   readonly outbox: ReplyOutbox<Reply>;
-  /** Roll-ups on offer; only the newest waits. */
+  /** Offered roll-ups; only the newest waits. */
   readonly rollups: Observable<Rollup>;
   /** The statechart is ready for the next roll-up. */
   readonly requests: Observable<void>;
   readonly encode: (rollup: Rollup) => RollupFrame;
   readonly onConnected: () => void;
   readonly onFrame: (frame: ShardFrame) => void;
-  /** Called right before the bytes are handed to the network. */
+  /** Called right before the bytes are sent. */
   readonly onRollup: (rollup: Rollup, bytes: number) => void;
   readonly onTooLarge: (large: TooLarge) => void;
 }
 
-/** A session's hold on its stream. */
+/** A session's handle on its stream. */
 export interface StreamHold {
-  /** Dials and stays until the stream is over. */
+  /** Dials and resolves when the stream is over. */
   readonly hold: Effect.Effect<SessionEnding, never, ShardCalls>;
   /** Ends our side of the stream. */
   readonly closeSending: () => void;
 }
 
-/** The stream of `port`, to be held again and again. */
+/** The stream of `port`, for repeated use. */
 export const shardStream = (
   environment: ActorEnvironment<ShardCalls>,
   port: StreamPort,

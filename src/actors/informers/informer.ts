@@ -1,8 +1,8 @@
 /**
- * A collection that follows the API server.
+ * A cached collection that follows the API server.
  *
- * Promises: nothing is called synced before a complete list, however long that takes; a crash of
- * its list-watch leads to a new list while what is known stays shown.
+ * Promises: synced only after a complete list, however long that takes; a crash of its list-watch
+ * leads to a new list while the cache stays in use.
  */
 import { Effect } from 'effect';
 import { concat, defer, type Observable, of, Subject } from 'rxjs';
@@ -20,36 +20,36 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 
-/** A collection that follows the API server. */
+/** A cached collection that follows the API server. */
 export interface Informer<T extends Identity> extends Collection<T> {
   /** Such as `pods`: names its actor and labels its logs and metrics. */
   readonly id: string;
-  /** Hot; a subscriber that comes after the first list gets a `Listed` at once. */
+  /** Hot; a subscriber after the first list gets a `Listed` at once. */
   readonly facts: Observable<Fact<T>>;
   /**
-   * Hot: the revision up to which everything was published, after each chunk of the watch,
-   * bookmarks included. Silent for as long as the watch is.
+   * Hot: the resourceVersion up to which everything was published, after each chunk of the watch,
+   * bookmarks included.
    */
   readonly progress: Observable<ResourceVersion>;
   /** Resolves after the first complete list; never rejects. */
   readonly whenSynced: Promise<void>;
-  /** The running statechart; `undefined` before the start and while it waits for a restart. */
+  /** The running statechart; `undefined` before the start and while it awaits a restart. */
   readonly actor: ActorRefFrom<typeof listWatch> | undefined;
   readonly stop: () => void;
 }
 
-/** An informer that does nothing before `start`. */
+/** An informer that is inactive before `start`. */
 export interface UnstartedInformer<T extends Identity> extends Informer<T> {
   readonly start: (selection: Selection) => void;
 }
 
-/** What to follow and what to keep of it. `id` names the actor and labels logs and metrics. */
+/** What to follow and which fields to keep. `id` names the actor and labels logs and metrics. */
 export interface InformerOptions<T extends Identity> extends Selection {
   readonly id: string;
   readonly project: (raw: unknown) => T | undefined;
 }
 
-/** The newest revision that `lines` carry, if any. */
+/** The newest resourceVersion in `lines`, if any. */
 const resourceVersionIn = (lines: readonly WatchLine[]): string | undefined =>
   textAt(lines.at(-1)?.object, 'metadata', 'resourceVersion');
 
@@ -58,15 +58,15 @@ const logFailures = ({ telemetry }: ActorEnvironment<KubeApi>, resource: string)
   let failing = false;
   return ({ context: { attempt, problem } }: SnapshotFrom<typeof listWatch>): void => {
     if (attempt > 0 && !failing) {
-      telemetry.log('warn', 'A collection cannot be followed for now', { resource, problem });
+      telemetry.log('warn', 'Cannot list or watch a collection', { resource, problem });
     } else if (attempt === 0 && failing) {
-      telemetry.log('info', 'A collection is followed again', { resource });
+      telemetry.log('info', 'List and watch recovered', { resource });
     }
     failing = attempt > 0;
   };
 };
 
-/** An informer whose list-watch is one of `registry`. */
+/** An informer whose list-watch belongs to `registry`. */
 export const makeInformer = <T extends Identity>(
   environment: ActorEnvironment<KubeApi>,
   registry: ListWatches,
@@ -121,7 +121,7 @@ export const makeInformer = <T extends Identity>(
   };
 };
 
-/** Starts to list and follow a collection at once, apart from all others. */
+/** Starts to list and watch a collection at once, independently of all others. */
 export const startInformer = <T extends Identity>(
   environment: ActorEnvironment<KubeApi>,
   options: InformerOptions<T>,
@@ -131,35 +131,35 @@ export const startInformer = <T extends Identity>(
   return informer;
 };
 
-/** Where lists and watches put what they read. */
+/** Receives the results of lists and watches. */
 export interface InformerSink {
-  /** Collects a page of raw objects; nothing is shown. */
+  /** Collects a page of raw objects without publishing it. */
   readonly addPage: (objects: readonly unknown[]) => void;
-  /** Forgets the collected pages. */
+  /** Discards the collected pages. */
   readonly dropPages: () => void;
-  /** Shows the collected pages as the collection. */
+  /** Publishes the collected pages as the collection. */
   readonly adoptPages: () => void;
   /** Applies the events of one chunk. */
   readonly applyLines: (lines: readonly WatchLine[]) => void;
 }
 
-/** A collection, the facts about it, and its intake. */
+/** A collection, its facts, and its intake. */
 export interface InformerStore<T extends Identity> extends Collection<T>, InformerSink {
   /** Hot; a late subscriber gets the complete list first. */
   readonly facts: Observable<Fact<T>>;
 }
 
-/** What a cache is called, and what it keeps of each object. */
+/** The name of a cache, and the fields that it keeps. */
 export interface Projection<T extends Identity> {
   /** A metric label and a log field. */
   readonly resource: string;
-  /** The fields that are read; `undefined` leaves the object out. */
+  /** The fields that are read; `undefined` excludes the object. */
   readonly project: (raw: unknown) => T | undefined;
 }
 
 /**
- * A list of which more than this could not be read shows a defect of ours and not the cluster;
- * shown, it would say that the rest is gone.
+ * A list with more unreadable objects indicates a defect of ours; publishing it would report them
+ * as deleted.
  */
 const BROKEN_SHARE_MAX = 0.5;
 
@@ -216,8 +216,8 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
     const { resource } = this.#projection;
     if (this.#brokenCount > this.#listedCount * BROKEN_SHARE_MAX) {
       throw new Error(
-        `${this.#brokenCount} of ${this.#listedCount} ${resource} could not be read: ` +
-          'no list is shown',
+        `${this.#brokenCount} of ${this.#listedCount} ${resource} are unreadable: ` +
+          'list not published',
       );
     }
     const before = this.#objects;
@@ -269,19 +269,19 @@ class KeptObjects<T extends Identity> implements InformerStore<T> {
     try {
       const object = project(raw);
       if (object !== undefined || identityOf(raw) !== undefined) return object;
-      this.#telemetry.log('warn', 'An object without identity is left out', { resource });
+      this.#telemetry.log('warn', 'Object without identity ignored', { resource });
       this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
       return undefined;
     } catch (cause) {
       const object = textAt(raw, 'metadata', 'name');
       const fields = { resource, object, problem: String(cause) };
-      this.#telemetry.log('error', 'An object could not be read by a defect', fields);
+      this.#telemetry.log('error', 'Cannot project an object', fields);
       this.#telemetry.count('tidegate_watch_unreadable_total', 1, { resource });
       return 'broken';
     }
   }
 
-  /** What was known of an object before it could not be read: better than its absence. */
+  /** The last known version of a now unreadable object: better than its absence. */
   #knownOf(raw: unknown): T | undefined {
     const identity = identityOf(raw);
     const known = identity && this.#objects.get(identity.key);
@@ -304,12 +304,12 @@ const makeInformerStore = <T extends Identity>(
   telemetry: Telemetry,
 ): InformerStore<T> => new KeptObjects(projection, telemetry);
 
-/** Where the acts of `listWatch` put what they learn. */
+/** Receives the results of `listWatch`. */
 export interface ListWatchSink extends InformerSink {
   readonly watchEnded: (ending: WatchEnding) => void;
 }
 
-/** What one list-watch follows, and where it puts it. */
+/** The target of one list-watch and its sink. */
 export interface ListWatchTarget {
   readonly selection: Selection;
   readonly sink: ListWatchSink;
@@ -325,7 +325,7 @@ export interface ListWatchEntry extends ListWatchTarget {
 /** All list-watches of a process. */
 export type ListWatches = ActorRegistry<typeof listWatch, ListWatchEntry>;
 
-/** The statechart with its acts on the API server, for every resource that `targetOf` knows. */
+/** The statechart with its operations on the API server, for every resource that `targetOf` has. */
 export const provideListWatch = (
   runtime: EffectRuntime<KubeApi>,
   targetOf: (resource: string) => ListWatchTarget,

@@ -2,8 +2,8 @@
  * The informers of a process: each collection is listed and watched once, however many roles read
  * it.
  *
- * Promises: what is kept of an object is the union of what the roles asked for; a collection that
- * roles select differently is followed whole; nothing is listed before `start`.
+ * Promises: a cached object has the union of the fields that the roles requested; a collection with
+ * different selectors is watched without one; nothing is listed before `start`.
  */
 import type { Identity } from '../../domain/facts.ts';
 import { sameJson } from '../../domain/json-equality.ts';
@@ -18,7 +18,7 @@ import {
 } from './informer.ts';
 import { listWatches } from './informer.ts';
 
-/** Any informer, for those who only wait for it. */
+/** Any informer, for code that only waits for it. */
 export type AnyInformer = Pick<Informer<Identity>, 'id' | 'synced' | 'whenSynced'>;
 
 /** The informers of a process. */
@@ -29,14 +29,14 @@ export interface SharedInformers {
    * same function share its result.
    */
   readonly collection: <T extends Identity>(options: InformerOptions<T>) => Informer<T>;
-  /** Starts to list and watch every collection that was asked for. */
+  /** Starts to list and watch every requested collection. */
   readonly start: () => void;
   readonly stop: () => void;
 }
 
 type Project = InformerOptions<Identity>['project'];
 
-/** One collection and what its readers ask of it. */
+/** One collection and the requests of its readers. */
 interface SharedCollection {
   readonly informer: UnstartedInformer<Identity>;
   readonly selections: Selection[];
@@ -56,15 +56,15 @@ const unionProjection = (projections: ReadonlySet<Project>): Project => {
   };
 };
 
-/** The selection that has all objects of each one: the same, or the whole collection. */
+/** The selector that covers all requests: the common one, or none. */
 const unionSelection = (selections: readonly Selection[]): Selection => {
   const [first, ...others] = selections;
-  if (first === undefined) throw new Error('Cannot follow a collection that no role reads');
+  if (first === undefined) throw new Error('Cannot follow a collection without readers');
   const isSame = others.every(({ query }) => sameJson(query, first.query));
   return isSame ? first : { path: first.path };
 };
 
-/** The informer of a collection that no role has asked for yet. */
+/** The informer of a collection that no role has requested yet. */
 const newCollection = (
   environment: ActorEnvironment<KubeApi>,
   registry: ReturnType<typeof listWatches>,
@@ -76,7 +76,7 @@ const newCollection = (
   return { informer, selections: [], projections };
 };
 
-/** The informers of one process; none follows anything yet. */
+/** The informers of one process; none is started. */
 export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedInformers => {
   const registry = listWatches(environment);
   const collections = new Map<string, SharedCollection>();
@@ -92,7 +92,7 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
       collections.set(id, shared);
       shared.selections.push(options);
       shared.projections.add(options.project);
-      // Every object is the union of all projections, so it is a T, which no type can show here.
+      // Every object is the union of all projections, so it is a T, which no type can express here.
       const { informer } = shared as { readonly informer: Informer<Identity> };
       return informer as Informer<T>;
     },
@@ -111,5 +111,5 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
 /** Why informers are not complete, for readiness; `undefined` when all are. */
 export const missingLists = (informers: readonly AnyInformer[]): string | undefined => {
   const missing = informers.filter(({ synced }) => !synced).map(({ id }) => id);
-  return missing.length === 0 ? undefined : `no complete list yet of ${missing.join(', ')}`;
+  return missing.length === 0 ? undefined : `initial list incomplete: ${missing.join(', ')}`;
 };

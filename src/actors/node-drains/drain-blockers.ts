@@ -1,9 +1,9 @@
 /**
- * What holds up pods of drains, one actor for each drain and cause, so that each is recorded once
- * when it lasts (DR-42).
+ * The blockers of drains, one actor per drain and cause, so that each is recorded once when it
+ * lasts (DR-42).
  *
  * Promises: a drain is reviewed after a change, at most once a second, and when a termination
- * becomes overdue; with no change nothing is computed.
+ * becomes overdue; without a change nothing is computed.
  */
 import { auditTime, Subject, type Subscription } from 'rxjs';
 import { drainBlocker } from '../../machines/drain-blocker.ts';
@@ -16,7 +16,7 @@ const REVIEW_MS = 1000;
 /** A termination is overdue after its last millisecond. */
 const OVERDUE_MS = 1;
 
-/** What is known of a drain's blockers now. */
+/** The current blockers of a drain. */
 export interface BlockerReview {
   readonly blocked: readonly BlockedPods[];
   /** Until the next termination becomes overdue; null when none will. */
@@ -30,7 +30,7 @@ export interface DrainBlockersOptions {
   readonly record: (drain: string, blocked: BlockedPods) => void;
 }
 
-/** One cause that holds up pods of a drain, or will at a known time. */
+/** One cause that blocks pods of a drain, now or from a known time. */
 interface BlockerEntry {
   readonly key: string;
   readonly drain: string;
@@ -69,13 +69,13 @@ export class DrainBlockers {
       .subscribe(() => this.#reviewChanged());
   }
 
-  /** Something changed that may hold up pods of the drain. */
+  /** A change may have affected the blockers of the drain. */
   readonly changed = (drain: string): void => {
     this.#changed.add(drain);
     if (this.#changed.size === 1) this.#changes.next();
   };
 
-  /** The drain has ended: what was recorded of it is forgotten. */
+  /** The drain has ended: its records are removed. */
   readonly forget = (drain: string): void => {
     this.#changed.delete(drain);
     for (const key of this.#keysOf.get(drain) ?? []) this.#registry.remove(key);
@@ -115,7 +115,7 @@ export class DrainBlockers {
     this.#registry.consider({ ...entry, key });
   }
 
-  /** A cause that went before it was recorded begins anew; a recorded one stays recorded. */
+  /** A cause that disappeared before it was recorded starts over; a recorded one stays recorded. */
   #removeOthers(drain: string, causes: ReadonlySet<string>): void {
     const keys = this.#keysOf.get(drain);
     for (const key of [...keys ?? []]) {

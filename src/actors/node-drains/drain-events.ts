@@ -2,7 +2,7 @@
  * Events on the Node and log lines of drains.
  *
  * Promises: one Event at the start of a drain and one at its end; one for each budget or reason
- * that has held a drain up for ten seconds, and none for a pod or a retry (DR-42).
+ * that has blocked a drain for ten seconds, and none for a pod or a retry (DR-42).
  */
 import type { RecordEvent, Regarding } from '../../api/event-note.ts';
 import type { ReasonName } from '../../api/reasons.ts';
@@ -14,10 +14,10 @@ import { sameJson } from '../../domain/json-equality.ts';
 import { rfc3339Seconds } from '../../domain/time.ts';
 import type { BlockedPods } from './drain-pods.ts';
 
-/** Pods and volumes that a note names. */
+/** The maximum number of pods or volumes in a note. */
 const NAMED_MAX = 5;
 
-/** The node that an Event is about. */
+/** The node of an Event. */
 export interface DrainSubject {
   readonly name: string;
   readonly uid: string;
@@ -27,15 +27,15 @@ export interface DrainSubject {
 export interface EndedDrain {
   readonly end: CordonEnd;
   readonly seconds: number;
-  /** Why not all pods left; empty when they did. */
+  /** Why pods remain; empty when none do. */
   readonly lastError: string;
-  /** We lack a right. */
+  /** A permission is missing. */
   readonly forbidden: boolean;
   /** Volumes that are still attached (DR-24). */
   readonly volumes: readonly string[];
 }
 
-/** Records what happens to drains. */
+/** Records the progress of drains. */
 export interface DrainEvents {
   readonly started: (
     subject: DrainSubject,
@@ -48,9 +48,9 @@ export interface DrainEvents {
   readonly ended: (subject: DrainSubject, drain: EndedDrain) => void;
   readonly blocked: (subject: DrainSubject, blocked: BlockedPods) => void;
   readonly cordonFailing: (subject: DrainSubject, problem: string) => void;
-  /** A cordon key is not ours to change (DR-01). */
+  /** A cordon annotation that this version must not change (DR-01). */
   readonly leftAlone: (subject: DrainSubject, owner: string, why: string) => void;
-  /** More time was asked for than a drain may take (DR-16). */
+  /** The requested grace exceeds the maximum (DR-16). */
   readonly clamped: (subject: DrainSubject, askedSeconds: number, seconds: number) => void;
 }
 
@@ -77,11 +77,11 @@ const endNote = ({ end, seconds, lastError, volumes }: EndedDrain): string => {
   const attached = volumes.length === 0 ? '' : `; still attached: ${listed(volumes)}`;
   switch (end) {
     case 'Drained':
-      return `No pod that must leave is left after ${time}${attached}`;
+      return `Drained in ${time}${attached}`;
     case 'Failed':
-      return `Cannot empty the node within ${time}: ${lastError}${attached}`;
+      return `Cannot drain the node within ${time}: ${lastError}${attached}`;
     case 'Cancelled':
-      return `Cancelled after ${time}: the node is schedulable again, or the key was taken away`;
+      return `Cancelled after ${time}: the node was uncordoned, or the annotation was removed`;
   }
 };
 
@@ -93,7 +93,7 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     started: (subject, { ids, pods, deadlineMs }) => {
       telemetry.log('info', 'Drain started', { node: subject.name, instruction: ids.join(',') });
       const until = deadlineMs === null ? '' : ` by ${rfc3339Seconds(deadlineMs)}`;
-      const note = `Cordoned for ${listed(ids)}: ${pods} pods to go${until}`;
+      const note = `Cordoned for ${listed(ids)}: ${pods} pods to evict${until}`;
       recordAbout(subject, 'DrainStarted', note);
     },
     ended: (subject, drain) => {
@@ -108,19 +108,23 @@ export const drainEvents = (telemetry: Telemetry, record: RecordEvent): DrainEve
     blocked: (subject, { blocker: { reason, text }, pods }) =>
       recordAbout(subject, reason, blockedSentence(text, pods)),
     cordonFailing: (subject, problem) => {
-      telemetry.log('warn', 'Node could not be cordoned', { node: subject.name, problem });
+      telemetry.log('warn', 'Cannot cordon node', { node: subject.name, problem });
       recordAbout(subject, 'CordonFailing', `Cannot cordon: ${problem}`);
     },
     leftAlone: (subject, owner, why) => {
-      telemetry.log('warn', 'Cordon key left alone', { node: subject.name, owner, problem: why });
+      telemetry.log('warn', 'Unrecognized cordon annotation left unchanged', {
+        node: subject.name,
+        owner,
+        problem: why,
+      });
       recordAbout(
         subject,
         'CordonLeftAlone',
-        `Cannot use the key "${CORDON_PREFIX}${owner}": ${why}`,
+        `Unrecognized annotation "${CORDON_PREFIX}${owner}": ${why}`,
       );
     },
     clamped: (subject, askedSeconds, seconds) =>
-      recordAbout(subject, 'GraceClamped', `Asked for ${askedSeconds} s, granted ${seconds} s`),
+      recordAbout(subject, 'GraceClamped', `Requested ${askedSeconds} s, granted ${seconds} s`),
   };
 };
 

@@ -1,6 +1,6 @@
 /**
- * The drains of this process by node and owner, and how the time of a drain is computed. Data only:
- * nothing here waits or acts.
+ * The drains of this process by node and owner, and the computation of their remaining time. Data
+ * only.
  */
 import type { CordonOrder } from '../../domain/drain/cordon-patch.ts';
 import type { CordonAnnotation, DrainOwner } from '../../domain/drain/cordon.ts';
@@ -11,14 +11,14 @@ import type { Time } from '../../domain/time.ts';
 import type { NodeDrainContext, PodsObserved } from '../../machines/node-drain-context.ts';
 import type { DrainPods } from './drain-pods.ts';
 
-/** What an owner asks of one node. */
+/** An owner's request for one node. */
 export interface DrainOrder extends CordonOrder {
   readonly owner: DrainOwner;
-  /** The machine whose Node it is; empty when nobody knows. */
+  /** The machine of the Node; empty when unknown. */
   readonly machineId: string;
 }
 
-/** What an owner learns of a node. */
+/** The progress that an owner receives. */
 export interface DrainEvent {
   readonly node: string;
   readonly owner: DrainOwner;
@@ -28,7 +28,7 @@ export interface DrainEvent {
   readonly counted: boolean;
 }
 
-/** When a drain is over, on the monotonic clock, and out of how much time. */
+/** The deadline on the monotonic clock, and the total grace. */
 export interface DrainDeadline {
   /** Null without a deadline. */
   readonly atMs: number | null;
@@ -41,20 +41,20 @@ export interface DrainEntry {
   readonly owner: DrainOwner;
   /** The Node as it was when the drain began. */
   readonly node: DrainedNode;
-  /** Empty while nobody knows it. */
+  /** Empty while unknown. */
   machineId: string;
   readonly pods: DrainPods;
   /** On the monotonic clock. */
   readonly sinceMs: number;
   deadline: DrainDeadline;
-  /** Instructions whose cordon has not landed yet, as far as was reported. */
+  /** Instructions whose cordon is not reported as landed yet. */
   readonly awaited: Set<string>;
   /** All instructions that ever named it. */
   readonly ids: Set<string>;
-  /** Orders that came when it was about to end. */
+  /** Instructions that arrived when it was about to end. */
   readonly queued: DrainOrder[];
   readonly orders: Map<string, DrainOrder>;
-  /** Those of orders that joined, by instruction. */
+  /** Those of joined instructions, by instruction. */
   readonly deadlines: Map<string, DrainDeadline>;
   /** Instructions that released evictions. */
   readonly releasedIds: Set<string>;
@@ -62,7 +62,7 @@ export interface DrainEntry {
   isReleased: boolean;
   /** The owner has left. */
   isWithdrawn: boolean;
-  /** What was last reported about the pods. */
+  /** The last reported pod counts. */
   observed: PodsObserved | null;
   isStartRecorded: boolean;
   /** Its actor crashed before. */
@@ -72,7 +72,7 @@ export interface DrainEntry {
 /** The key of a drain. */
 export const drainKey = (node: string, owner: string): string => `${node}/${owner}`;
 
-/** The deadline of a new order: read from the wall clock here and never again. */
+/** The deadline of a new instruction: read from the wall clock only here. */
 export const deadlineOf = (
   time: Time,
   { deadlineMs, graceSeconds }: Pick<DrainOrder, 'deadlineMs' | 'graceSeconds'>,
@@ -82,8 +82,8 @@ export const deadlineOf = (
 });
 
 /**
- * The deadline that stands on a Node. A reclaim always has one: without it the grace decides; other
- * owners may drain without a deadline.
+ * The deadline on a Node. A reclaim always has one, by default from the grace; other owners may
+ * drain without a deadline.
  */
 export const deadlineOfAnnotation = (
   time: Time,
@@ -96,7 +96,7 @@ export const deadlineOfAnnotation = (
   return deadlineOf(time, { deadlineMs, graceSeconds: seconds });
 };
 
-/** What is left of the time. */
+/** The remaining time. */
 export const drainTime = (
   time: Time,
   { atMs, graceSeconds }: DrainDeadline,
@@ -126,7 +126,7 @@ export const workState = (value: unknown): unknown =>
 export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean =>
   annotation?.ids.includes(id) === true;
 
-/** Orders that the drain did not carry out and that have time left. */
+/** Instructions that the drain did not carry out and that have time left. */
 export const ordersLeft = (
   entry: DrainEntry,
   { orders }: Pick<NodeDrainContext, 'orders'>,
@@ -139,12 +139,12 @@ export const ordersLeft = (
   ];
 };
 
-/** The order without what only the process knows. */
+/** The instruction without process-local fields. */
 export const cordonOrderOf = (
   { id, deadlineMs, graceSeconds, sinceMs }: CordonOrder,
 ): CordonOrder => ({ id, deadlineMs, graceSeconds, sinceMs });
 
-/** What a drain begins with. */
+/** The input of a drain. */
 export interface DrainBeginning {
   readonly owner: DrainOwner;
   readonly orders: readonly DrainOrder[];
@@ -156,7 +156,7 @@ export interface DrainBeginning {
   readonly isWithdrawn: boolean;
 }
 
-/** A drain that begins. */
+/** A new drain. */
 export const drainEntry = (
   node: DrainedNode,
   { ids, orders, ...beginning }: DrainBeginning,
@@ -177,7 +177,7 @@ export const drainEntry = (
   hasCrashed: false,
 });
 
-/** What begins from the annotation that a Node shows. */
+/** A drain from the annotation on a Node. */
 export const resumedDrain = (
   time: Time,
   annotation: CordonAnnotation,
@@ -193,7 +193,7 @@ export const resumedDrain = (
   isWithdrawn,
 });
 
-/** What begins with an order. */
+/** A drain from an instruction. */
 export const orderedDrain = (time: Time, order: DrainOrder): DrainBeginning => ({
   owner: order.owner,
   orders: [order],

@@ -1,9 +1,9 @@
 /**
- * The pods of one drain: who is to leave, who moved since the last look, and why the others are
- * still there.
+ * The pods of one drain: which must leave, which progressed since the last review, and why the
+ * others remain.
  *
- * Promises: a look changes nothing but what is remembered of the look before; pods are asked to
- * leave once, until they are released. Nothing here waits or acts on the cluster.
+ * Promises: a review changes only the memory of the previous review; eviction is requested once per
+ * pod, until it is released. Nothing here waits or acts on the cluster.
  */
 import {
   type Blocker,
@@ -19,7 +19,7 @@ import type { Uid } from '../../domain/ids.ts';
 import type { PodsObserved } from '../../machines/node-drain-context.ts';
 import type { PodEvictions } from '../pod-evictions/pod-evictions.ts';
 
-/** What looks at pods needs of the rest. */
+/** The dependencies of a review. */
 export interface DrainPodsOptions {
   readonly on: () => Iterable<DrainPod>;
   readonly statusOf: PodEvictions['statusOf'];
@@ -28,7 +28,7 @@ export interface DrainPodsOptions {
   readonly now: () => number;
 }
 
-/** Pods that one reason and subject hold up. */
+/** Pods blocked by one reason and subject. */
 export interface BlockedPods {
   readonly blocker: Blocker;
   readonly pods: readonly string[];
@@ -64,7 +64,7 @@ export class DrainPods {
     this.#options = options;
   }
 
-  /** Looks again; `startedTo` is the tier up to which pods were asked to leave. */
+  /** Reviews the pods; `startedTo` is the highest tier whose evictions were requested. */
   readonly look = (startedTo: TierKey | null): PodsObserved => {
     const { on, own } = this.#options;
     const present = [...on()];
@@ -87,7 +87,7 @@ export class DrainPods {
 
   readonly setReleased = (): void => this.#asked.clear();
 
-  /** How many must still leave. */
+  /** The number of pods that must still leave. */
   readonly left = (): number => podCountsOf(this.#plan).left;
 
   /** The pods that something blocks, by reason and subject. */
@@ -113,7 +113,7 @@ export class DrainPods {
     return left.length === 0 ? null : Math.min(...left);
   };
 
-  /** How many remain, the first five by name, and why each (DR-41). */
+  /** The number of remaining pods, the first five by name, and why each (DR-41). */
   readonly remaining = (node: DrainedNode): string =>
     remainingSentence(
       this.#leavingPods().map((pod) => ({ key: pod.key, text: this.#blockerOf(pod, node).text })),

@@ -1,11 +1,11 @@
 /**
- * The drains of this process: begun by an order or by the annotation on a Node, joined by further
- * orders, and forgotten when the end stands on the Node.
+ * The drains of this process: begun by an instruction or by the annotation on a Node, joined by
+ * further instructions, and removed when the end is written to the Node.
  *
- * Promises: one drain for each node and owner; every annotation without an end has a drain while
- * this process leads, whichever process wrote it (DR-13); 32 Nodes are cordoned at
- * once (DR-11); an order that finds a drain at its end begins another one after it; a drain that
- * crashes begins again from what the Node shows.
+ * Promises: one drain per node and owner; while this process leads, every annotation without an end
+ * has a drain, whichever process wrote it (DR-13); 32 Nodes are cordoned at once (DR-11); an
+ * instruction that finds a drain ending begins another one after it; a crashed drain restarts from
+ * the Node.
  */
 import { audit, type Observable, Subject, Subscription } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
@@ -60,7 +60,7 @@ const CORDONS_AT_ONCE = 32;
 
 export type NodeDrainActor = ActorRefFrom<typeof nodeDrain>;
 
-/** What drains are started with. */
+/** The inputs of drains. */
 export interface DrainsOptions extends DrainTargets {
   readonly nodes: Pick<Informer<DrainedNode>, 'facts' | 'get' | 'values'>;
   readonly pods: Pick<Informer<DrainPod>, 'facts'>;
@@ -84,9 +84,9 @@ export class DrainRegistry {
   readonly #unrecognized: UnrecognizedCordons;
   readonly #blockers: DrainBlockers;
   readonly #slots: ConcurrencyLimit<DrainEntry>;
-  /** Where the end of a drain stands: older observations of its Node show none. */
+  /** The resourceVersion of a written end: older observations of its Node do not have it. */
   readonly #ends = new Map<string, ResourceVersion>();
-  /** Owners that have left and whose annotations may still be there. */
+  /** Owners that have left and whose annotations may still exist. */
   readonly #withdrawn = new Set<string>();
   readonly #events = new Subject<DrainEvent>();
   readonly #subscription = new Subscription();
@@ -134,7 +134,7 @@ export class DrainRegistry {
     return this.#events;
   }
 
-  /** The owner wants this node drained; joins its drain that is under way. */
+  /** The owner drains this node; joins its active drain. */
   readonly order = (node: DrainedNode, order: DrainOrder): void => {
     if (this.#isLeading) this.#place(node, order);
   };
@@ -149,7 +149,7 @@ export class DrainRegistry {
     this.#send(entry.key, { type: 'evictions.released' });
   };
 
-  /** The owner leaves: its annotation goes; the last owner that leaves uncordons (DR-04). */
+  /** The owner leaves: its annotation is removed; the last owner that leaves uncordons (DR-04). */
   readonly withdraw = (node: string, owner: Exclude<DrainOwner, 'reclaim'>): void => {
     const key = drainKey(node, owner);
     const entry = this.#registry.entry(key);
@@ -182,14 +182,14 @@ export class DrainRegistry {
   readonly get = (node: string, owner: DrainOwner = 'reclaim'): NodeDrainActor | undefined =>
     this.#registry.get(drainKey(node, owner));
 
-  /** True while a drain of the node goes on or restarts. */
+  /** True while a drain of the node is active or restarting. */
   readonly has = (node: string, owner: DrainOwner): boolean =>
     this.#registry.has(drainKey(node, owner));
 
   /** Drains by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
 
-  /** Begins nothing new; resolves when Node patches under way have their answers. */
+  /** Begins nothing new; resolves when Node patches in flight have their answers. */
   readonly stop = async (): Promise<void> => {
     this.#isLeading = false;
     this.#isStopped = true;
@@ -199,7 +199,7 @@ export class DrainRegistry {
     await this.#registry.stop();
   };
 
-  /** While its actor restarted, the Node went, or shows the end of the drain. */
+  /** While its actor restarted, the Node was deleted, or got the end of the drain. */
   #lost(entry: DrainEntry): void {
     const { name, uid } = entry.node;
     const present = this.#options.nodes.get(objectKey(name));
@@ -242,7 +242,7 @@ export class DrainRegistry {
     else this.#blockers.changed(entry.key);
   }
 
-  /** The earlier deadline wins once it stands on the Node, so that a restart knows it, too. */
+  /** The earlier deadline applies once it is written to the Node, so that a restart has it, too. */
   #bringForward(entry: DrainEntry, deadline: DrainDeadline | undefined): void {
     if (deadline === undefined || !isEarlier(deadline, entry.deadline)) return;
     entry.deadline = deadline;
@@ -294,7 +294,7 @@ export class DrainRegistry {
   /** True while a further instruction can join. */
   #canJoin({ key }: DrainEntry): boolean {
     const snapshot = this.#registry.get(key)?.getSnapshot();
-    // A drain that restarts joins what came meanwhile.
+    // A restarting drain joins the instructions that arrived meanwhile.
     if (snapshot === undefined) return true;
     return snapshot.status === 'active' && snapshot.context.node !== null &&
       !snapshot.hasTag('ending') && !snapshot.hasTag('settled');
@@ -325,7 +325,7 @@ export class DrainRegistry {
     this.#begin(node, orderedDrain(this.#environment.time, order));
   }
 
-  /** Begins from the annotation that the Node shows. */
+  /** Begins from the annotation on the Node. */
   #resume(node: DrainedNode, owner: DrainOwner): void {
     const key = drainKey(node.name, owner);
     const annotation = annotationOf(node, owner);
@@ -350,7 +350,7 @@ export class DrainRegistry {
     this.#send(entry.key, isSame ? { type: 'node.observed', node } : { type: 'node.vanished' });
   }
 
-  /** Sends the statechart how its pods are, when that is new. */
+  /** Sends the pod counts to the statechart when they changed. */
   #look(key: string): void {
     const entry = this.#registry.entry(key);
     const actor = this.#registry.get(key);

@@ -1,9 +1,9 @@
 /**
- * The actor of one drain: the `nodeDrain` statechart with its patches of the Node and what it asks
- * of evictions, of the UpcomingNode and of the Events.
+ * The actor of one drain: the `nodeDrain` statechart with its patches of the Node and its requests
+ * to evictions, the UpcomingNode and Events.
  *
- * Promises: the UpcomingNode is informed and never written from here (DR-40); only a
- * reclaim shows on it; no pod is evicted for a drain that has ended.
+ * Promises: never writes the UpcomingNode, only reports to its actor (DR-40); only a reclaim
+ * reports there; no pod is evicted for a drain that has ended.
  */
 import { Effect } from 'effect';
 import { annotationOf, type CordonAnnotation } from '../../domain/drain/cordon.ts';
@@ -39,7 +39,7 @@ import {
   workState,
 } from './drain-index.ts';
 
-/** What the statechart of a drain does outside of itself. */
+/** The side effects of a drain's statechart. */
 export interface NodeDrainActions {
   readonly requestSlot: (context: NodeDrainContext) => void;
   readonly recordStarted: (context: NodeDrainContext) => void;
@@ -85,12 +85,12 @@ export const provideNodeDrain = (
   });
 };
 
-/** What drains act on. */
+/** The targets of drains. */
 export interface DrainTargets {
   readonly evictions: Pick<PodEvictions, 'want' | 'release'>;
   /** Resolves when the object shows it, or there is none. */
   readonly showOnMachine: (machineId: string, fact: DrainFact) => Promise<void>;
-  /** The machine whose Node it is; `undefined` while nobody knows. */
+  /** The machine of the Node; `undefined` while unknown. */
   readonly machineOf: (node: DrainedNode) => string | undefined;
   readonly events: DrainEvents;
   /** `--pause-drains`. */
@@ -99,15 +99,15 @@ export interface DrainTargets {
   readonly volumesOn?: (node: string) => readonly string[];
 }
 
-/** How actions find the drain that they are about. */
+/** How actions find their drain. */
 export interface DrainLookup {
-  /** `undefined` when nothing may be done for the drain any more. */
+  /** `undefined` when the drain may not act any more. */
   readonly entryOf: (key: string) => DrainEntry | undefined;
   readonly contextOf: (entry: DrainEntry) => NodeDrainContext | undefined;
   readonly requestSlot: (entry: DrainEntry) => void;
 }
 
-/** The node as far as it decides why pods are still there. */
+/** The node facts that decide why pods remain. */
 const nodeNow = (
   entry: DrainEntry,
   context: NodeDrainContext | undefined,
@@ -211,7 +211,7 @@ class DrainActions implements NodeDrainActions {
     if (context === undefined) return '';
     const { annotation, refusal, problem } = context;
     if (annotation === null) {
-      return `the node could not be cordoned: ${problem || 'nobody answered'}`;
+      return `cannot cordon the node: ${problem || 'nobody answered'}`;
     }
     const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
     return refusal === '' ? remaining : `${refusal}; ${remaining}`;
@@ -225,21 +225,21 @@ class DrainActions implements NodeDrainActions {
 
 export type NodeDrainActors = ActorRegistry<typeof nodeDrain, DrainEntry>;
 
-/** What the actors of drains work with. */
+/** The dependencies of drain actors. */
 export interface NodeDrainActorOptions extends DrainTargets {
   readonly nodes: Pick<Informer<DrainedNode>, 'get'>;
   /** `--tier-wait`. */
   readonly tierWaitMs?: number;
   readonly isStopped: () => boolean;
   readonly requestSlot: (entry: DrainEntry) => void;
-  /** The actor of the drain runs. */
+  /** The actor of the drain started. */
   readonly onStart: (entry: DrainEntry) => void;
   readonly onSnapshot: (entry: DrainEntry, snapshot: SnapshotFrom<typeof nodeDrain>) => void;
-  /** While its actor restarted, the Node went, or shows the end of the drain. */
+  /** While its actor restarted, the Node was deleted, or got the end of the drain. */
   readonly onLost: (entry: DrainEntry) => void;
 }
 
-/** What the Node shows of a drain that crashed; `undefined` when it is over. */
+/** The annotation of a crashed drain; `undefined` when it is over. */
 const currentAnnotationOf = (
   entry: DrainEntry,
   node: DrainedNode,
@@ -251,8 +251,8 @@ const currentAnnotationOf = (
 };
 
 /**
- * A drain begins with its orders; after a crash with what the Node shows and the orders that it
- * does not show.
+ * A drain begins with its instructions; after a crash with the annotation and the instructions that
+ * it lacks.
  */
 const inputOf = (
   time: Time,

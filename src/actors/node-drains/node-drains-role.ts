@@ -1,7 +1,7 @@
 /**
- * The role that gives nodes back: reclaim instructions, drains and pod evictions.
+ * The role that drains nodes: reclaim instructions, drains and pod evictions.
  *
- * Promises: goes on with what Nodes show as soon as it leads (DR-13).
+ * Promises: resumes the drains found on Nodes as soon as it leads (DR-13).
  */
 import { projectNode } from '../../domain/cluster-node.ts';
 import { projectBudget } from '../../domain/drain/budget.ts';
@@ -27,7 +27,7 @@ import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
 import { startReclaims } from './reclaims.ts';
 
-/** How drains behave, as settings say. */
+/** The settings of drains. */
 export interface DrainPolicy {
   /** The operator's own pod leaves last. */
   readonly own: PlanTerms['own'];
@@ -39,7 +39,7 @@ export interface DrainPolicy {
   readonly callsPerBudget?: number;
 }
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface NodeDrainsRoleOptions {
   readonly policy: DrainPolicy;
   readonly session: Pick<FleetSession, 'shardEvents' | 'reply'>;
@@ -48,7 +48,7 @@ export interface NodeDrainsRoleOptions {
   readonly upcomingNodeCollection: InformerOptions<UpcomingNodeProjection>;
 }
 
-/** The volumes that are attached to a node, as far as is known. */
+/** The volumes attached to a node, as far as known. */
 const volumesOn = (attachments: Iterable<VolumeAttachment>, node: string): readonly string[] =>
   [...attachments].filter((attachment) => attachment.node === node).map(({ volume }) => volume);
 
@@ -74,7 +74,7 @@ const drainInformers = (
 
 type DrainInformers = ReturnType<typeof drainInformers>;
 
-/** The machine of a Node: as they are matched, by what its UpcomingNode shows, by label or name. */
+/** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
   { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
@@ -98,7 +98,7 @@ const machineFinder = (
   };
 };
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const nodeDrainsRole = (
   environment: ActorEnvironment<Cordons | PodEvictionApi>,
   { policy, session, machines, upcomingNodeCollection }: NodeDrainsRoleOptions,
@@ -108,7 +108,7 @@ export const nodeDrainsRole = (
   const { record } = context;
   const read = drainInformers(context, upcomingNodeCollection);
   const { nodes, pods, budgets, upcomingNodes } = read;
-  // Named in an Event and decides nothing (DR-24), so the role does not wait for it.
+  // Only named in an Event (DR-24), so the role does not wait for it.
   const attachments = context.informers.collection({
     id: 'volumeattachments',
     path: '/apis/storage.k8s.io/v1/volumeattachments',

@@ -1,9 +1,8 @@
 /**
  * Recovers reclaims that were lost with a process: the `reclaimRecovery` statechart, fed by the
- * session, and the machines that the replay showed as DRAINING (DR-14).
+ * session, and the machines that the replay reported as DRAINING (DR-14).
  *
- * Promises: only a machine of the replay counts, and only while no later frame shows it in another
- * state.
+ * Promises: only machines of the replay count, and only until a later frame reports another state.
  */
 import type { ShardEvent } from '../../domain/frames.ts';
 import { reclaimRecovery, type ReclaimRecoveryEvent } from '../../machines/reclaim-recovery.ts';
@@ -22,7 +21,7 @@ export class ReclaimRecovery {
   #draining = new Set<string>();
   #isReplaying = false;
 
-  /** `recover` gets the machines that drained in the replay and still do. */
+  /** `recover` gets the machines that were DRAINING in the replay and still are. */
   constructor(
     environment: ActorEnvironment<never>,
     recover: (machines: readonly string[]) => void,
@@ -34,7 +33,7 @@ export class ReclaimRecovery {
       }),
       keyOf: (key: 'recovery') => key,
       input: () => ({}),
-      // The replay that a crash interrupted was complete: nothing is replaying any more.
+      // The replay before the crash was complete.
       onStart: (_, actor) => {
         if (!this.#isReplaying && this.#draining.size > 0) {
           actor.send({ type: 'replay.completed' });

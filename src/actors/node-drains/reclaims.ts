@@ -1,10 +1,10 @@
 /**
- * Reclaim instructions: from the shard's order, or from the annotations that Nodes show, until the
- * ack was sent and every drain has ended.
+ * Reclaim instructions: from the shard or from annotations on Nodes, until the ack was sent and
+ * every drain has ended.
  *
- * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03); what
- * Nodes show goes on before anything new, and is acked once more by each process (DR-12, DR-13); a
- * machine without a Node is recorded and not counted (DR-10).
+ * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
+ * instructions found on Nodes resume before anything new, and are acked once more by each process
+ * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
@@ -37,9 +37,9 @@ import {
 } from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
-/** How long a reclaim that was lost with a process gets (DR-14). */
+/** The grace of a recovered reclaim (DR-14). */
 const RECOVERED_GRACE_SECONDS = 600;
-/** Instructions of former terms whose ack is remembered; the oldest is forgotten. */
+/** The number of remembered acks of earlier terms; the oldest is evicted. */
 const ACKED_MAX = 1000;
 
 export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
@@ -47,7 +47,7 @@ export type ReclaimActor = ActorRefFrom<typeof reclaimInstruction>;
 /** What reclaims follow and act on. */
 export interface ReclaimsOptions {
   readonly shardEvents: Observable<ShardEvent>;
-  /** False when there is no room or no stream. */
+  /** False without room or a stream. */
   readonly reply: (reply: Reply) => boolean;
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
@@ -61,7 +61,7 @@ export interface ReclaimsOptions {
 const unseen = (machines: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
   machines.filter(({ phase }) => phase === 'Unseen');
 
-/** All instructions that are not over; not leading at first. */
+/** All active instructions; not leading at first. */
 export class ReclaimRegistry {
   readonly #environment: Pick<ActorEnvironment<never>, 'time' | 'telemetry'>;
   readonly #options: ReclaimsOptions;
@@ -90,7 +90,7 @@ export class ReclaimRegistry {
     this.#subscription.add(options.nodes.facts.subscribe(() => this.#searchSoon()));
   }
 
-  /** Goes on with what Nodes show. */
+  /** Resumes the instructions found on Nodes. */
   readonly onLeading = (): void => {
     if (this.#isLeading) return;
     this.#isLeading = true;
@@ -143,15 +143,15 @@ export class ReclaimRegistry {
 
   #recordUnseen({ id, entries }: ReclaimInstructionContext): void {
     for (const { machine } of unseen(entries)) {
-      const note = `Cannot give back "${machine}" for "${id}" yet: no Node is its own`;
+      const note = `Cannot reclaim "${machine}" for "${id}" yet: it has no Node`;
       this.#recordWithoutNode(machine, note);
     }
   }
 
   #recordNeverSeen({ id, entries }: ReclaimInstructionContext): void {
     for (const { machine } of unseen(entries)) {
-      const lastError = `no Node of the machine was seen until the deadline of "${id}"`;
-      this.#recordWithoutNode(machine, `Cannot give back "${machine}": ${lastError}`);
+      const lastError = `the machine had no Node until the deadline of "${id}"`;
+      this.#recordWithoutNode(machine, `Cannot reclaim "${machine}": ${lastError}`);
       void this.#options.machines.drain(machine, { _tag: 'Failed', lastError });
     }
   }
@@ -176,7 +176,7 @@ export class ReclaimRegistry {
     return this.#options.upcomingNodes.get(objectKey(upcomingNodeName(machineId(machine))));
   }
 
-  /** The machine with its Node, as far as it was ever observed (DR-10). */
+  /** The machine with its Node, as far as ever observed (DR-10). */
   #found(entry: ReclaimEntry): ReclaimEntry {
     const { machines, nodes } = this.#options;
     const match = machines.nodeOf(entry.machine, entry.machine);
@@ -234,7 +234,7 @@ export class ReclaimRegistry {
     }
   }
 
-  /** After all subscribers have the fact that leads here. */
+  /** After all subscribers have received this fact. */
   #searchSoon(): void {
     const [first] = this.#registry.entries();
     if (this.#isSearching || first === undefined) return;
@@ -279,7 +279,7 @@ export class ReclaimRegistry {
       const entry = { ...machine, phase, counted };
       const actor = this.#registry.get(id);
       if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
-      // An instruction that restarts begins with it.
+      // The input of a restarting instruction.
       else instruction.machines = withEntry(instruction.machines, entry);
     }
   }
@@ -290,7 +290,7 @@ export class ReclaimRegistry {
       const node = this.#options.machines.nodeOf(machine)?.node;
       if (node === undefined || Object.hasOwn(node.cordons, 'reclaim')) continue;
       if (this.#options.drains.has(node.name, 'reclaim')) continue;
-      this.#environment.telemetry.log('warn', 'Reclaim was lost and is carried out', {
+      this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', {
         machine,
         node: node.name,
       });
@@ -302,15 +302,15 @@ export class ReclaimRegistry {
   }
 }
 
-/** Starts with no instruction, not leading. */
+/** Starts without instructions, not leading. */
 export const startReclaims = (
   environment: ActorEnvironment<never>,
   options: ReclaimsOptions,
 ): ReclaimRegistry => new ReclaimRegistry(environment, options);
 
-/** What the statechart of an instruction does outside of itself. */
+/** The side effects of an instruction's statechart. */
 export interface ReclaimActions {
-  /** True when the outbox took it. */
+  /** True when the outbox accepted it. */
   readonly queueAck: (ack: ReclaimAck) => Promise<boolean>;
   readonly releaseEvictions: (context: ReclaimInstructionContext) => void;
   readonly recordUnseen: (context: ReclaimInstructionContext) => void;
@@ -330,9 +330,9 @@ export const provideReclaim = (actions: ReclaimActions): typeof reclaimInstructi
 
 export type ReclaimActors = ActorRegistry<typeof reclaimInstruction, InstructionEntry>;
 
-/** What the actors of instructions work with. */
+/** The dependencies of instruction actors. */
 export interface ReclaimActorOptions extends ReclaimActions {
-  /** The machines of the instruction with what their Nodes show. */
+  /** The machines of the instruction with the current state of their Nodes. */
   readonly machinesNow: (entry: InstructionEntry) => readonly ReclaimEntry[];
   /** The actor runs again after a crash. */
   readonly onRestart: (entry: InstructionEntry) => void;

@@ -1,10 +1,10 @@
 /**
- * The budgets that cover pods of drains, one actor each: which slots are free, and which pods queue
+ * The budgets that cover pods of drains, one actor each: the free slots, and the pods that queue
  * for them.
  *
- * Promises: a budget has an actor while a pod of a drain is covered by it; a crash keeps the queue
- * and the evictions in flight; progress of the watch reaches a budget only while it waits for it,
- * so that a thousand budgets cost nothing. Which pod gets a slot is decided by the dispatcher.
+ * Promises: a budget has an actor while it covers a pod of a drain; a crash keeps the queue and the
+ * evictions in flight; watch progress reaches a budget only while it waits for it, so that a
+ * thousand budgets cost nothing. The dispatcher decides which pod gets a slot.
  */
 import { type Observable, startWith, type Subscription, switchMap, timer } from 'rxjs';
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
@@ -28,24 +28,24 @@ import type { Defer } from '../actor-logic.ts';
 
 /** Longer than two bookmarks of the watch (DR-35). */
 const SILENCE_MS = 120_000;
-/** A departure that no watch showed: only time ends the reservation. */
+/** A departure without a watch event: the reservation ends only by time. */
 const NOWHERE = resourceVersion('');
 const NO_BUDGET = objectKey('');
 
 export type BudgetActor = ActorRefFrom<typeof budgetChart>;
 type BudgetSnapshot = SnapshotFrom<typeof budgetChart>;
 
-/** What budgets are started with. */
+/** The inputs of budgets. */
 export interface BudgetsOptions {
-  /** How far the watch of budgets has come. */
+  /** The progress of the budget watch. */
   readonly progress: Observable<ResourceVersion>;
   readonly callsPerBudget: number;
   readonly defer: Defer;
-  /** True while a pod that is to leave is covered by the budget. */
+  /** True while the budget covers a pod that must leave. */
   readonly isCovering: (key: ObjectKey) => boolean;
   /** A slot is free. */
   readonly onOffer: (key: ObjectKey) => void;
-  /** The budget has moved; `stateChanged` when it is in another state. */
+  /** The budget changed; `stateChanged` when it is in another state. */
   readonly onMoved: (key: ObjectKey, stateChanged: boolean) => void;
 }
 
@@ -55,12 +55,12 @@ export interface SlotOffer {
   readonly pods: readonly Uid[];
 }
 
-/** What is known of a budget besides its actor. */
+/** The data of a budget besides its actor. */
 interface BudgetEntry {
   readonly key: ObjectKey;
   budget: Budget;
   readonly queued: Set<Uid>;
-  /** Pods that have a slot and no answer yet. */
+  /** Pods that hold a slot without an answer yet. */
   readonly inFlight: Map<Uid, SlotTaker>;
   state: string;
 }
@@ -74,7 +74,7 @@ export class Budgets {
   readonly #queuedAt = new Map<Uid, ObjectKey>();
   /** Where a pod has or had a slot that may still be counted. */
   readonly #slotAt = new Map<Uid, ObjectKey>();
-  /** Budgets that wait for their watch to pass a departure, or to deliver anything at all. */
+  /** Budgets that wait for their watch to pass a departure, or to deliver anything. */
   readonly #watching = new Set<ObjectKey>();
   readonly #subscriptions: readonly Subscription[];
 
@@ -133,7 +133,7 @@ export class Budgets {
     this.#registry.get(key)?.send({ type: 'pod.unqueued', pod });
   };
 
-  /** The free slot of a budget; `undefined` when there is none now. */
+  /** The free slot of a budget; `undefined` without one. */
   readonly offerOf = (key: ObjectKey): SlotOffer | undefined => {
     const snapshot = this.look(key);
     if (snapshot?.hasTag('offering') !== true) return undefined;
@@ -141,7 +141,7 @@ export class Budgets {
     return { budget: context.budget, pods: eligiblePods(context, snapshot.matches('probing')) };
   };
 
-  /** The dispatcher gives the free slot to this pod. */
+  /** The dispatcher assigns the free slot to this pod. */
   readonly acquireSlot = (key: ObjectKey, pod: SlotTaker): void => {
     const entry = this.#registry.entry(key);
     this.#slotAt.set(pod.uid, key);
@@ -157,7 +157,7 @@ export class Budgets {
     this.#registry.get(key)?.send({ type: 'offer.declined' });
   };
 
-  /** The eviction that has a slot was answered, or given up. */
+  /** The eviction that holds a slot was answered or given up. */
   readonly answered = (pod: Uid, answer: SlotAnswer): void => {
     const key = this.#slotAt.get(pod) ?? NO_BUDGET;
     // An eviction that needed no slot may follow one that did.
@@ -166,11 +166,13 @@ export class Budgets {
     this.#registry.get(key)?.send({ type: 'call.answered', pod, answer, nowMs: this.#nowMs() });
   };
 
-  /** The pod has a slot and no answer yet. */
+  /** The pod holds a slot without an answer yet. */
   readonly isInFlight = (pod: Uid): boolean =>
     this.#registry.entry(this.#slotAt.get(pod) ?? NO_BUDGET)?.inFlight.has(pod) === true;
 
-  /** The pod was seen terminating or gone; without a revision when no watch showed it. */
+  /**
+   * The pod was observed terminating or gone; without a resourceVersion when no watch showed it.
+   */
   readonly departed = (pod: Uid, at: ResourceVersion = NOWHERE): void => {
     const key = this.#slotAt.get(pod) ?? NO_BUDGET;
     this.#registry.get(key)?.send({
@@ -203,7 +205,7 @@ export class Budgets {
     this.review(key);
   };
 
-  /** Fewer pods may be covered now: a budget with nothing to do is forgotten. */
+  /** Coverage may have shrunk: a budget without pods is removed. */
   readonly review = (key: ObjectKey): void => {
     const snapshot = this.look(key);
     if (snapshot === undefined) return;

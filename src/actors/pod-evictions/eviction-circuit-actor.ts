@@ -11,16 +11,16 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import { type ActorRegistry, actorRegistry } from '../actor-registry.ts';
 import type { Defer } from '../actor-logic.ts';
 
-/** Why no eviction leaves. */
+/** Why no eviction is sent. */
 export interface CircuitProblem {
   readonly reason: BlockerReason;
   readonly text: string;
 }
 
-/** What the circuit is started with. */
+/** The inputs of the circuit. */
 export interface EvictionCircuitOptions {
   readonly defer: Defer;
-  /** One eviction may leave; false when none waits. */
+  /** One eviction may be sent; false when none waits. */
   readonly dispatchOne: () => boolean;
   /** The circuit closed or opened. */
   readonly onChange: (isClosed: boolean) => void;
@@ -32,7 +32,7 @@ const eventOf = (outcome: EvictionOutcome): EvictionCircuitEvent => {
       return {
         type: 'server.throttled',
         retryAfterMs: outcome.retryAfterSeconds * 1000,
-        why: 'the API server limits requests',
+        why: 'the API server throttles requests',
       };
     case 'Unauthenticated':
       return { type: 'credentials.refused', why: outcome.why };
@@ -73,20 +73,20 @@ export class EvictionCircuit {
 
   readonly isClosed = (): boolean => this.#isClosed;
 
-  /** The outcome of an eviction; `withheld` when this process did not send it after all. */
+  /** The outcome of an eviction; `withheld` when this process did not send it. */
   readonly answered = (outcome: EvictionOutcome, withheld: boolean): void =>
     this.#registry.get('circuit')?.send(withheld ? { type: 'probe.declined' } : eventOf(outcome));
 
-  /** A watch delivered something. */
+  /** A watch delivered an event. */
   readonly serverResponded = (): void => {
     if (!this.#isClosed) this.#registry.get('circuit')?.send({ type: 'server.responded' });
   };
 
-  /** `undefined` while evictions leave. */
+  /** `undefined` while evictions are sent. */
   readonly problem = (): CircuitProblem | undefined => {
     if (this.#isClosed) return undefined;
     const snapshot = this.#registry.get('circuit')?.getSnapshot();
-    const text = snapshot?.context.problem ?? 'the circuit restarts';
+    const text = snapshot?.context.problem ?? 'the eviction circuit is restarting';
     if (snapshot?.matches({ open: 'throttled' })) return { reason: 'ServerThrottling', text };
     if (snapshot?.matches({ open: 'unauthenticated' })) {
       return { reason: 'CredentialsRefused', text };

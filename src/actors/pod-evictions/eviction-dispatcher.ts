@@ -21,20 +21,20 @@ import type { ObjectKey, Uid } from '../../domain/ids.ts';
 import type { SlotTaker } from '../../machines/budget.ts';
 import type { SlotOffer } from './budget-actor.ts';
 
-/** Between the choice and the first byte: enough to keep the write budget busy. */
+/** In flight between the choice and the first byte: enough to keep the write budget busy. */
 const IN_FLIGHT_MAX = 8;
-/** The first pod of a budget is computed again after this time: ranks change slowly. */
+/** The first pod of a budget is recomputed after this time: ranks change slowly. */
 const FIRST_FRESH_MS = 100;
 
 /** A pod that waits until its eviction is sent. */
 export interface Waiter {
-  /** `undefined` when it does not wait any more and has not cancelled yet. */
+  /** `undefined` when it no longer waits and has not cancelled yet. */
   readonly candidate: () => EvictionCandidate | undefined;
   /** Learns that its eviction is sent now; it has the slot that it needs. */
   readonly actor: { readonly send: (event: { readonly type: 'eviction.dispatched' }) => void };
 }
 
-/** What the dispatcher needs of others. */
+/** The dispatcher's dependencies. */
 export interface EvictionDispatcherOptions {
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -64,7 +64,7 @@ const NO_BUDGET_CHARGED = { disruptedPods: {} };
 export class EvictionDispatcher {
   readonly #options: EvictionDispatcherOptions;
   readonly #waiters = new Map<Uid, Waiter>();
-  /** Pods that need no slot, by node; those of one node in the order of asking. */
+  /** Pods that need no slot, by node; those of one node in order of request. */
   readonly #withoutSlot = new Map<string, Set<Uid>>();
   readonly #nodeOf = new Map<Uid, string>();
   /** Budgets with a free slot. */
@@ -95,7 +95,7 @@ export class EvictionDispatcher {
     this.schedule();
   };
 
-  /** The pod does not wait any more. */
+  /** The pod no longer waits. */
   readonly cancel = (pod: Uid): void => {
     this.#waiters.delete(pod);
     const node = this.#nodeOf.get(pod);
@@ -118,12 +118,12 @@ export class EvictionDispatcher {
     this.#firstAt.delete(budget);
   };
 
-  /** The first byte of the eviction has left, or never will. */
+  /** The first byte of the eviction was sent, or never will be. */
   readonly sent = (pod: Uid): void => {
     if (this.#inFlight.delete(pod)) this.schedule();
   };
 
-  /** Dispatches after all pods that ask at this moment have asked. */
+  /** Dispatches after all requests of the current microtask. */
   readonly schedule = (): void => {
     if (this.#options.isCircuitClosed()) this.#requests.next();
   };
@@ -142,7 +142,7 @@ export class EvictionDispatcher {
     }
   };
 
-  /** The first by rank of all that may go. */
+  /** The first by rank of all eligible pods. */
   #next(): Choice | undefined {
     const view = { budget: NO_BUDGET_CHARGED, nowMs: this.#options.now() };
     let best: Choice | undefined;
@@ -157,7 +157,7 @@ export class EvictionDispatcher {
     return best;
   }
 
-  /** Pods of one node have the same rank: the first that asked. */
+  /** Pods of one node have the same rank: first come, first served. */
   #firstWithoutSlot(pods: Iterable<Uid>): EvictionCandidate | undefined {
     for (const pod of pods) {
       const candidate = this.#waiters.get(pod)?.candidate();
@@ -183,7 +183,7 @@ export class EvictionDispatcher {
     return candidate;
   }
 
-  /** False when it turns out that the pod cannot go. */
+  /** False when the pod turns out not to be eligible. */
   #start({ candidate, budget }: Choice): boolean {
     if (budget === undefined) return this.#send(candidate.pod);
     this.#offers.delete(budget);

@@ -1,10 +1,10 @@
 /**
- * The actor of one pod that is to leave: the `podEviction` statechart with the request that it
- * sends and what it asks of the dispatcher, of its budget and of the circuit.
+ * The actor of one pod that must leave: the `podEviction` statechart with its eviction request,
+ * connected to the dispatcher, its budget and the circuit.
  *
- * Promises: whether an eviction may leave is decided when its first byte would, and it may not when
- * the pod was released, is terminating, lacks a slot that it needs, or is not the one that has the
- * name; an actor that crashes gives back what it held.
+ * Promises: preconditions are checked right before the first byte: the pod was not released, is not
+ * terminating, holds the slot that it needs, and still has the name; a crashed actor releases what
+ * it held.
  */
 import { Effect } from 'effect';
 import { fromPromise } from 'xstate';
@@ -29,12 +29,12 @@ import type { EvictionEntry, EvictionIndex } from '../../domain/drain/eviction-i
 
 export type PodEvictionActors = ActorRegistry<typeof podEviction, EvictionEntry>;
 
-/** What the statechart of a pod does outside of itself. */
+/** The side effects of a pod's statechart. */
 export interface PodEvictionActions {
   readonly awaitDispatch: (context: PodEvictionContext) => void;
   readonly cancelDispatch: (context: PodEvictionContext) => void;
   readonly reportAnswer: (context: PodEvictionContext) => void;
-  /** What is sent for the pod, and whether it still may be. */
+  /** The eviction request, and its precondition. */
   readonly callOf: (act: PodEvictionAct) => EvictionCall;
   /** Counts the eviction while it is in flight. */
   readonly inFlight: (
@@ -66,7 +66,7 @@ export const providePodEviction = (
     },
   });
 
-/** What an outcome means for the slot that the eviction had. */
+/** The effect of an outcome on the slot of the eviction. */
 const slotAnswer = ({ _tag }: EvictionOutcome): SlotAnswer => {
   switch (_tag) {
     // The API server checks the UID after it has charged the budget.
@@ -83,14 +83,14 @@ const slotAnswer = ({ _tag }: EvictionOutcome): SlotAnswer => {
   }
 };
 
-/** What the actors of pods work with. */
+/** The dependencies of pod actors. */
 export interface PodEvictionActorOptions {
   readonly index: EvictionIndex;
   readonly budgets: Budgets;
   readonly dispatcher: EvictionDispatcher;
   readonly circuit: EvictionCircuit;
   readonly defer: Defer;
-  /** The pod that has this name now. */
+  /** The current pod of this name. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
   readonly isStopped: () => boolean;
   /** The state of a pod of this node changed. */
@@ -99,7 +99,7 @@ export interface PodEvictionActorOptions {
 
 type Options = PodEvictionActorOptions & { readonly registry: () => PodEvictionActors };
 
-/** The first byte is about to leave: may it? */
+/** The precondition, checked before the first byte. */
 const mayLeave = (options: Options, entry: EvictionEntry): boolean => {
   const { index, budgets, cached, isStopped, dispatcher } = options;
   const current = cached(entry.pod.key);
@@ -160,7 +160,7 @@ const actionsOf = (options: Options): PodEvictionActions => {
   };
 };
 
-/** Forgets the pod: nothing more happens to it. */
+/** Removes the pod: nothing more happens to it. */
 export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
   const { index, budgets, dispatcher } = options;
   const entry = index.get(uid);
@@ -173,7 +173,7 @@ export const forgetPod = (options: PodEvictionActorOptions, uid: Uid): void => {
   options.onChange(entry.node);
 };
 
-/** The actors of all pods that are to leave. */
+/** The actors of all pods that must leave. */
 export const podEvictionActors = (
   environment: ActorEnvironment<PodEvictionApi>,
   options: PodEvictionActorOptions,
@@ -213,7 +213,7 @@ export const podEvictionActors = (
       if (state === entry.state) return;
       entry.state = state;
       onChange(entry.node);
-      // After what it reports last.
+      // After its last report.
       if (state === 'gone') defer(() => forget(entry));
     },
     onCrash: ({ uid }) => {

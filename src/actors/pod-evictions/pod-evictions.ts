@@ -1,9 +1,9 @@
 /**
- * Pods that are to leave, from the moment that an owner of a drain requests it until they are gone.
+ * The pods that must leave, from the first request of a drain's owner until they are gone.
  *
- * Promises: no eviction is sent before the budgets are known; a pod is to leave while one owner
- * requests it; budgets observe a change after the pods that they cover; an eviction that was sent
- * is left to finish, and `settled` waits for it.
+ * Promises: no eviction is sent before the budgets are listed; a pod must leave while one owner
+ * requests it; budgets observe a change after the pods that they cover; a sent eviction always
+ * completes, and `settled` waits for it.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { Blocker, BlockerReason } from '../../domain/drain/blocker.ts';
@@ -31,36 +31,36 @@ import {
 
 export type { EvictionRequest } from '../../domain/drain/eviction-request.ts';
 
-/** Why a pod of a drain is still there, and how far its eviction is. */
+/** Why a pod of a drain remains, and the progress of its eviction. */
 export interface PodEvictionStatus extends Blocker {
   /** The state of its statechart: `queued`, `calling`, `terminating`, … */
   readonly state: string;
-  /** An eviction of it was accepted, by us or before us. */
+  /** An eviction of it was accepted, from any client. */
   readonly accepted: boolean;
   /** An eviction of it was sent, or is about to be, and has no answer yet. */
   readonly inFlight: boolean;
 }
 
-/** What a drain asks of each pod at every change, so that it must cost little. */
+/** The status that a drain reads for each pod at every change, so it must be cheap. */
 export interface PodProgress {
   readonly accepted: boolean;
-  /** What forbids its eviction for good (`EvictionForbidden`); empty when nothing does. */
+  /** Why its eviction is impossible (`EvictionForbidden`); empty when possible. */
   readonly refusal: string;
 }
 
-/** Evictions as drains see them. */
+/** The interface of evictions for drains. */
 export interface PodEvictions {
   /** An owner requests that this pod leaves; idempotent. */
   readonly want: (pod: DrainPod, request: EvictionRequest) => void;
-  /** The owner requests nothing more on this node; an eviction that was sent is left to finish. */
+  /** The owner requests nothing more on this node; a sent eviction completes. */
   readonly release: (node: string, owner: DrainOwner) => void;
-  /** `undefined` when no owner ever requested that it leaves, or it is gone. */
+  /** `undefined` when no owner requested it, or it is gone. */
   readonly statusOf: (uid: Uid) => PodEvictionStatus | undefined;
-  /** `undefined` when no owner ever requested that it leaves, or it is gone. */
+  /** `undefined` when no owner requested it, or it is gone. */
   readonly progress: (uid: Uid) => PodProgress | undefined;
   /** The node of a pod whose status changed. */
   readonly changes: Observable<string>;
-  /** Resolves when every eviction that was sent has its answer. */
+  /** Resolves when every sent eviction has its answer. */
   readonly settled: () => Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export interface PodEvictionsOptions {
 
 const FORBIDDEN: BlockerReason = 'EvictionForbidden';
 
-/** Nodes of which a pod changed, sent once for all changes of a moment. */
+/** Nodes with a changed pod, emitted once for simultaneous changes. */
 class NodeChanges {
   readonly changes = new Subject<string>();
   #changed = new Set<string>();
@@ -216,7 +216,7 @@ export class PodEvictionRegistry implements PodEvictions {
 
   readonly actors = () => [...this.#registry.actors(), ...this.#budgets.actors()];
 
-  /** Pods that are to leave, by state. */
+  /** Pods that must leave, by state. */
   readonly counts = (): Readonly<Record<string, number>> => this.#registry.counts();
 
   /** Sends nothing new, waits for what was sent, and ends. */
@@ -230,7 +230,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #released(entry: EvictionEntry): void {
     if (entry.state === 'gone') return;
     this.#registry.get(entry.uid)?.send({ type: 'eviction.released' });
-    // A reservation of a lost answer is not asked for again.
+    // The reservation of a lost answer is not requested again.
     this.#budgets.departed(entry.uid);
   }
 
@@ -238,7 +238,7 @@ export class PodEvictionRegistry implements PodEvictions {
     return pod.terminating || this.#registry.get(uid)?.getSnapshot().context.accepted === true;
   }
 
-  /** Only the circuit keeps its eviction from being sent. */
+  /** Only the circuit prevents its eviction. */
   #isNext(entry: EvictionEntry): boolean {
     const [budget] = entry.state === 'queued' ? this.#index.budgetsOf(entry) : [];
     return entry.state === 'asking' ||
@@ -250,7 +250,7 @@ export class PodEvictionRegistry implements PodEvictions {
     this.#nodeChanges.addAll(this.#index.all());
   }
 
-  /** The registry feeds its actors only after the budgets are known. */
+  /** The registry feeds its actors only after the budgets are listed. */
   #observe(entry: EvictionEntry): void {
     if (this.#registry.has(entry.uid)) this.#registry.consider(entry);
   }
@@ -274,7 +274,7 @@ export class PodEvictionRegistry implements PodEvictions {
   #podGone(last: DrainPod): void {
     const entry = this.#index.get(last.uid);
     if (entry === undefined) return;
-    // A list without the pod does not show at which revision it went.
+    // A list without the pod has no resourceVersion of the deletion.
     const isWatched = last.resourceVersion !== entry.pod.resourceVersion;
     if (!entry.departed) {
       this.#budgets.departed(last.uid, isWatched ? last.resourceVersion : undefined);

@@ -2,8 +2,8 @@
  * The profiles of free capacity and their AvailableCapacities, one writer each.
  *
  * Promises: frames act only when the list of objects is complete, and until then the last of each
- * profile is kept; of frames that come together the last of each profile counts; the number of
- * profiles is bounded, and one beyond it is left out, counted and logged.
+ * profile is kept; of simultaneous frames the last of each profile counts; the number of profiles
+ * is bounded, and further ones are ignored, counted and logged.
  */
 import { Effect } from 'effect';
 import { filter, map, type Observable, Subject, Subscription } from 'rxjs';
@@ -37,18 +37,18 @@ import type { Informer } from '../informers/informer.ts';
 
 /** Profiles that write at once. */
 const PROFILES_AT_ONCE = 8;
-/** Profiles that are followed; a fleet has far fewer. */
+/** The maximum number of profiles; a fleet has far fewer. */
 const PROFILES_MAX = 10_000;
 
 type Machine = typeof availableCapacity;
 
-/** What is known of one profile beside its object. */
+/** The data of one profile besides its object. */
 interface ProfileEntry {
   readonly key: ObjectKey;
   reported: CapacityReport;
 }
 
-/** What the profiles are made from. */
+/** The inputs of the profiles. */
 export interface AvailableCapacitiesOptions {
   readonly shardEvents: Observable<ShardEvent>;
   readonly availableCapacities: Pick<Informer<AvailableCapacityProjection>, 'facts' | 'get'>;
@@ -60,11 +60,11 @@ export interface AvailableCapacityRegistry {
   readonly actors: () => Iterable<Actor<Machine>>;
   readonly get: (supersedesKey: string) => Actor<Machine> | undefined;
   readonly counts: () => Readonly<Record<string, number>>;
-  /** Forgets what the fleet reported; for the end of a term of leadership. */
+  /** Discards the fleet's reports, at the end of a term of leadership. */
   readonly onLeadershipLost: () => void;
   /** Resolves when no profile writes or waits for a slot. */
   readonly idle: () => Promise<void>;
-  /** Begins no more writes and resolves when those in flight have their answers. */
+  /** Starts no more writes and resolves when those in flight have their answers. */
   readonly stop: () => Promise<void>;
 }
 
@@ -88,7 +88,7 @@ class Profiles implements AvailableCapacityRegistry {
     this.#slots = startConcurrencyLimit<ProfileEntry>({
       atOnce: PROFILES_AT_ONCE,
       keyOf: ({ key }) => key,
-      // One that was removed while it waited has nothing to write any more.
+      // A profile that was removed while it waited has nothing to write.
       activate: ({ key }) => this.#registry.get(key),
     });
     this.#subscription.add(availableCapacities.facts.subscribe(this.#onObjects));
@@ -167,7 +167,7 @@ class Profiles implements AvailableCapacityRegistry {
     if (known === undefined && this.#profiles.size >= PROFILES_MAX) {
       const { telemetry } = this.#environment;
       telemetry.count('tidegate_available_capacities_left_out_total', 1);
-      telemetry.log('warn', 'Too many profiles of free capacity: one is left out', { name: key });
+      telemetry.log('warn', 'Too many profiles of free capacity: profile ignored', { name: key });
       return;
     }
     const entry = known ?? { key, reported };
@@ -242,7 +242,7 @@ const availableCapacityEvents = (
 ): Omit<AvailableCapacityActions, 'requestSlot'> => {
   const recordProblem =
     (reason: EventNote['reason']) => ({ name, facts, problem }: AvailableCapacityContext): void => {
-      log('warn', 'An AvailableCapacity could not be written', { name, reason, problem });
+      log('warn', 'Cannot write AvailableCapacity', { name, reason, problem });
       record({
         regarding: {
           apiVersion: GROUP_VERSION,

@@ -1,9 +1,9 @@
 /**
- * What is known of every machine: what the shard reported and its drain, which object and Node are
- * its, and in which stream it was last seen.
+ * Index of all machines: the reports of shard and drain, the object, the Node, and the stream of
+ * the last report.
  *
- * Promises: each frame is kept when it arrives, so that the last state of a machine is never lost
- * to a newer frame; nothing here waits, writes or costs a scan for one frame.
+ * Promises: each frame is applied on arrival, so that a newer frame cannot hide a state; nothing
+ * here waits, writes or scans for one frame.
  */
 import type { Telemetry } from '../../api/telemetry.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
@@ -24,9 +24,9 @@ import {
   type UpcomingNodeProjection,
 } from '../../domain/upcoming-node.ts';
 
-/** No stream has shown the machine yet. */
+/** No stream has reported the machine yet. */
 const NEVER = -1;
-/** What every UpcomingNode of ours is called. */
+/** The name prefix of our UpcomingNodes. */
 const NAME_PREFIX = 'un-';
 
 /** One machine. */
@@ -34,21 +34,21 @@ export interface MachineEntry {
   readonly machineId: string;
   readonly key: ObjectKey;
   reported: MachineReport | undefined;
-  /** What its drain last reported, while that holds the phase. */
+  /** The drain's last report, while it holds the phase. */
   drain: HoldingFact | undefined;
-  /** It began anew while its drain went on: the end of that drain is not its own any more. */
+  /** It began a new lifecycle during its drain: the end of that drain does not concern it. */
   outlivedDrain: boolean;
-  /** Callers of `drain` that wait until the object shows what the drain reported. */
+  /** Callers of `drain` that wait until the object shows the report. */
   awaiting: (() => void)[];
   /** The stream that last mentioned it. */
   stream: number;
-  /** The UID of the Node whose readiness got an Event; empty when none did. */
+  /** The UID of the Node whose readiness has an Event; empty without one. */
   readyRecorded: string;
-  /** When the oldest frame arrived whose write is still pending, on the monotonic clock. */
+  /** The arrival of the oldest frame with a pending write, on the monotonic clock. */
   pendingSinceMs: number | undefined;
 }
 
-/** What the index reads, and where it counts. */
+/** The dependencies of the index. */
 export interface MachineIndexOptions {
   readonly object: (key: ObjectKey) => UpcomingNodeProjection | undefined;
   readonly telemetry: Telemetry;
@@ -60,38 +60,38 @@ export interface MachineIndex {
   readonly entries: () => Iterable<MachineEntry>;
   readonly size: () => number;
   readonly get: (machineId: string) => MachineEntry | undefined;
-  /** Keeps a frame. `undefined` when it reports nothing new. */
+  /** Applies a frame. `undefined` when it changes nothing. */
   readonly putFrame: (
     frame: MachineObservation,
     stream: number,
     nowMs: number,
   ) => MachineEntry | undefined;
-  /** Keeps what a drain reports. `undefined` when no machine is concerned. */
+  /** Applies a drain's report. `undefined` when it affects no machine. */
   readonly putDrain: (machineId: string, fact: DrainFact) => MachineEntry | undefined;
-  /** Forgets an end of a drain that the object shows, once the Node itself holds or is gone. */
+  /** Drops an end of a drain that the object shows, once the Node has it or is gone. */
   readonly settleDrain: (entry: MachineEntry) => void;
-  /** A frame about the machine was malformed: it is ours all the same, as it last was. */
+  /** A frame about the machine was malformed: it stays bound with its last state. */
   readonly mention: (machineId: string, stream: number) => void;
-  /** The machine of an object of ours; `undefined` for other objects. */
+  /** The machine of an UpcomingNode; `undefined` for objects of others. */
   readonly ownerOf: (object: UpcomingNodeProjection) => MachineEntry | undefined;
-  /** The machines that a Node concerns, now that it is as it is. */
+  /** The machines that a Node affects after its change. */
   readonly putNode: (node: NodeProjection) => readonly MachineEntry[];
   readonly removeNode: (name: string) => readonly MachineEntry[];
-  /** The Node as it was last observed. */
+  /** The Node as last observed. */
   readonly nodeNamed: (name: string) => NodeProjection | undefined;
-  /** Machines that `stream` did not show, now known to be no longer ours. */
+  /** Machines that `stream` did not report, now marked as no longer bound. */
   readonly unbind: (stream: number) => readonly MachineEntry[];
-  /** The same for one machine; true when that was not known. */
+  /** The same for one machine; true when that is new. */
   readonly unbindOne: (entry: MachineEntry, stream: number) => boolean;
   readonly facts: (entry: MachineEntry) => UpcomingNodeFacts;
   readonly node: (entry: MachineEntry) => NodeLink | null;
   /**
-   * Forgets a machine that ended and has no object; false when there is still something to know.
+   * Removes a machine that ended and has no object; false when it is still needed.
    */
   readonly forget: (entry: MachineEntry) => boolean;
-  /** The Node of a machine that may be unknown; `named` is the name that an instruction gives. */
+  /** The Node of a machine, known or not; `named` is the name in an instruction. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
-  /** The machine that has this Node; `undefined` when none is known, or several are. */
+  /** The machine of this Node; `undefined` when unknown or ambiguous. */
   readonly machineOf: (node: string) => string | undefined;
 }
 
@@ -108,7 +108,7 @@ const isSameNode = (before: NodeProjection | undefined, observed: NodeProjection
   before.unschedulable === observed.unschedulable &&
   before.cordons['reclaim'] === observed.cordons['reclaim'];
 
-/** True when the machine had ended, and this frame begins another life of it. */
+/** True when the machine had ended, and this frame begins a new lifecycle. */
 const isReused = (before: MachineReport | undefined, { phase }: MachineReport): boolean => {
   const had = before?.phase ?? null;
   return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
@@ -290,13 +290,13 @@ class Machines implements MachineIndex {
     if (before === undefined || isKnownTransition(before.state, frame.state)) return;
     const step = { from: before.state, to: frame.state };
     this.#telemetry.count('tidegate_unknown_transitions_total', 1, step);
-    this.#telemetry.log('warn', 'A machine took a step that is not known; it is followed', {
+    this.#telemetry.log('warn', 'Unexpected state change of a machine; applied as reported', {
       machine: frame.machineId,
       ...step,
     });
   }
 
-  /** What a process before this one recorded: the object shows the Node, and it is Ready. */
+  /** Recorded by an earlier process: the object refers to the Node, and it is Ready. */
   #presumeRecorded(entry: MachineEntry): void {
     const link = this.node(entry);
     if (link?.ready === true && this.#object(entry.key)?.nodeUid === link.uid) {
@@ -309,5 +309,5 @@ class Machines implements MachineIndex {
   }
 }
 
-/** An empty index. */
+/** Creates an empty index. */
 export const machineIndex = (options: MachineIndexOptions): MachineIndex => new Machines(options);

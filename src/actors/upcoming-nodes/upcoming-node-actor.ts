@@ -1,8 +1,8 @@
 /**
  * The `upcomingNode` statechart with its writes to the API server, its Events and its log lines.
  *
- * Promises: the readiness of a Node gets one Event; objects that cannot be written get an Event
- * each and one log line together.
+ * Promises: the readiness of a Node gets one Event; failed writes get an Event per object and one
+ * aggregated log line.
  */
 import { Effect } from 'effect';
 import { type Actor, fromPromise, type SnapshotFrom } from 'xstate';
@@ -44,10 +44,10 @@ export interface UpcomingNodeActions {
   readonly recordFailing: (context: UpcomingNodeContext) => void;
 }
 
-/** Removes the `reclaim` key from the Node of that name, if that is still pending. */
+/** Removes the `reclaim` key from the named Node, if that is still pending. */
 export type ReleaseNode = (node: string) => Effect.Effect<WriteOutcome<NodeLink>, never, Cordons>;
 
-/** How the statechart writes. */
+/** The writes of the statechart. */
 export interface UpcomingNodeWrites {
   readonly inFlight: WriteInFlight;
   readonly releaseNode: ReleaseNode;
@@ -86,7 +86,7 @@ export const provideUpcomingNode = (
   });
 };
 
-/** Removes the `reclaim` key from a Node, as far as the Node by then still has it to give. */
+/** Removes the `reclaim` key from a Node, if the Node still allows it. */
 export const releaseFrom =
   (index: Pick<MachineIndex, 'nodeNamed' | 'putNode'>): ReleaseNode => (name) =>
     Effect.gen(function* (): Effect.fn.Return<WriteOutcome<NodeLink>, never, Cordons> {
@@ -105,7 +105,7 @@ export const releaseFrom =
         case 'Gone':
           return { _tag: 'Absent' };
         case 'Conflict':
-          return { _tag: 'Fault', why: 'the Node changed meanwhile' };
+          return { _tag: 'Fault', why: 'the Node changed concurrently' };
         case 'Refused':
         case 'Fault':
           return outcome;
@@ -124,7 +124,7 @@ const upcomingNodeEvents = (
   { telemetry, time }: { readonly telemetry: Telemetry; readonly time: Time },
   record: RecordEvent,
 ): Omit<UpcomingNodeActions, 'requestSlot'> => {
-  const warn = warningAggregator(telemetry, time, 'UpcomingNodes could not be written');
+  const warn = warningAggregator(telemetry, time, 'Cannot write UpcomingNodes');
   const recordProblem = (reason: EventNote['reason']) => (context: UpcomingNodeContext): void => {
     const { name, problem } = context;
     warn({ name, reason, problem });
@@ -145,9 +145,9 @@ const upcomingNodeEvents = (
 
 /** Machines that write at once (WIRE-04). */
 const MACHINES_AT_ONCE = 32;
-/** Machines beside them whose drain has something to show. */
+/** Additional slots for machines whose drain reports. */
 const DRAINED_AT_ONCE = 16;
-/** Settled actors that stay active, so that people can look at them. */
+/** The maximum number of settled actors that stay active for inspection. */
 const ACTIVE_SETTLED_MAX = 2000;
 
 type Machine = typeof upcomingNode;
@@ -171,9 +171,9 @@ export interface UpcomingNodeActors {
   readonly consider: (entry: MachineEntry) => void;
   /** What the drain of a machine reports; resolves when the object shows it, or there is none. */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
-  /** The object is gone; a machine that ended for good is forgotten. */
+  /** The object is gone; an ended machine is removed. */
   readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
-  /** Forgets what was reported of every machine; nothing is pending until it is reported again. */
+  /** Discards the reports of every machine; nothing is pending until the next report. */
   readonly onLeadershipLost: () => void;
   readonly counts: () => Readonly<Record<string, number>>;
   readonly idle: () => Promise<void>;
@@ -223,7 +223,7 @@ class MachineActors implements UpcomingNodeActors {
     this.#index.settleDrain(entry);
     this.#registry.consider(entry);
     this.#answerDrain(entry);
-    // One that waits for a slot because of a frame has requested that slot only.
+    // A machine that waits for a slot because of a frame has requested only that slot.
     const isWaiting = this.#registry.stateOf(entry.machineId) === 'waiting';
     if (entry.awaiting.length > 0 && isWaiting) this.#drainSlots.request(entry);
   };
@@ -321,7 +321,7 @@ class MachineActors implements UpcomingNodeActors {
     (entry.awaiting.length > 0 ? this.#drainSlots : this.#frameSlots).request(entry);
   }
 
-  /** The machine may have been forgotten, and come back, since it requested its slot. */
+  /** The machine may have been removed and added again since it requested its slot. */
   #activate({ machineId }: MachineEntry): UpcomingNodeActor | undefined {
     const entry = this.#index.get(machineId);
     return entry && this.#registry.activate(entry);
@@ -333,7 +333,7 @@ class MachineActors implements UpcomingNodeActors {
       readinessUnrecorded(facts, entry.readyRecorded);
   }
 
-  /** True when the cache shows all that the actor knows. */
+  /** True when the cache has all the actor's knowledge. */
   #isCached(entry: MachineEntry, { facts, newest }: UpcomingNodeContext): boolean {
     const cached = this.#object(entry.key);
     if (cached === undefined) return facts.current === null;

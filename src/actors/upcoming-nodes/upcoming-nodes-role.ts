@@ -1,7 +1,7 @@
 /**
- * The role that shows what comes: UpcomingNodes of machines and AvailableCapacities of the fleet.
+ * The role that writes UpcomingNodes of machines and AvailableCapacities of the fleet.
  *
- * Promises: what the shard reported in one term of leadership is forgotten with it.
+ * Promises: reports of the shard are discarded at the end of the term of leadership.
  */
 import { projectAvailableCapacity } from '../../domain/available-capacity.ts';
 import { projectNode } from '../../domain/cluster-node.ts';
@@ -29,20 +29,20 @@ export const upcomingNodeCollection = (
   project: (raw) => projectUpcomingNode(raw, intern),
 });
 
-/** What the role is made with. */
+/** The inputs of the role. */
 export interface UpcomingNodesRoleOptions {
   readonly session: Pick<FleetSession, 'shardEvents'>;
   readonly collection: InformerOptions<UpcomingNodeProjection>;
-  /** Keeps equal specs of machines once, in caches and answers alike. */
+  /** Interns equal machine specs, in caches and answers alike. */
   readonly intern: Intern;
 }
 
-/** The role, and the machines that it knows. */
+/** The role, and its machines. */
 export interface UpcomingNodesRole extends Role {
   readonly machines: UpcomingNodeRegistry;
 }
 
-/** The role, not leading. */
+/** Creates the role, not leading. */
 export const upcomingNodesRole = (
   environment: ActorEnvironment<UpcomingNodes | AvailableCapacities | Cordons>,
   { session, collection, intern }: UpcomingNodesRoleOptions,
@@ -71,7 +71,7 @@ export const upcomingNodesRole = (
   return {
     ...roleDefaults('upcoming-nodes', [upcomingNodes, availableCapacities, nodes]),
     machines,
-    // Machines and profiles act on what the session of this term says, and on nothing before.
+    // Machines and profiles act only on reports of this term's session.
     onLeading: () => {},
     onLeadershipLost: () => {
       machines.onLeadershipLost();

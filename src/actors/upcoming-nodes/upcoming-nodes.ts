@@ -28,13 +28,13 @@ import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts'
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
-/** What the machines are made from. */
+/** The inputs of the machines. */
 export interface UpcomingNodesOptions {
   readonly shardEvents: Observable<ShardEvent>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'facts' | 'get'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts'>;
   readonly record: RecordEvent;
-  /** Shares the text of equal specs; the same one that the informer's projection uses. */
+  /** Interns equal specs; the informer's projection uses the same function. */
   readonly intern: Intern;
 }
 
@@ -46,33 +46,33 @@ export interface UpcomingNodeRegistry {
   readonly get: (machineId: string) => UpcomingNodeActor | undefined;
   /** Machines by state; those without an active actor are `passive`. */
   readonly counts: () => Readonly<Record<string, number>>;
-  /** The Node of a machine, known or not; `named` is the name that an instruction gives. */
+  /** The Node of a machine, known or not; `named` is the name in an instruction. */
   readonly nodeOf: (machineId: string, named?: string) => NodeMatch | undefined;
-  /** The machine that has this Node; `undefined` when none is known, or several are. */
+  /** The machine of this Node; `undefined` when unknown or ambiguous. */
   readonly machineOf: (node: string) => string | undefined;
   /**
-   * What the drain of a machine reports; resolves when the object shows it, or there is none to
-   * show it. Frames do not undo it (DR-40). Never resolves when the lease is lost first.
+   * Applies the report of a machine's drain; resolves when the object shows it, or there is none.
+   * Frames do not undo it (DR-40). Never resolves after the lease is lost.
    */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /**
-   * Forgets what the shard reported: for the end of a term of leadership, because another process
-   * has its own session from then on. The next session's replay reports it again.
+   * Discards the shard's reports at the end of a term of leadership, because another process has
+   * its own session from then on. The next session's replay reports them again.
    */
   readonly onLeadershipLost: () => void;
   /** Resolves when no machine writes or waits for a slot. */
   readonly idle: () => Promise<void>;
-  /** Begins no more writes and resolves when those under way have their answers. */
+  /** Starts no more writes and resolves when those in flight have their answers. */
   readonly stop: () => Promise<void>;
 }
 
-/** Which stream is open, and which one's replay is known to be complete. */
+/** The open stream, and the one with a complete replay. */
 interface Replay {
   stream: number;
   resynced: number | undefined;
 }
 
-/** Machines of one burst of frames; more of them are considered before the burst is over. */
+/** Machines of one burst of frames; further ones are considered before the burst ends. */
 const BURST_MAX = 10_000;
 
 class Machines implements UpcomingNodeRegistry {
@@ -80,11 +80,11 @@ class Machines implements UpcomingNodeRegistry {
   readonly #index: MachineIndex;
   readonly #actors: UpcomingNodeActors;
   readonly #subscription = new Subscription();
-  /** Ids of machines whose frames reported something new. */
+  /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
   readonly #flush = new Subject<void>();
   readonly #replay: Replay = { stream: 0, resynced: undefined };
-  /** The lists that are complete; nothing acts before both are. */
+  /** The complete lists; nothing acts before both are. */
   readonly #listed = { nodes: false, objects: false, both: false };
   readonly drain: UpcomingNodeRegistry['drain'];
 
@@ -104,7 +104,7 @@ class Machines implements UpcomingNodeRegistry {
     this.drain = this.#actors.drain;
     const coalesced = this.#reports.pipe(coalescePerKey({
       keyOf: (machineId) => machineId,
-      // When the frames that came together have been kept.
+      // After all simultaneous frames are applied.
       release: microtaskEnd,
       flush: this.#flush,
       keysMax: BURST_MAX,
@@ -151,7 +151,7 @@ class Machines implements UpcomingNodeRegistry {
     this.#unbindAbsent();
   }
 
-  /** The frame is kept at once: what it means depends on the one before it. */
+  /** The frame is applied at once: its meaning depends on the previous one. */
   #onFrame(frame: MachineObservation): void {
     const { time } = this.#environment;
     const entry = this.#index.putFrame(frame, this.#replay.stream, time.now());
@@ -196,7 +196,7 @@ class Machines implements UpcomingNodeRegistry {
   readonly #onObject = (current: UpcomingNodeProjection): void => {
     const entry = this.#index.ownerOf(current);
     if (entry === undefined) return;
-    // The cache may show an object only after the replay that did not have its machine.
+    // The cache may get an object only after the replay that lacked its machine.
     if (this.#isProven()) this.#index.unbindOne(entry, this.#replay.stream);
     this.#consider(entry);
   };

@@ -1,11 +1,11 @@
 /**
- * The cluster's demand, kept and not recomputed: an event on one CapacityRequest changes only the
- * need that it is part of.
+ * The cluster's demand, maintained incrementally: an event on one CapacityRequest updates only its
+ * own need.
  *
- * Promises: whatever the order of events, the needs are those of the requests that are there now.
- * Needs come in the order of their keys, and one whose requests did not change is the same object
- * as before. A request that was good and turns bad keeps its last good reading until it is deleted
- * (WIRE-05); one that never was good is left out.
+ * Promises: independent of the order of events, the needs are those of the current requests. Needs
+ * are sorted by key, and an unchanged need is the same object as before. A request that becomes
+ * invalid keeps its last valid reading until it is deleted (WIRE-05); one that never was valid is
+ * excluded.
  */
 import type { ObjectKey } from '../ids.ts';
 import type { Problem } from './field.ts';
@@ -14,35 +14,35 @@ import { problemsText, type Reading } from './reading.ts';
 import type { CapacityRequestProjection } from './request.ts';
 import { NeedRows } from './rows.ts';
 
-/** What became of a request that was observed. */
+/** The effect of an observed request. */
 export type Observed =
-  /** It is part of the demand. */
+  /** It counts in the demand. */
   | { readonly _tag: 'Counted' }
-  /** It cannot be read and is not part of the demand. */
+  /** It is invalid and does not count in the demand. */
   | { readonly _tag: 'LeftOut'; readonly problems: readonly Problem[]; readonly isNew: boolean }
-  /** It cannot be read now; what it asked for before still counts. */
+  /** It is invalid now; its last valid spec still counts. */
   | {
     readonly _tag: 'KeptLastGood';
     readonly problems: readonly Problem[];
-    /** False when exactly this was said of it before: an Event a change, not one an observation. */
+    /** False when its problems are unchanged: one Event per change, not per observation. */
     readonly isNew: boolean;
   };
 
 /** The demand of a cluster. */
 export interface Demand {
-  /** Takes what is known of a request now; the same twice changes nothing. */
+  /** Applies the current facts of a request; idempotent. */
   readonly observe: (request: CapacityRequestProjection) => Observed;
   /** The request is gone. */
   readonly forget: (key: ObjectKey) => void;
-  /** These are all requests that there are. Returns what became of those that cannot be read. */
+  /** The complete set of requests. Returns the effect of each invalid one. */
   readonly observeAll: (
     requests: readonly CapacityRequestProjection[],
   ) => readonly { readonly request: CapacityRequestProjection; readonly observed: Observed }[];
-  /** Every need, by key. The complete demand: what a roll-up sends. */
+  /** All needs, by key. The complete demand: the content of a roll-up. */
   readonly needs: () => readonly Need[];
-  /** Requests that are in `needs()` with their present spec and whose phase is empty or Pending. */
+  /** Requests in `needs()` with their current spec and an empty or Pending phase. */
   readonly unacknowledged: () => readonly CapacityRequestProjection[];
-  /** Requests that cannot be read now, whether or not an older reading of theirs counts. */
+  /** Requests that are invalid now, with or without a valid earlier reading. */
   readonly unreadable: () => readonly CapacityRequestProjection[];
   /** Requests that count. */
   readonly size: number;
@@ -65,7 +65,7 @@ const isSameProblem = (
 
 class KeptDemand implements Demand {
   readonly #rows = new NeedRows();
-  /** The projection whose reading counts: the present one, or the last good one. */
+  /** The projection that counts: the current one, or the last valid one. */
   readonly #counted = new Map<ObjectKey, Readable>();
   readonly #unreadable = new Map<ObjectKey, CapacityRequestProjection>();
   readonly #unacknowledged = new Map<ObjectKey, Readable>();
@@ -75,7 +75,7 @@ class KeptDemand implements Demand {
   }
 
   readonly observe = (request: CapacityRequestProjection): Observed => {
-    // Another object of the same name: its predecessor's deletion was not seen.
+    // Another object of the same name: the deletion of its predecessor was missed.
     if (this.#counted.get(request.key)?.uid !== request.uid) this.#uncount(request.key);
     return isReadable(request) ? this.#count(request) : this.#leaveOut(request);
   };
@@ -121,7 +121,7 @@ class KeptDemand implements Demand {
   #leaveOut(request: CapacityRequestProjection): Observed {
     const isNew = !isSameProblem(this.#unreadable.get(request.key), request);
     this.#unreadable.set(request.key, request);
-    // Not acknowledged: what counts is not what the request says now.
+    // Not acknowledged: the demand differs from the request's current spec.
     this.#unacknowledged.delete(request.key);
     const problems = request.reading._tag === 'Unreadable' ? request.reading.problems : [];
     const _tag = this.#counted.has(request.key) ? 'KeptLastGood' : 'LeftOut';

@@ -1,45 +1,44 @@
 /**
- * A field of an object that came from outside: its value, where it stands, and a list that takes
- * what is wrong with it.
+ * A field of an external object: its value, its path, and a list that collects its problems.
  *
- * Promises: total. A reader of a field always returns something of the right type; when the field
- * was wrong that is a stand-in, and the findings say so. So a reading is good exactly when nothing
- * was found.
+ * Promises: total. A reader always returns a value of the right type; for an invalid field that is
+ * a placeholder, and the findings record it. So a reading is valid exactly when there are no
+ * findings.
  */
 import { asList, asRecord, asText, valueAt } from '../json.ts';
 import { parseQuantity, type Quantity, wholeQuantity } from '../quantity.ts';
 import { quoted } from '../text.ts';
 
-/** One thing that is wrong with an object. */
+/** A problem of an object. */
 export interface Problem {
-  /** Where: `spec.requirements[2].operator`. */
+  /** The path: `spec.requirements[2].operator`. */
   readonly field: string;
-  /** What; continues a sentence that starts with the field. */
+  /** The problem; continues a sentence that starts with the field. */
   readonly problem: string;
-  /** What would be right, as an order. */
+  /** The remedy, in the imperative. */
   readonly remedy: string;
 }
 
-/** A value and where it stands. */
+/** A value and its path. */
 export interface Field {
   readonly path: string;
   readonly value: unknown;
   readonly findings: Problem[];
 }
 
-/** Problems that are kept of one object; those that follow are usually the same again. */
+/** The maximum number of problems kept per object; further ones are usually repeats. */
 export const PROBLEMS_MAX = 8;
 
 const QUANTITY_REMEDY = 'Give a quantity such as "1500m" or "2Gi"';
 const INT32_MAX = 2 ** 31 - 1;
 
-/** Puts what is wrong with a field on the list. */
+/** Records a problem of a field. */
 export const find = (field: Field, problem: string, remedy: string): void => {
   if (field.findings.length >= PROBLEMS_MAX) return;
   field.findings.push({ field: field.path, problem, remedy });
 };
 
-/** True when the field is not there. JSON's null is absent, as it is for the API server. */
+/** True when the field is missing. JSON null counts as missing, as for the API server. */
 export const isAbsent = (field: Field): boolean =>
   field.value === undefined || field.value === null;
 
@@ -50,22 +49,22 @@ export const child = (field: Field, name: string): Field => ({
   findings: field.findings,
 });
 
-/** The entries of a map of any keys; none when it is absent. */
+/** The entries of a map with arbitrary keys; empty when missing. */
 export const entries = (field: Field): readonly (readonly [string, Field])[] => {
   if (isAbsent(field)) return [];
   const record = asRecord(field.value);
-  if (record === undefined) find(field, 'is no map', 'Give a map of names to values');
+  if (record === undefined) find(field, 'is not a map', 'Give a map of names to values');
   return Object.entries(record ?? {}).map(([key, value]) => [
     key,
     { path: `${field.path}[${quoted(key)}]`, value, findings: field.findings },
   ]);
 };
 
-/** The items of a list; none when it is absent. */
+/** The items of a list; empty when missing. */
 export const items = (field: Field): readonly Field[] => {
   if (isAbsent(field)) return [];
   const list = asList(field.value);
-  if (list === undefined) find(field, 'is no list', 'Give a list');
+  if (list === undefined) find(field, 'is not a list', 'Give a list');
   return (list ?? []).map((value, index) => ({
     path: `${field.path}[${index}]`,
     value,
@@ -73,17 +72,17 @@ export const items = (field: Field): readonly Field[] => {
   }));
 };
 
-/** A text that must not be empty. */
+/** A non-empty text. */
 export const requiredText = (field: Field): string => {
   const text = asText(field.value);
-  if (text === undefined || text === '') find(field, 'is no text or is empty', 'Give a text');
+  if (text === undefined || text === '') find(field, 'is not a text or is empty', 'Give a text');
   return text ?? '';
 };
 
 /** A text that may be empty. */
 export const anyText = (field: Field): string => {
   const text = asText(field.value);
-  if (text === undefined) find(field, 'is no text', 'Give a text');
+  if (text === undefined) find(field, 'is not a text', 'Give a text');
   return text ?? '';
 };
 
@@ -95,7 +94,7 @@ export const oneOf = <Word extends string>(
   const word = words.find((known) => known === field.value);
   if (word !== undefined) return word;
   const text = asText(field.value);
-  const problem = text === undefined ? 'is missing or no text' : `is ${quoted(text)}`;
+  const problem = text === undefined ? 'is missing or not a text' : `is ${quoted(text)}`;
   find(field, problem, `Use ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
   return words[0];
 };
@@ -115,7 +114,7 @@ const quantityText = ({ value }: Field): string | undefined => {
   return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
 };
 
-/** A quantity of zero or more: a text, or a whole number that JSON carries exactly. */
+/** A non-negative quantity: a text, or a whole number that JSON represents exactly. */
 export const quantityOfZeroOrMore = (field: Field): Quantity => {
   const text = quantityText(field);
   if (text === undefined) {

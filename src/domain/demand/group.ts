@@ -1,13 +1,13 @@
 /**
- * Co-location groups: which requests must land under one value of a topology key.
+ * Co-location groups: requests that must share one value of a topology key.
  *
- * The identity is readable and stable: namespace, topology key and the canonical selector, with NUL
- * between them. The namespace is part of it, because equal selectors in two namespaces select
+ * The identity is readable and stable: namespace, topology key and the canonical selector,
+ * separated by NUL. The namespace is included, because equal selectors in two namespaces select
  * different pods (DEM-04).
  */
 import { canonicalValues, compareText, escapeSeparators } from '../requirements.ts';
 
-/** One expression of a label selector; the operator is kept as it was written. */
+/** An expression of a label selector; the operator is kept as written. */
 export interface SelectorExpression {
   readonly key: string;
   readonly operator: string;
@@ -20,7 +20,7 @@ export interface LabelSelector {
   readonly matchExpressions: readonly SelectorExpression[];
 }
 
-/** Which pods a request must be placed with, and under which topology key. */
+/** The pods that a request must be placed with, and the topology key. */
 export interface CoLocation {
   readonly topologyKey: string;
   readonly selector: LabelSelector;
@@ -34,13 +34,13 @@ const expressionText = ({ key, operator, values }: SelectorExpression): string =
     canonicalValues(values).map(escapeSeparators).join(',')
   };`;
 
-/** `a=1,b=2,;tier In db,web;`: the same text for every spelling of a selector. */
+/** `a=1,b=2,;tier In db,web;`: the same text for every notation of a selector. */
 const canonicalSelector = (selector: LabelSelector): string => {
   const labels = Object.entries(selector.matchLabels).map(labelText).sort(compareText);
   const expressions = canonicalValues(selector.matchExpressions.map(expressionText));
   return `${labels.join('')};${expressions.join('')}`;
 };
 
-/** The identity of the group that a co-located request of `namespace` belongs to. */
+/** The identity of the group of a co-located request in `namespace`. */
 export const groupIdentity = (namespace: string, coLocation: CoLocation): string =>
   [namespace, coLocation.topologyKey, canonicalSelector(coLocation.selector)].join('\0');

@@ -1,10 +1,10 @@
 /**
- * Reads what a CapacityRequest asks for, or says what is wrong with it.
+ * Reads the demand of a CapacityRequest, or reports its problems.
  *
- * Promises: total. Any JSON gives a reading and nothing throws, because one bad request in a
- * roll-up would cost the cluster the whole of it (WIRE-02). Trusts no schema: a cluster may have an
- * older CRD, and a pattern lets texts through that are no quantities (`1e1.5`). Every problem names
- * its field and says what would be right.
+ * Promises: total. Any JSON gives a reading and nothing throws, because one malformed request would
+ * make the shard reject the whole roll-up (WIRE-02). Trusts no schema: a cluster may have an older
+ * CRD, and a pattern accepts texts that are no quantities (`1e1.5`). Every problem names its field
+ * and a remedy.
  */
 import { textAt, valueAt } from '../json.ts';
 import { type PenaltyBucket, penaltyBucket, UNSPECIFIED_BUCKET } from '../penalty.ts';
@@ -29,7 +29,7 @@ import {
 import { type CoLocation, groupIdentity } from './group.ts';
 import { type Amounts, amountsOf, type Terms, termsOf } from './terms.ts';
 
-/** What a CapacityRequest asks for, or why nobody can tell. */
+/** The demand of a CapacityRequest, or its problems. */
 export type Reading =
   | { readonly _tag: 'Readable'; readonly terms: Terms; readonly amounts: Amounts }
   | { readonly _tag: 'Unreadable'; readonly problems: readonly Problem[] };
@@ -94,7 +94,8 @@ const termsIn = (spec: Field, namespace: string): Terms => {
       ? canonicalRequirements(requirements)
       : withSame(requirements, coLocation.topologyKey),
     priority: int32(child(spec, 'priority'), INT32_MIN),
-    // ScheduleAnyway binds nobody: a fleet that obeyed it would refuse what a scheduler takes.
+    // ScheduleAnyway is a preference: a fleet that enforced it would refuse what a scheduler
+    // accepts.
     spread: canonicalSpread(spread.filter((one) => one.whenUnsatisfiable === 'DoNotSchedule')),
     interruptionBucket: bucketIn(child(spec, 'interruptionPenalty')),
     reclamationBucket: bucketIn(child(spec, 'reclamationPenalty')),
@@ -102,7 +103,7 @@ const termsIn = (spec: Field, namespace: string): Terms => {
   return termsOf(profile, coLocation === undefined ? '' : groupIdentity(namespace, coLocation));
 };
 
-/** What the CapacityRequest `raw` asks for. */
+/** Reads the CapacityRequest `raw`. */
 export const readCapacityRequest = (raw: unknown): Reading => {
   const findings: Problem[] = [];
   const spec: Field = { path: 'spec', value: valueAt(raw, 'spec'), findings };
@@ -113,10 +114,10 @@ export const readCapacityRequest = (raw: unknown): Reading => {
     : { _tag: 'Unreadable', problems: findings };
 };
 
-/** Longest sentence about a request: the note of an Event takes 1 KiB. */
+/** The maximum length of a problem summary: the note of an Event takes 1 KiB. */
 const WORDS_MAX = 900;
 
-/** The problems as one line for people: each field, what is wrong there and what to do. */
+/** The problems as one line: each field, its problem and the remedy. */
 export const problemsText = (problems: readonly Problem[]): string => {
   const sentences = problems.map(({ field, problem, remedy }) => `${field} ${problem}. ${remedy}`);
   const all = sentences.join('; ');

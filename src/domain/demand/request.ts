@@ -1,10 +1,9 @@
 /**
- * A CapacityRequest as the cache keeps it: who it is, how far it is, and what it asks for or why
- * that cannot be read.
+ * The cached fields of a CapacityRequest: its identity, its phase, and its reading.
  *
- * Promises: requests that ask for the same share one copy of it, so that a hundred thousand of them
- * weigh little more than their names. How much is shared has a limit and is never a question of
- * being right: what finds no copy keeps its own.
+ * Promises: equal requests share one copy of their reading, so that a hundred thousand of them cost
+ * little more than their names. Sharing is bounded and never affects correctness: without a shared
+ * copy a request keeps its own.
  */
 import type { Identity } from '../facts.ts';
 import { recordAt, textAt } from '../json.ts';
@@ -12,26 +11,26 @@ import { identityOf } from '../object-meta.ts';
 import { readCapacityRequest, type Reading } from './reading.ts';
 import type { Amounts, Terms } from './terms.ts';
 
-/** What is kept of one CapacityRequest. */
+/** The cached fields of one CapacityRequest. */
 export interface CapacityRequestProjection extends Identity {
-  /** `status.phase`; empty when there is none yet. */
+  /** `status.phase`; empty when not set. */
   readonly phase: string;
   readonly reading: Reading;
 }
 
-/** Different terms, and different amounts, of which one copy is kept for sharing. */
+/** The number of different terms, and of different amounts, kept for sharing. */
 const SHARED_MAX = 20_000;
-/** Longer specs are rare, and their words are not kept. */
+/** Longer specs are rare and not cached by text. */
 const SHARED_WORDS_MAX = 2_000;
 
-/** A map that starts anew when it is full, so that it never outgrows its limit. */
+/** A map that is cleared when full, so that it never exceeds its limit. */
 const put = <Value>(map: Map<string, Value>, key: string, value: Value): void => {
   if (map.has(key)) return;
   if (map.size >= SHARED_MAX) map.clear();
   map.set(key, value);
 };
 
-/** One copy of equal values, found again by the words that they were read from. */
+/** One copy of equal values, looked up by their source text. */
 const sharing = <Value extends { readonly key: string }>() => {
   const byText = new Map<string, Value>();
   const byKey = new Map<string, Value>();
@@ -46,14 +45,14 @@ const sharing = <Value extends { readonly key: string }>() => {
   };
 };
 
-/** All that terms, and all that amounts, depend on, as texts. */
+/** All inputs of the terms and of the amounts, as texts. */
 const textOf = (raw: unknown): readonly [terms: string, amounts: string] => {
   const { resources, ...rest } = recordAt(raw, 'spec') ?? {};
   const namespace = textAt(raw, 'metadata', 'namespace');
   return [JSON.stringify([namespace, rest]), JSON.stringify(resources ?? null)];
 };
 
-/** Reads requests; of what was found good once, the same words are not read again. */
+/** Reads requests; a text that was read before is not parsed again. */
 const sharingReader = (): (raw: unknown) => Reading => {
   const terms = sharing<Terms>();
   const amounts = sharing<Amounts>();
@@ -74,8 +73,8 @@ const sharingReader = (): (raw: unknown) => Reading => {
 };
 
 /**
- * Makes the function that a cache of CapacityRequests projects its objects with. It gives
- * `undefined` for what has no name, UID or resourceVersion and so is no object of the API server.
+ * Creates the projection of a CapacityRequest cache. It returns `undefined` for objects without a
+ * name, UID or resourceVersion.
  */
 export const capacityRequestProjector = (): (
   raw: unknown,

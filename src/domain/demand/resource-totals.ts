@@ -1,13 +1,12 @@
 /**
- * Adds up the amounts of many requests and knows the largest of each resource, while requests come
- * and go.
+ * Sums of the amounts of many requests and the maximum of each resource, updated incrementally.
  *
- * Promises: sums and maxima depend on what is in it and not on the order in which it came. Adding
- * and removing touch only the amounts of that one request; a maximum that left is looked for again
- * when somebody asks, among the different amounts and not among the requests.
+ * Promises: sums and maxima are independent of insertion order. Adding and removing touch only the
+ * amounts of that request; a removed maximum is searched again on demand, among the distinct
+ * amounts and not among the requests.
  *
- * A sum has the format of its first operand that is not zero, and an order must be chosen: binary
- * operands first, then decimal ones, then those with an exponent.
+ * A sum has the format of its first non-zero operand, so an order is needed: binary operands first,
+ * then decimal ones, then those with an exponent.
  */
 import { canonicalQuantity, type Quantity, type QuantityFormat } from '../quantity.ts';
 import { compareText } from '../requirements.ts';
@@ -16,10 +15,10 @@ import type { Amount, Amounts } from './terms.ts';
 
 /** Sums and maxima of the amounts of many requests. */
 export interface ResourceTotals {
-  /** How many requests are in it. */
+  /** The number of requests in it. */
   readonly size: number;
   readonly add: (amounts: Amounts) => void;
-  /** Takes out what was added before. */
+  /** Removes amounts that were added before. */
   readonly remove: (amounts: Amounts) => void;
   /** Exact sums, canonical, by resource name. */
   readonly sums: () => ResourceMap;
@@ -27,22 +26,22 @@ export interface ResourceTotals {
   readonly maxima: () => ResourceMap;
 }
 
-/** The order in which operands are added, and in which one of two equal maxima is shown. */
+/** The order of formats in sums, and between equal maxima. */
 const FORMATS: readonly QuantityFormat[] = ['BinarySI', 'DecimalSI', 'DecimalExponent'];
 
 /** One resource. */
 interface Column {
   readonly resource: string;
   nanos: bigint;
-  /** How many requests name the resource. */
+  /** The number of requests that name the resource. */
   named: number;
-  /** How many operands that are not zero came in each format, in the order of `FORMATS`. */
+  /** The number of non-zero operands in each format, in the order of `FORMATS`. */
   readonly formats: [number, number, number];
-  /** `undefined` when the largest has left and was not looked for yet. */
+  /** `undefined` after the maximum was removed, until the next search. */
   largest: Quantity | undefined;
 }
 
-/** One kind of request: how many have exactly these amounts. */
+/** The number of requests with exactly these amounts. */
 interface Kind {
   readonly amounts: Amounts;
   count: number;
@@ -59,7 +58,7 @@ const sumOf = ({ nanos, formats }: Column): Quantity => ({
   written: undefined,
 });
 
-/** Counts `amount` into (`by` = 1) or out of (`by` = −1) its column. */
+/** Adds `amount` to (`by` = 1) or removes it from (`by` = −1) its column. */
 const shift = (column: Column, { quantity }: Amount, by: 1 | -1): void => {
   column.named += by;
   column.nanos += by === 1 ? quantity.nanos : -quantity.nanos;
@@ -71,7 +70,7 @@ const shift = (column: Column, { quantity }: Amount, by: 1 | -1): void => {
 
 class ExactTotals implements ResourceTotals {
   readonly #kinds = new Map<string, Kind>();
-  /** By resource name; few, so a list is smaller and faster than a map. */
+  /** By resource name; a list, because it is small and faster than a map. */
   #columns: readonly Column[] = [];
   #size = 0;
 

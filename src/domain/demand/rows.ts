@@ -1,25 +1,25 @@
 /**
- * The needs in the making: one row for each set of terms that somebody asks for.
+ * The rows from which needs are built: one for each set of requested terms.
  *
- * Promises: a row that nothing touched gives the same need again; the order is by key and is not
- * sorted anew when a few rows come or go.
+ * Promises: an untouched row returns the same need again; rows stay sorted by key, without a full
+ * sort when a few change.
  */
 import { compareText } from '../requirements.ts';
 import type { Need } from './need.ts';
 import { makeResourceTotals, type ResourceTotals } from './resource-totals.ts';
 import type { Amounts, Terms } from './terms.ts';
 
-/** What one request adds to the demand. */
+/** The contribution of one request. */
 export interface Contribution {
   readonly terms: Terms;
   readonly amounts: Amounts;
 }
 
-/** One need in the making. */
+/** One row. */
 interface Row {
   readonly terms: Terms;
   readonly totals: ResourceTotals;
-  /** `undefined` while it must be made again. */
+  /** `undefined` until it is built again. */
   need: Need | undefined;
 }
 
@@ -38,7 +38,7 @@ const needOf = ({ terms: { key, profile, group }, totals }: Row): Need => ({
 
 const byKey = (left: Row, right: Row): number => compareText(left.terms.key, right.terms.key);
 
-/** Two sorted lists as one; a sort of the whole would cost as much as all of them each time. */
+/** Merges two sorted lists; sorting the whole would cost as much as all rows each time. */
 const merged = (left: readonly Row[], right: readonly Row[]): readonly Row[] => {
   if (right.length === 0) return left;
   const rows: Row[] = [];
@@ -62,14 +62,14 @@ export class NeedRows {
   #hasEmpty = false;
   #needs: readonly Need[] | undefined = [];
 
-  /** Counts a request in. */
+  /** Adds a request. */
   add({ terms, amounts }: Contribution): void {
     const row = this.#byKey.get(terms.key) ?? this.#make(terms);
     row.totals.add(amounts);
     this.#touch(row);
   }
 
-  /** Counts out what was counted in before. */
+  /** Removes a request that was added before. */
   remove({ terms, amounts }: Contribution): void {
     const row = this.#byKey.get(terms.key);
     if (row === undefined) return;
@@ -81,7 +81,7 @@ export class NeedRows {
     this.#touch(row);
   }
 
-  /** Every need, by key; the same list as before when nothing changed. */
+  /** All needs, by key; the same list as before when nothing changed. */
   needs(): readonly Need[] {
     this.#needs ??= this.#arranged().map((row) => row.need ??= needOf(row));
     return this.#needs;

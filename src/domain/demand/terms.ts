@@ -1,14 +1,14 @@
-/** What one CapacityRequest asks for: on which terms, and how much. */
+/** The demand of one CapacityRequest: its terms and its amounts. */
 import { canonicalQuantity, type Quantity, type QuantityFormat } from '../quantity.ts';
 import { type Profile, profileFingerprint } from '../profile.ts';
 import { compareText, escapeSeparators } from '../requirements.ts';
 
-/** A profile and the group that it is wanted together with. */
+/** A profile and its co-location group. */
 export interface Terms {
-  /** Equal keys, equal terms: what requests are added up by. */
+  /** Equal keys, equal terms: the key by which requests are aggregated. */
   readonly key: string;
   readonly profile: Profile;
-  /** Opaque co-location identity; empty for a request that stands alone. */
+  /** Opaque co-location identity; empty without co-location. */
   readonly group: string;
 }
 
@@ -31,7 +31,7 @@ const FORMAT_LETTERS: Readonly<Record<QuantityFormat, string>> = {
   DecimalExponent: 'e',
 };
 
-/** The terms of a profile wanted together with `group`. */
+/** The terms of a profile in `group`. */
 export const termsOf = (profile: Profile, group: string): Terms => ({
   key: `${profileFingerprint(profile)}|group=${group}`,
   profile,

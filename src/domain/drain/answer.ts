@@ -1,57 +1,56 @@
 /**
- * What the answer to an eviction means: one pure function, row by row of the table of the drain
- * rules.
+ * Classifies the answer to an eviction, by the table of the drain rules.
  *
- * Promises: total; every answer has exactly one meaning; messages are read only where status and
- * causes do not tell two meanings apart.
+ * Promises: total; every answer has exactly one class; messages are read only where status and
+ * causes are ambiguous.
  */
 import { asText, listOrEmptyAt, numberAt, textAt } from '../json.ts';
 
-/** What became of one eviction call. */
+/** The outcome of one eviction call. */
 export type EvictionOutcome =
   /** The pod is terminating, or was deleted. */
   | { readonly _tag: 'Accepted' }
-  /** There is no such pod any more. */
+  /** The pod does not exist any more. */
   | { readonly _tag: 'Gone' }
-  /** Another pod has the name: ours is gone. */
+  /** Another pod has this name; the requested one is gone. */
   | { readonly _tag: 'OtherPod' }
-  /** An admission webhook or policy says no. */
+  /** An admission webhook or policy refused. */
   | { readonly _tag: 'PolicyRefused'; readonly policy: string; readonly why: string }
-  /** Our credentials are not taken: read them again; everyone waits. */
+  /** The credentials were rejected: they are read again; all evictions wait. */
   | { readonly _tag: 'Unauthenticated'; readonly why: string }
-  /** The budget has no slot: queue at it until a newer status. */
+  /** The budget has no free slot: queue until its status changes. */
   | { readonly _tag: 'BudgetExhausted'; readonly why: string }
-  /** The budget is not processed yet, or an unready pod changed under the call. */
+  /** The budget status is not current, or an unready pod changed concurrently. */
   | {
     readonly _tag: 'BudgetUnsettled';
     readonly retryAfterSeconds: number;
     readonly why: string;
   }
-  /** The API server's own limit: everyone waits. */
+  /** The API server's own rate limit: all evictions wait. */
   | { readonly _tag: 'Throttled'; readonly retryAfterSeconds: number }
   | { readonly _tag: 'TwoBudgets'; readonly why: string }
-  /** The namespace goes, and the pod with it. */
+  /** The namespace is being deleted, and the pod with it. */
   | { readonly _tag: 'NamespaceTerminating' }
   | { readonly _tag: 'BudgetBroken'; readonly why: string }
-  /** We lack a right; the text names the verb. */
+  /** A permission is missing; the text names the verb. */
   | { readonly _tag: 'Forbidden'; readonly why: string }
-  /** It may work the next time. */
+  /** Transient: a retry may succeed. */
   | { readonly _tag: 'Transient'; readonly why: string }
-  /** Nobody knows whether it was done: look at the cache before asking again. */
+  /** The outcome is unknown: check the cache before a retry. */
   | { readonly _tag: 'Unknown'; readonly why: string }
-  /** The request did not leave: nothing happened. */
+  /** The request was not sent: nothing happened. */
   | { readonly _tag: 'NotSent'; readonly why: string }
-  /** Something this version does not know; the text is the API server's. */
+  /** An answer unknown to this version; the text is the API server's. */
   | { readonly _tag: 'Refused'; readonly status: number; readonly why: string };
 
-/** The answer as it came. `body` is a Status object, or whatever a proxy in between wrote. */
+/** The raw answer. `body` is a Status object, or the text of a proxy. */
 export interface EvictionAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly retryAfterSeconds?: number;
 }
 
-/** Admission that speaks in its own name, whatever status it chose. */
+/** Admission that identifies itself, with any status. */
 const POLICIES: readonly RegExp[] = [
   /admission webhook "(?<policy>[^"]*)"/,
   /failed calling webhook(?: "(?<policy>[^"]*)")?/,
@@ -61,12 +60,12 @@ const UID_PRECONDITION = /UID in (?:the )?precondition/;
 const TWO_BUDGETS = /more than one PodDisruptionBudget/;
 const BROKEN_BUDGET = /disruptions allowed is negative|DisruptedPods map too big/;
 const MISSING_RIGHT = /\bcannot \S+ resource\b/;
-/** The API server gave up waiting for etcd: the write may have been done. */
+/** The API server timed out on etcd: the write may have happened. */
 const STORAGE_TIMEOUT = /etcdserver: request timed out|context deadline exceeded/;
 
 const DEFAULT_RETRY_AFTER_SECONDS = 1;
 
-/** What is read of an answer. */
+/** The fields of an answer that are read. */
 interface Reading {
   readonly status: number;
   readonly why: string;
@@ -97,7 +96,7 @@ const policyRefusal = ({ status, why }: Reading): EvictionOutcome | undefined =>
   return undefined;
 };
 
-/** What the budget says of itself; the message of the answer is always the same. */
+/** The cause comes from the budget's status; the message of the answer is always the same. */
 const budgetCause = ({ causes, why }: Reading): string => {
   const cause = causes.find((entry) => textAt(entry, 'reason') === 'DisruptionBudget');
   return textAt(cause, 'message') ?? why;
@@ -134,7 +133,7 @@ const serverError = ({ why }: Reading): EvictionOutcome => {
   return { _tag: STORAGE_TIMEOUT.test(why) ? 'Unknown' : 'Transient', why };
 };
 
-/** What the answer to an eviction means. */
+/** Classifies the answer to an eviction. */
 export const evictionOutcome = (answer: EvictionAnswer): EvictionOutcome => {
   const reading = read(answer);
   const { status, why } = reading;
@@ -156,7 +155,7 @@ export const evictionOutcome = (answer: EvictionAnswer): EvictionOutcome => {
       return serverError(reading);
     case 503:
       return { _tag: 'Transient', why };
-    // A proxy that lost the API server knows no more than we do.
+    // A proxy that lost the API server does not have the outcome either.
     case 502:
     case 504:
       return { _tag: 'Unknown', why };

@@ -1,10 +1,9 @@
 /**
- * Why a pod is still on its node: facts in, one reason with its particulars out.
+ * Computes why a pod is still on its node.
  *
- * Promises: every pod that must leave has exactly one reason at any time; the words name what a
- * person would look for (the budget, the policy, the finalizer). The names are those of the
- * registry of reasons (`src/api/reasons.ts`), which a test compares. Times are wall-clock
- * milliseconds.
+ * Promises: every pod that must leave has exactly one reason at any time; the text names the object
+ * to look for (the budget, the policy, the finalizer). The names equal those in the registry of
+ * reasons (`src/api/reasons.ts`), checked by a test. Times are wall-clock milliseconds.
  */
 import { cutText } from '../text.ts';
 import { rfc3339Seconds } from '../time.ts';
@@ -14,7 +13,7 @@ import { type DrainPod, terminatingSinceMs } from './pod.ts';
 import type { InterruptedEviction } from './eviction-rank.ts';
 import { type SlotNeed, slotNeed } from './slots.ts';
 
-/** Every reason that a pod can have. */
+/** All reasons of a pod. */
 export const BLOCKER_REASONS = [
   'BlockedByBudget',
   'BudgetBroken',
@@ -43,20 +42,23 @@ export type BlockerReason = (typeof BLOCKER_REASONS)[number];
 /** Why a pod is still there. */
 export interface Blocker {
   readonly reason: BlockerReason;
-  /** The particulars, as they stand in a list behind the name of the pod. */
+  /** The details, as listed after the name of the pod. */
   readonly text: string;
-  /** What blocks (a budget, a policy, …): pods with the same reason and subject are one Event. */
+  /**
+   * The blocking object (a budget, a policy, …): pods with the same reason and subject share one
+   * Event.
+   */
   readonly subject: string;
 }
 
-/** What decides about one pod. */
+/** The inputs of the decision about one pod. */
 export interface BlockerFacts {
   readonly pod: DrainPod;
   /** The budgets that cover it. */
   readonly budgets: readonly Budget[];
-  /** Evictions under its budget that were cut short. */
+  /** Interrupted evictions under its budget. */
   readonly interrupted: readonly InterruptedEviction[];
-  /** The last answer to an eviction of it that has not been overtaken by events. */
+  /** The last answer to its eviction that no newer fact supersedes. */
   readonly outcome: EvictionOutcome | null;
   readonly tierStarted: boolean;
   readonly paused: boolean;
@@ -64,7 +66,7 @@ export interface BlockerFacts {
   readonly nowMs: number;
 }
 
-/** Reasons that pass by themselves and hold nothing up. */
+/** Reasons that resolve on their own and block nothing. */
 const PASSING: ReadonlySet<BlockerReason> = new Set([
   'BudgetUnsettled',
   'EvictionUnanswered',
@@ -74,7 +76,7 @@ const PASSING: ReadonlySet<BlockerReason> = new Set([
   'WaitingForTurn',
 ]);
 
-/** True for what holds a pod up, rather than being on its way out. */
+/** True for a reason that blocks a pod; false while it is leaving. */
 export const isBlocking = (reason: BlockerReason): boolean => !PASSING.has(reason);
 
 const blocker = (reason: BlockerReason, text: string, subject = ''): Blocker => ({
@@ -85,7 +87,7 @@ const blocker = (reason: BlockerReason, text: string, subject = ''): Blocker => 
 
 const SILENT = blocker('KubeletSilent', 'kubelet not responding');
 
-/** The kubelet has let go of the pod, or had all the time that it was given. */
+/** The kubelet has released the pod, or had the whole grace period. */
 const isOverdue = (pod: DrainPod, nowMs: number): boolean =>
   pod.deletionGraceSeconds === 0 || (pod.deletionMs !== null && nowMs > pod.deletionMs);
 
@@ -101,16 +103,16 @@ const whileTerminating = ({ pod, kubeletSilent, nowMs }: BlockerFacts): Blocker 
   return blocker(overdue ? 'TerminationOverdue' : 'Terminating', text);
 };
 
-/** The words for a need that no count of a budget can meet. */
+/** The text for a need that no budget can satisfy. */
 const withoutSlot = ({ reason, budgets }: Extract<SlotNeed, { _tag: 'Blocked' }>): Blocker => {
   const names = budgets.map(({ key }) => key).join(' and ');
   switch (reason) {
     case 'TwoBudgets':
       return blocker(reason, `two budgets: ${names}`, names);
     case 'BudgetNeverAllows':
-      return blocker(reason, `budget ${names} expects no pods and never allows an eviction`, names);
+      return blocker(reason, `budget ${names} expects 0 pods and never allows an eviction`, names);
     case 'BudgetBroken':
-      return blocker(reason, `budget ${names} has a broken status`, names);
+      return blocker(reason, `budget ${names} has an invalid status`, names);
   }
 };
 
@@ -127,7 +129,7 @@ const byOutcome = (outcome: EvictionOutcome): Blocker | undefined => {
     case 'Unauthenticated':
       return blocker('CredentialsRefused', outcome.why);
     case 'Throttled':
-      return blocker('ServerThrottling', `the API server asks for ${outcome.retryAfterSeconds} s`);
+      return blocker('ServerThrottling', `API server throttles for ${outcome.retryAfterSeconds} s`);
     case 'NamespaceTerminating':
       return blocker('NamespaceTerminating', 'its namespace is being deleted');
     case 'BudgetBroken':
@@ -135,7 +137,7 @@ const byOutcome = (outcome: EvictionOutcome): Blocker | undefined => {
     case 'TwoBudgets':
       return blocker('TwoBudgets', 'two budgets');
     case 'Refused':
-      return blocker('EvictionRefused', `refused with ${outcome.status}: ${outcome.why}`);
+      return blocker('EvictionRefused', `refused with status ${outcome.status}: ${outcome.why}`);
     case 'Transient':
     case 'NotSent':
       return blocker('EvictionFailing', outcome.why);
@@ -154,10 +156,10 @@ const byOutcome = (outcome: EvictionOutcome): Blocker | undefined => {
 const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
   const { key } = budget;
   if (!isProcessed(budget)) {
-    return blocker('BudgetUnsettled', `budget ${key} is being worked out`, key);
+    return blocker('BudgetUnsettled', `status of budget ${key} is being updated`, key);
   }
   if (budget.disruptionsAllowed > 0) {
-    return blocker('WaitingForTurn', `next slot of budget ${key}`, key);
+    return blocker('WaitingForTurn', `waiting for a slot of budget ${key}`, key);
   }
   const [cut] = interrupted;
   if (cut !== undefined) {
@@ -168,12 +170,12 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
     );
   }
   const problem = budget.syncProblem === ''
-    ? `${budget.currentHealthy} of ${budget.desiredHealthy} healthy`
-    : budget.syncProblem;
-  return blocker('BlockedByBudget', `budget ${key} allows no eviction: ${problem}`, key);
+    ? ` (${budget.currentHealthy} healthy, ${budget.desiredHealthy} required)`
+    : `: ${budget.syncProblem}`;
+  return blocker('BlockedByBudget', `budget ${key} allows 0 disruptions${problem}`, key);
 };
 
-/** Why the pod is still there. */
+/** Computes why the pod is still there. */
 export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (facts.pod.terminating) return whileTerminating(facts);
   if (facts.paused) return blocker('DrainPaused', 'the drain is paused');
@@ -185,15 +187,15 @@ export const blockerOf = (facts: BlockerFacts): Blocker => {
   if (answered !== undefined) return answered;
   return need._tag === 'One'
     ? atBudget(need.budget, facts)
-    : blocker('WaitingForTurn', 'about to be asked to leave');
+    : blocker('WaitingForTurn', 'eviction is next');
 };
 
-/** Pods that a sentence names. */
+/** The maximum number of pods that a sentence names. */
 const NAMED_MAX = 5;
-/** Words about one pod: a policy may explain itself at any length. */
+/** The maximum length of the text about one pod: policy messages are unbounded. */
 const WORDS_CHARS_MAX = 300;
 
-/** One pod and why it is there. */
+/** A pod and why it remains. */
 export interface RemainingPod {
   readonly key: string;
   readonly text: string;
@@ -204,12 +206,15 @@ const inShort = (text: string): string => {
   return cutText(text, WORDS_CHARS_MAX, '…');
 };
 
-/** What an Event may say; Kubernetes takes 1,024 bytes, and a character may have several. */
+/**
+ * The maximum length of an Event note; Kubernetes takes 1,024 bytes, and a character may have
+ * several.
+ */
 const NOTE_CHARS_MAX = 1000;
-/** Room for the number of pods that are not named. */
+/** Room for the number of unnamed pods. */
 const MORE_CHARS = 24;
 
-/** What an Event says of pods that one cause holds up: whole names, as many as there is room. */
+/** The Event note about pods with one blocker: whole names, as many as fit. */
 export const blockedSentence = (text: string, pods: readonly string[]): string => {
   const before = `Pods cannot leave: ${inShort(text)} (`;
   const named: string[] = [];
@@ -223,7 +228,7 @@ export const blockedSentence = (text: string, pods: readonly string[]): string =
   return `${before}${named.join(', ')}${more > 0 ? ` and ${more} more` : ''})`;
 };
 
-/** A sentence of several parts, cut between two of them when an Event cannot hold it. */
+/** Truncates a list between two entries when an Event cannot hold it. */
 export const fittingSentence = (sentence: string): string => {
   if (sentence.length <= NOTE_CHARS_MAX) return sentence;
   const end = sentence.lastIndexOf(', ', NOTE_CHARS_MAX - 3);
@@ -231,8 +236,8 @@ export const fittingSentence = (sentence: string): string => {
 };
 
 /**
- * What `lastError` says of a drain that failed (DR-41): how many pods remain, the first five by
- * name and why each. Pods without words are `unknown`.
+ * `lastError` of a failed drain (DR-41): the number of remaining pods, and the first five with
+ * their reasons. Pods without a reason are `unknown`.
  */
 export const remainingSentence = (remaining: readonly RemainingPod[]): string => {
   if (remaining.length === 0) return 'no pods remain';

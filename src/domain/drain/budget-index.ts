@@ -1,8 +1,8 @@
 /**
- * Which budgets cover a pod and which pods a budget covers, kept while both change (DR-30).
+ * Indexes which budgets cover which pods, while both change (DR-30).
  *
- * Promises: follows selectors and labels; a new selector looks at the pods of its namespace and at
- * no other, a change of one pod at the budgets that want one of its labels.
+ * Promises: follows selectors and labels; a new selector is matched only against pods of its
+ * namespace, a changed pod only against budgets that select one of its labels.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
 import { sameJson } from '../json-equality.ts';
@@ -12,21 +12,21 @@ import type { DrainPod } from './pod.ts';
 
 /** Pods and budgets, each found from the other. */
 export interface BudgetIndex {
-  /** Takes a pod in, or its new facts. Gives true when other budgets cover it than before. */
+  /** Adds or updates a pod. Returns true when its set of budgets changed. */
   readonly putPod: (pod: DrainPod) => boolean;
   readonly removePod: (uid: Uid) => void;
-  /** Takes a budget in, or its new facts. Gives the pods that it began or ceased to cover. */
+  /** Adds or updates a budget. Returns the pods whose coverage changed. */
   readonly putBudget: (budget: Budget) => readonly Uid[];
-  /** Gives the pods that it covered. */
+  /** Returns the pods that it covered. */
   readonly removeBudget: (key: ObjectKey) => readonly Uid[];
-  /** The budgets that cover the pod, in the order of their names. */
+  /** The budgets that cover the pod, sorted by name. */
   readonly budgetsOf: (uid: Uid) => readonly Budget[];
   readonly podsOf: (key: ObjectKey) => readonly DrainPod[];
 }
 
 const NO_BUDGETS: ReadonlySet<ObjectKey> = new Set();
 
-/** A map of sets in which no set is empty. */
+/** A map of sets without empty sets. */
 const groups = <Key, Member>() => {
   const sets = new Map<Key, Set<Member>>();
   return {
@@ -49,30 +49,30 @@ const equalSets = <T>(left: ReadonlySet<T>, right: ReadonlySet<T>): boolean =>
 const sameSelector = (left: Budget, right: Budget): boolean =>
   sameJson(left.selector, right.selector);
 
-/** A key that pods and budgets of one namespace share; no namespace or label has a NUL. */
+/** A key shared by pods and budgets of one namespace; namespaces and labels contain no NUL. */
 const labelKey = (namespace: string, label: string, value: string): string =>
   [namespace, label, value].join('\0');
 
-/** Where to look for the budget: under the labels that it wants, or under its whole namespace. */
+/** The keys of the budget: the labels that it selects, or its whole namespace. */
 const placesOf = ({ namespace, selector }: Budget): readonly string[] => {
   const wanted = selector?.find(({ operator }) => operator === 'In');
   if (wanted === undefined) return selector === null ? [] : [namespace];
   return wanted.values.map((value) => labelKey(namespace, wanted.key, value));
 };
 
-/** Where the budgets of a pod can be. */
+/** The keys where the budgets of a pod may be. */
 const placesFor = ({ namespace, labels }: DrainPod): readonly string[] => [
   namespace,
   ...Object.entries(labels).map(([label, value]) => labelKey(namespace, label, value)),
 ];
 
-/** Which budgets cover which pods, found from both sides. */
+/** Which budgets cover which pods, indexed both ways. */
 const coverage = () => {
   const covering = new Map<Uid, ReadonlySet<ObjectKey>>();
   const covered = groups<ObjectKey, Uid>();
   const budgetsOf = (uid: Uid): ReadonlySet<ObjectKey> => covering.get(uid) ?? NO_BUDGETS;
 
-  /** True when the budgets of the pod are others than before. */
+  /** True when the set of budgets of the pod changed. */
   const cover = (uid: Uid, after: ReadonlySet<ObjectKey>): boolean => {
     const before = budgetsOf(uid);
     if (equalSets(before, after)) return false;
@@ -83,7 +83,7 @@ const coverage = () => {
     return true;
   };
 
-  /** The budget begins or ceases to cover the pod; true when it did not or did before. */
+  /** Sets whether the budget covers the pod; true when that changed. */
   const coverBy = (key: ObjectKey, uid: Uid, covers: boolean): boolean => {
     const before = budgetsOf(uid);
     if (before.has(key) === covers) return false;
@@ -94,7 +94,7 @@ const coverage = () => {
   return { budgetsOf, podsOf: covered.get, cover, coverBy };
 };
 
-/** An empty index. */
+/** Creates an empty index. */
 export const budgetIndex = (): BudgetIndex => {
   const pods = new Map<Uid, DrainPod>();
   const budgets = new Map<ObjectKey, Budget>();

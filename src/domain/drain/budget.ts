@@ -1,9 +1,9 @@
 /**
  * A PodDisruptionBudget as drains need it, and which pods it covers.
  *
- * Promises: total, whatever the API server gives; plain data, fit for the context of a machine; a
- * selector matches what the eviction handler of Kubernetes says that it matches (DR-31): without a
- * selector nothing, `{}` everything, an invalid one nothing.
+ * Promises: total for any API object; plain data, suitable for machine context; a selector matches
+ * as in Kubernetes' eviction handler (DR-31): without a selector nothing, `{}` everything, an
+ * invalid one nothing.
  */
 import type { Identity } from '../facts.ts';
 import {
@@ -22,11 +22,11 @@ import { identityOf } from '../object-meta.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import type { DrainPod } from './pod.ts';
 
-/** What the cache keeps of a PodDisruptionBudget. Counts that are not there read as 0. */
+/** The cached fields of a PodDisruptionBudget. Missing counts read as 0. */
 export interface Budget extends Identity {
   readonly namespace: string;
   readonly name: string;
-  /** All of them must hold; an empty list matches every pod, `null` none. */
+  /** All must hold; an empty list matches every pod, `null` none. */
   readonly selector: readonly Requirement<StandardOperator>[] | null;
   readonly unhealthyPods: 'IfHealthyBudget' | 'AlwaysAllow';
   readonly generation: number;
@@ -35,17 +35,17 @@ export interface Budget extends Identity {
   readonly currentHealthy: number;
   readonly desiredHealthy: number;
   readonly expectedPods: number;
-  /** Names of pods whose eviction the budget has counted, with the time of it (epoch ms). */
+  /** Names of pods whose eviction the budget has counted, with the time (epoch ms). */
   readonly disruptedPods: Readonly<Record<string, number>>;
-  /** `expectedPods` adds up controllers, not pods (`maxUnavailable`, percentages). */
+  /** `expectedPods` sums over controllers, not pods (`maxUnavailable`, percentages). */
   readonly countsControllers: boolean;
-  /** Why its controller cannot work it out; empty when it can. */
+  /** Why its controller cannot compute the status; empty when it can. */
   readonly syncProblem: string;
 }
 
 const OPERATORS: readonly StandardOperator[] = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 
-/** An expression of a label selector; `undefined` when Kubernetes would call it invalid. */
+/** An expression of a label selector; `undefined` when invalid for Kubernetes. */
 const expressionOf = (raw: unknown): Requirement<StandardOperator> | undefined => {
   const key = textAt(raw, 'key') ?? '';
   const operator = OPERATORS.find((known) => known === textAt(raw, 'operator'));
@@ -83,7 +83,7 @@ const syncProblemOf = (raw: unknown): string => {
   return textAt(condition, 'message') ?? '';
 };
 
-/** Reads a PodDisruptionBudget as the API server gives it. Total. */
+/** Reads a PodDisruptionBudget as the API server returns it. Total. */
 export const projectBudget = (raw: unknown): Budget | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
@@ -117,6 +117,6 @@ export const budgetCovers = (
   budget.selector !== null && budget.namespace === pod.namespace &&
   budget.selector.every((requirement) => labelsHold(requirement, pod.labels));
 
-/** True when the counts of the status are about the budget as it is now. */
+/** True when the status is about the current generation of the budget. */
 export const isProcessed = (budget: Budget): boolean =>
   budget.observedGeneration >= budget.generation;

@@ -1,10 +1,9 @@
 /**
- * What to write on a Node to cordon it, to end a drain and to give it back: facts in, one merge
- * patch out (DR-02 to DR-05).
+ * Computes the merge patch of a Node to cordon it, to end a drain and to uncordon it (DR-02 to
+ * DR-05).
  *
- * Promises: every patch carries the resourceVersion that it was decided on, so what a person did in
- * between is never undone; keys that this version cannot read are left as they are; whatever need
- * not be written is not.
+ * Promises: every patch carries the resourceVersion it is based on, so it never undoes a concurrent
+ * change by a person; keys that this version cannot read stay unchanged; no needless writes.
  */
 import type { ResourceVersion } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
@@ -21,7 +20,7 @@ import {
   readCordon,
 } from './cordon.ts';
 
-/** What an instruction asks of one node. */
+/** What an instruction requires of one node. */
 export interface CordonOrder {
   readonly id: string;
   readonly deadlineMs: number | null;
@@ -30,15 +29,15 @@ export interface CordonOrder {
   readonly sinceMs: number;
 }
 
-/** What is to be done about an order. */
+/** The decision about an instruction. */
 export type CordonDecision =
   /** Write this; then the node shows `annotation`. */
   | { readonly _tag: 'Patch'; readonly body: object; readonly annotation: CordonAnnotation }
-  /** The node shows all of it already. */
+  /** The node has all of it already. */
   | { readonly _tag: 'Landed'; readonly annotation: CordonAnnotation }
-  /** The instruction was carried out, or cancelled, before: nothing is started again. */
+  /** The instruction was completed or cancelled before: nothing starts again. */
   | { readonly _tag: 'Ended'; readonly annotation: CordonAnnotation }
-  /** The owner's key is not ours to change. */
+  /** This version must not change the owner's key. */
   | { readonly _tag: 'Unrecognized'; readonly why: string };
 
 interface NodeChange {
@@ -57,7 +56,7 @@ const patchOf = (facts: CordonFacts, { unschedulable, keys }: NodeChange): objec
   ...(unschedulable === undefined ? {} : { spec: { unschedulable } }),
 });
 
-/** True when the key keeps the node cordoned; one that cannot be read is taken to. */
+/** True when the key keeps the node cordoned; an unreadable one counts. */
 const holds = (facts: CordonFacts, owner: string): boolean => {
   const text = facts.cordons[owner];
   if (text === undefined) return false;
@@ -68,7 +67,7 @@ const holds = (facts: CordonFacts, owner: string): boolean => {
 const holders = (facts: CordonFacts): readonly string[] =>
   Object.keys(facts.cordons).filter((owner) => holds(facts, owner));
 
-/** A person's cordon is noted before ours hides it; a note of one that is over goes. */
+/** Records a person's cordon before ours hides it; removes such a record once it is over. */
 const personChange = (
   facts: CordonFacts,
   nowMs: number,
@@ -95,8 +94,8 @@ const sameAnnotation = (left: CordonAnnotation, right: CordonAnnotation): boolea
   printCordon(left) === printCordon(right);
 
 /**
- * What to do about an order for this node. An unfinished key on a node that is schedulable was
- * cancelled, whether or not that is written yet: the same instruction does not start again.
+ * The decision about an instruction for this node. An unfinished key on a schedulable node was
+ * cancelled, even if that is not written yet: the same instruction does not start again.
  */
 export const decideCordon = (
   facts: CordonFacts,
@@ -118,8 +117,8 @@ export const decideCordon = (
 };
 
 /**
- * The patch that writes how it ended, `undefined` when the node shows it. `remembered` is what we
- * wrote: a key that a person removed is written back with its end.
+ * The patch that writes the end of a drain; `undefined` when the node has it. `remembered` is our
+ * last write: a key that a person removed is written back with its end.
  */
 export const endedPatch = (
   facts: CordonFacts,
@@ -133,17 +132,17 @@ export const endedPatch = (
   return patchOf(facts, { keys: { [owner]: printCordon({ ...known, ended: ending.end }) } });
 };
 
-/** What is remembered of our own cordon while a drain runs. */
+/** What a running drain remembers of its own cordon. */
 export interface OwnCordon {
-  /** The revision that our patch made; `null` when this process took the cordon over. */
+  /** The resourceVersion of our patch; `null` when this process resumed the cordon. */
   readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
   readonly cordonObserved: boolean;
 }
 
 /**
- * True when somebody cancelled (DR-05): the node is schedulable again, or the key is gone after it
- * had been there. What is older than our own patch tells nothing.
+ * True when the drain was cancelled (DR-05): the node is schedulable again, or its key disappeared.
+ * Facts older than our own patch do not count.
  */
 export const cancelSeen = (
   facts: CordonFacts,
@@ -165,7 +164,7 @@ const uncordons = (owner: string): boolean =>
   owner === 'disabled' || owner.startsWith('maintenance-');
 
 /**
- * The patch that takes an owner's key away, `undefined` when it has none. The node becomes
+ * The patch that removes an owner's key; `undefined` when there is none. The node becomes
  * schedulable with the last `disabled` or `maintenance-*` key, unless a person or a reclaim holds
  * it (DR-04).
  */
@@ -181,7 +180,7 @@ export const releasePatch = (facts: CordonFacts, owner: CordonOwner): object | u
 };
 
 /**
- * The patch that takes the `reclaim` key away once the machine serves again: a frame said
+ * The patch that removes the `reclaim` key once the machine serves again: a frame reported
  * CONFIGURED and the node is schedulable (DR-04). `undefined` while it stays.
  */
 export const configuredPatch = (facts: CordonFacts): object | undefined => {

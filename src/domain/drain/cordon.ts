@@ -1,7 +1,7 @@
 /**
- * Who holds a node cordoned, as annotations on the Node: reading and printing them (DR-01).
+ * The owners of a cordon, as annotations on the Node: parsing and printing (DR-01).
  *
- * Promises: what was printed reads back the same; a version that is not ours is never touched.
+ * Promises: round-trips; a key of another version is never changed.
  */
 import { asRecord, asText, listOrEmptyAt, numberAt, parseJson, textAt } from '../json.ts';
 import type { ResourceVersion } from '../ids.ts';
@@ -10,38 +10,38 @@ import { rfc3339 } from '../time.ts';
 /** One annotation key for each owner: `cordon.tidegate.dev/<owner>`. */
 export const CORDON_PREFIX = 'cordon.tidegate.dev/';
 
-/** Who wants a node cordoned. The name part of a key has at most 63 bytes and no `/`. */
+/** The owner of a cordon. The name part of a key has at most 63 bytes and no `/`. */
 export type CordonOwner = 'person' | DrainOwner;
 
-/** Who drains a node as well. */
+/** An owner that also drains. */
 export type DrainOwner = 'reclaim' | 'disabled' | `maintenance-${string}`;
 
 /** True for an owner whose unfinished annotation is a drain. */
 export const isDrainOwner = (owner: string): owner is DrainOwner =>
   owner === 'reclaim' || owner === 'disabled' || owner.startsWith('maintenance-');
 
-/** How the work of an owner on the node ended. */
+/** How an owner's work on the node ended. */
 export const CORDON_ENDS = ['Drained', 'Failed', 'Cancelled'] as const;
 export type CordonEnd = (typeof CORDON_ENDS)[number];
 
-/** What an owner wrote. Times are milliseconds of the wall clock. */
+/** The content of an owner's key. Times are milliseconds of the wall clock. */
 export interface CordonAnnotation {
-  /** The instructions that asked for it. */
+  /** The ids of the instructions. */
   readonly ids: readonly string[];
-  /** None when the owner sets no deadline (a person, for one). */
+  /** None when the owner sets no deadline (a person, for example). */
   readonly deadlineMs: number | null;
   readonly graceSeconds: number;
   readonly sinceMs: number;
   readonly ended: CordonEnd | null;
 }
 
-/** What stands under one key. */
+/** The parsed content of a key. */
 export type CordonReading =
   | { readonly _tag: 'Recognized'; readonly annotation: CordonAnnotation }
-  /** A newer version wrote it, or a hand: left alone, and said. */
+  /** A newer version or a person wrote it: unchanged, and reported. */
   | { readonly _tag: 'Unrecognized'; readonly why: string };
 
-/** What decides about cordons of one Node; `cordons` are the raw texts by owner. */
+/** The cordon facts of one Node; `cordons` are the raw texts by owner. */
 export interface CordonFacts {
   readonly resourceVersion: ResourceVersion;
   readonly unschedulable: boolean;
@@ -56,7 +56,7 @@ const endOf = (value: unknown): CordonEnd | null | undefined => {
   return text === undefined ? null : CORDON_ENDS.find((end) => end === text);
 };
 
-/** Milliseconds of an optional time; `undefined` when it is there and is none. */
+/** Milliseconds of an optional time; `undefined` when it is malformed. */
 const optionalTime = (value: unknown, field: string): number | null | undefined => {
   const text = textAt(value, field);
   if (text === undefined) return null;
@@ -66,7 +66,7 @@ const optionalTime = (value: unknown, field: string): number | null | undefined 
 
 const unrecognized = (why: string): CordonReading => ({ _tag: 'Unrecognized', why });
 
-/** Reads the text of a cordon key. Total. */
+/** Parses the text of a cordon key. Total. */
 export const readCordon = (text: string): CordonReading => {
   const value = asRecord(parseJson(text));
   if (value === undefined) return unrecognized('it is not a JSON object');
@@ -74,9 +74,9 @@ export const readCordon = (text: string): CordonReading => {
   const deadlineMs = optionalTime(value, 'deadline');
   const sinceMs = optionalTime(value, 'since');
   const ended = endOf(value);
-  if (deadlineMs === undefined) return unrecognized('its deadline is no time');
-  if (sinceMs === undefined) return unrecognized('its beginning is no time');
-  if (ended === undefined) return unrecognized('its end is none that is known');
+  if (deadlineMs === undefined) return unrecognized('its deadline is not a valid time');
+  if (sinceMs === undefined) return unrecognized('its start is not a valid time');
+  if (ended === undefined) return unrecognized('its end is unknown');
   const ids = listOrEmptyAt(value, 'ids').map(asText).filter((id) => id !== undefined);
   return {
     _tag: 'Recognized',
@@ -113,11 +113,11 @@ export const cordonTexts = (
   return texts.length === 0 ? NO_CORDONS : Object.fromEntries(texts);
 };
 
-/** The owner that a maintenance is: twelve hex digits of its UID. */
+/** The owner name of a maintenance: twelve hex digits of its UID. */
 export const maintenanceOwner = (uid: string): CordonOwner =>
   `maintenance-${uid.replaceAll('-', '').slice(0, 12)}`;
 
-/** The key of an owner on this Node, read; `undefined` when there is none. */
+/** The parsed key of an owner on this Node; `undefined` without one. */
 export const cordonOf = (
   facts: Pick<CordonFacts, 'cordons'>,
   owner: CordonOwner,
@@ -135,7 +135,7 @@ export const annotationOf = (
   return reading?._tag === 'Recognized' ? reading.annotation : undefined;
 };
 
-/** Keys that are to be said: owner and what is wrong with each (DR-01). */
+/** Unreadable keys: owner and problem of each (DR-01). */
 export const unrecognizedCordons = (
   facts: Pick<CordonFacts, 'cordons'>,
 ): readonly { readonly owner: string; readonly why: string }[] =>

@@ -1,23 +1,23 @@
 /**
- * The time that a drain has (DR-16): how a grace is read, when the last quarter begins, how long a
- * tier waits for the ones before it, and in which steps a timer is armed.
+ * The grace of a drain (DR-16): how it is read, when its last quarter begins, how long a tier waits
+ * for earlier ones, and how long timers are split.
  */
 
-/** A grace that is absent or no time at all. */
+/** The grace when none is given. */
 const GRACE_SECONDS_DEFAULT = 30;
 const GRACE_SECONDS_MAX = 7 * 24 * 3600;
-/** A timer above 2^31 ms fires at once on Node and Deno. */
+/** A timer above 2^31 ms fires immediately on Node and Deno. */
 export const TIMER_STEP_MS = 24 * 3600 * 1000;
 const TIER_WAIT_MS_MAX = 30_000;
 const QUARTER = 0.25;
 
-/** The grace of an instruction; `clamped` when less was granted than was asked for. */
+/** The grace of an instruction; `clamped` when it was cut to the maximum. */
 export interface Grace {
   readonly seconds: number;
   readonly clamped: boolean;
 }
 
-/** What an instruction's `grace_period_seconds` means. */
+/** Interprets an instruction's `grace_period_seconds`. */
 export const graceOf = (seconds: number | undefined): Grace => {
   if (seconds === undefined || !(seconds > 0)) {
     return { seconds: GRACE_SECONDS_DEFAULT, clamped: false };
@@ -27,13 +27,13 @@ export const graceOf = (seconds: number | undefined): Grace => {
     : { seconds, clamped: false };
 };
 
-/** How long to arm the timer for something that is `leftMs` away; the rest is armed anew. */
+/** The next timer for a moment `leftMs` away; a longer wait arms several in turn. */
 export const timerStepMs = (leftMs: number): number => Math.max(0, Math.min(leftMs, TIMER_STEP_MS));
 
-/** When the last quarter of a grace begins, on the clock that `deadlineMs` is of. */
+/** When the last quarter of a grace begins, on the clock of `deadlineMs`. */
 export const lastQuarterMs = (deadlineMs: number, graceSeconds: number): number =>
   deadlineMs - graceSeconds * 1000 * QUARTER;
 
-/** How long a tier waits for the ones before it: `--tier-wait`, or by the grace. */
+/** How long a tier waits for earlier tiers: `--tier-wait`, or derived from the grace. */
 export const tierWaitMs = (graceSeconds: number, configuredMs?: number): number =>
   configuredMs ?? Math.min(TIER_WAIT_MS_MAX, graceSeconds * 1000 * QUARTER);

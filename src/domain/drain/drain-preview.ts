@@ -1,9 +1,9 @@
 /**
- * What a drain would do, played through beforehand: facts in, a verdict for each pod out.
+ * Simulates a drain in advance: a verdict for each pod from current facts.
  *
- * Promises: only what can be known decides. Pods of a controller are taken to come back healthy
- * elsewhere, so they give the slot of their budget back; bare pods do not. What passes by itself in
- * its own time (a budget that is being worked out) is uncertain, never called blocked.
+ * Promises: decides only from known facts. Pods of a controller are assumed to become healthy
+ * elsewhere, so they free their budget slot; bare pods do not. A cause that resolves on its own (a
+ * budget status being updated) is uncertain, never blocked.
  */
 import { type Blocker, blockerOf, type BlockerReason, isBlocking } from './blocker.ts';
 import type { EvictionOutcome } from './answer.ts';
@@ -14,25 +14,25 @@ import type { InterruptedEviction } from './eviction-rank.ts';
 import { slotNeed } from './slots.ts';
 import type { Uid } from '../ids.ts';
 
-/** What is known of the node and of the cluster around it. */
+/** The facts about the node and its cluster. */
 export interface DrainPreviewFacts {
   readonly plan: DrainPlan;
   readonly budgets: readonly Budget[];
-  /** Evictions that were cut short, by the key of the budget that counts them. */
+  /** Interrupted evictions, by the key of the budget that counts them. */
   readonly interrupted: ReadonlyMap<string, readonly InterruptedEviction[]>;
   readonly paused: boolean;
   readonly kubeletSilent: boolean;
-  /** What the API server said to a dry run, or says for certain (a namespace that goes). */
+  /** The API server's answer to a dry run, or a certain answer (a terminating namespace). */
   readonly answers: ReadonlyMap<Uid, EvictionOutcome>;
   readonly nowMs: number;
 }
 
-/** What would become of a pod. */
+/** The predicted end of a pod. */
 export type Verdict =
   | 'Leaves'
-  /** It would still be there at the deadline, as things are. */
+  /** It would still exist at the deadline, by current facts. */
   | 'Blocked'
-  /** It depends on something that passes by itself. */
+  /** It depends on a cause that resolves on its own. */
   | 'Uncertain';
 
 /** A pod that must leave, and what would become of it. */
@@ -42,11 +42,11 @@ export interface PodPreview {
   readonly verdict: Verdict;
   /** Why it does not leave, or what it depends on; null for one that leaves. */
   readonly blocker: Blocker | null;
-  /** The budget through whose slots it leaves, one after another. */
+  /** The budget whose slots it leaves through, one by one. */
   readonly budget: Budget | null;
 }
 
-/** Nothing keeps a pod that stands like this. */
+/** Nothing blocks a pod with this budget need. */
 const GOING: ReadonlySet<BlockerReason> = new Set([
   'WaitingForTurn',
   'Terminating',
@@ -58,7 +58,7 @@ interface Waiting {
   readonly tier: TierKey;
 }
 
-/** The budgets after a pod has left and, when it has a controller, another one became healthy. */
+/** The budgets after a pod left and its controller replaced it. */
 const afterLeaving = (pod: DrainPod, budgets: readonly Budget[]): readonly Budget[] => {
   const wasHealthy = pod.ready && pod.phase === 'Running' ? 1 : 0;
   const healthyChange = (comesBack(pod) ? 1 : 0) - wasHealthy;
@@ -84,7 +84,7 @@ const finalizerOf = (pod: DrainPod): Blocker | undefined => {
   return { reason: 'Finalizer', text: `finalizer ${names}`, subject: names };
 };
 
-/** Plays a drain of the plan until nothing moves any more; in the order of the plan. */
+/** Simulates a drain of the plan until nothing changes; results in the order of the plan. */
 export const previewDrain = (facts: DrainPreviewFacts): readonly PodPreview[] => {
   const all = facts.plan.tiers.flatMap(({ key, pods }) => pods.map((pod) => ({ pod, tier: key })));
   const verdicts = new Map<Uid, PodPreview>();
@@ -116,7 +116,7 @@ export const previewDrain = (facts: DrainPreviewFacts): readonly PodPreview[] =>
     });
     if (!pod.terminating) budgets = afterLeaving(pod, budgets);
   };
-  /** True when somebody left. */
+  /** True when a pod left. */
   const pass = (): boolean => {
     const before = verdicts.size;
     for (const waiting of all) {

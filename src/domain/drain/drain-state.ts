@@ -1,9 +1,9 @@
 /**
- * The state of one drain: what it knows of its node, and what follows from that.
+ * The state of one drain and the decisions that follow from it.
  *
- * Promises: facts in, verdicts out, without a clock; plain data, fit for the context of the
- * `nodeDrain` statechart, which is drawn over it. What a restart must know stands in the
- * annotation of its owner on the Node; everything else is learned again from the caches.
+ * Promises: pure, without a clock; plain data for the context of the `nodeDrain` statechart. What a
+ * restart needs is stored in the owner's annotation on the Node; everything else is rebuilt from
+ * the caches.
  */
 import type { ResourceVersion } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
@@ -28,53 +28,53 @@ import type { DrainedNode } from './drained-node.ts';
 import type { NodeWriteOutcome } from './node-write.ts';
 import type { TierKey } from './plan.ts';
 
-/** The time that a drain has, as of one moment. */
+/** The remaining time of a drain at one moment. */
 export interface DrainTime {
   /** Null without a deadline. */
   readonly leftMs: number | null;
-  /** How much is left when the last quarter of the grace begins. */
+  /** The time left when the last quarter of the grace begins. */
   readonly quarterMs: number;
   readonly tierWaitMs: number;
 }
 
-/** What a drain begins with. */
+/** The input of a drain. */
 export interface DrainStateInput extends DrainTime {
   readonly node: DrainedNode;
-  /** For whom the node is drained: the key of its annotation. */
+  /** The owner of the drain: the key of its annotation. */
   readonly owner: DrainOwner;
-  /** The owner has left: its annotation is to go. */
+  /** The owner has left: its annotation is to be removed. */
   readonly withdrawn: boolean;
-  /** What is to be written on the Node; none when it shows all of it and the drain goes on. */
+  /** The pending instructions; empty when the Node has them all and the drain goes on. */
   readonly orders: readonly CordonOrder[];
   /** Evictions are paused everywhere. */
   readonly pausedAll: boolean;
 }
 
-/** What a drain knows. */
+/** The context of a drain. */
 export interface DrainState extends DrainTime {
   readonly name: string;
   readonly owner: DrainOwner;
   readonly withdrawn: boolean;
-  /** The newest that is known of the Node; null when it is gone. */
+  /** The newest known Node; null when it is gone. */
   readonly node: DrainedNode | null;
   readonly orders: readonly CordonOrder[];
   readonly pausedAll: boolean;
-  /** What stands on the Node for us, as we wrote it or found it. */
+  /** Our annotation on the Node, as written or found. */
   readonly annotation: CordonAnnotation | null;
-  /** The revision that our patch made; null when another process made it. */
+  /** The resourceVersion of our patch; null when another process wrote it. */
   readonly landedAt: ResourceVersion | null;
   /** The cache has shown the key. */
   readonly cordonObserved: boolean;
-  /** The instruction lets evictions begin. */
+  /** The instruction allows evictions to begin. */
   readonly released: boolean;
   readonly podCounts: PodCounts | null;
   readonly startedTo: TierKey | null;
-  /** The right that we lack to evict; empty while nothing is known to be missing. */
+  /** The missing permission for evictions; empty when none is known. */
   readonly refusal: string;
   readonly end: CordonEnd | null;
 }
 
-/** A drain that begins: with orders, or from the key that its Node shows. */
+/** A new drain: from instructions, or from the key on its Node. */
 export const initialDrainState = (
   { node, owner, withdrawn, orders, leftMs, quarterMs, tierWaitMs, pausedAll }: DrainStateInput,
 ): DrainState => {
@@ -100,19 +100,19 @@ export const initialDrainState = (
   };
 };
 
-/** What is to be done about the next order; `undefined` when there is none, or no Node. */
+/** The decision about the next instruction; `undefined` without one, or without a Node. */
 export const nextDecision = (
   { node, owner, orders: [order] }: Pick<DrainState, 'node' | 'owner' | 'orders'>,
 ): CordonDecision | undefined =>
   node === null || order === undefined ? undefined : decideCordon(node, owner, order);
 
-/** What the next order wants written; empty when it wants nothing. */
+/** The patch for the next instruction; empty when it needs none. */
 export const cordonBody = (state: DrainState): object => {
   const decision = nextDecision(state);
   return decision?._tag === 'Patch' ? decision.body : {};
 };
 
-/** The next order is one that the Node shows, or that was carried out before. */
+/** The next instruction is on the Node already, or was completed before. */
 export const withNextOrder = (state: DrainState): Partial<DrainState> => {
   const decision = nextDecision(state);
   const orders = state.orders.slice(1);
@@ -123,7 +123,7 @@ export const withNextOrder = (state: DrainState): Partial<DrainState> => {
 
 const isOver = (leftMs: number | null): boolean => leftMs !== null && leftMs <= 0;
 
-/** What ends the drain, by what is known now; null while it goes on. */
+/** What ends the drain, by current knowledge; null while it goes on. */
 export const endOf = (state: DrainState): CordonEnd | null => {
   const { node, owner, annotation, released, podCounts, refusal, leftMs } = state;
   if (node === null) return 'Drained';
@@ -135,7 +135,7 @@ export const endOf = (state: DrainState): CordonEnd | null => {
 
 /**
  * The patch that writes the end on the Node; `undefined` when no write is pending. The annotation
- * of an owner that has left goes, and the node becomes schedulable with the last of them.
+ * of a departed owner is removed, and the node becomes schedulable with the last one.
  */
 export const endBody = (
   { node, owner, withdrawn, annotation, end }: Pick<
@@ -148,11 +148,13 @@ export const endBody = (
   return annotation === null ? undefined : endedPatch(node, owner, { end, remembered: annotation });
 };
 
-/** False for what is older than what is known, and for a Node that is gone; an echo is newer. */
+/**
+ * False for an older fact and for a Node that is gone; our own write echoed back counts as newer.
+ */
 export const isNewer = ({ node }: Pick<DrainState, 'node'>, next: DrainedNode): boolean =>
   node !== null && !isOlder(next.resourceVersion, node.resourceVersion);
 
-/** With the Node as a watch shows it. */
+/** Applies the Node as watched. */
 export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainState> =>
   !isNewer(state, node) ? {} : {
     node,
@@ -160,7 +162,7 @@ export const withNode = (state: DrainState, node: DrainedNode): Partial<DrainSta
       (state.annotation !== null && cordonOf(node, state.owner) !== undefined),
   };
 
-/** What an answer to a patch of ours tells; a newer fact that came before it stays. */
+/** Applies the answer to our own patch; a newer fact that arrived before it stays. */
 export const withAnswer = (
   state: DrainState,
   outcome: NodeWriteOutcome,
@@ -177,20 +179,20 @@ export const withAnswer = (
   };
 };
 
-/** What is seen of the pods; once the end is decided, it decides nothing any more. */
+/** Applies pod observations; after the end is decided they change nothing. */
 export const withPods = (
   { end }: DrainState,
   { podCounts, refusal }: { readonly podCounts: PodCounts; readonly refusal: string },
 ): Partial<DrainState> => (end === null ? { podCounts, refusal } : {});
 
-/** The time alone, of whatever carries it. */
+/** The remaining time, reduced to its fields. */
 export const timeOf = ({ leftMs, quarterMs, tierWaitMs }: DrainTime): DrainTime => ({
   leftMs,
   quarterMs,
   tierWaitMs,
 });
 
-/** How long the next timer of the clock is. */
+/** The duration of the next timer. */
 export const clockStepMs = ({ leftMs, quarterMs }: DrainTime): number =>
   leftMs === null ? 0 : timerStepMs(leftMs > quarterMs ? leftMs - quarterMs : leftMs);
 

@@ -1,20 +1,20 @@
-/** A Node as drains show it. */
+/** A Node as drains read it. */
 import { type CordonFacts, cordonTexts } from './cordon.ts';
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
 import { annotationsOf, identityOf } from '../object-meta.ts';
 
-/** What is shown of a Node. */
+/** The fields of a Node that a drain reads. */
 export interface DrainedNode extends Identity, CordonFacts {
   readonly name: string;
-  /** Its kubelet has fallen silent: Ready is `Unknown`. */
+  /** Its kubelet stopped reporting: Ready is `Unknown`. */
   readonly kubeletSilent: boolean;
   readonly paused: boolean;
 }
 
 const PAUSE_KEY = 'tidegate.dev/pause';
 
-/** Reads a Node as the API server gives it. Total. */
+/** Reads a Node as the API server returns it. Total. */
 export const projectDrainedNode = (raw: unknown): DrainedNode | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;

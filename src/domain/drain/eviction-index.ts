@@ -1,6 +1,6 @@
 /**
- * The pods that are to leave and what is known of each: who requested it, the budgets that cover
- * it, and whether its kubelet responds. Data only: nothing here waits or acts.
+ * The pods that must leave: their requesters, their budgets, and whether their kubelet responds.
+ * Data only.
  */
 import type { EvictionOutcome } from './answer.ts';
 import { type Blocker, blockerOf } from './blocker.ts';
@@ -13,36 +13,36 @@ import { type PodFacts, podFacts } from './pod-facts.ts';
 import type { DrainPod } from './pod.ts';
 import { type ObjectKey, objectKey, type Uid } from '../ids.ts';
 
-/** One pod that is to leave. */
+/** One pod that must leave. */
 export interface EvictionEntry {
   readonly uid: Uid;
   readonly node: string;
   pod: DrainPod;
-  /** By owner; empty when it was released for all. */
+  /** By owner; empty after all released it. */
   readonly requests: Map<string, EvictionRequest>;
-  /** Of all requests together; the last ones when none remains. */
+  /** The combined terms of all requests; the last ones when none remains. */
   terms: EvictionTerms;
-  /** What its actor was last told. */
+  /** The facts last sent to its actor. */
   facts: PodFacts;
-  /** The state that was last reported. */
+  /** The last reported state. */
   state: string;
-  /** The last eviction was withheld by this process. */
+  /** This process withheld the last eviction. */
   withheld: boolean;
-  /** It was seen terminating or gone, and its budget knows. */
+  /** It was observed terminating or gone, and its budget was notified. */
   departed: boolean;
 }
 
-/** What the index asks others. */
+/** The dependencies of the index. */
 export interface EvictionIndexOptions {
   readonly isKubeletSilent: (node: string) => boolean;
   /** The wall clock. */
   readonly now: () => number;
   readonly monotonic: () => number;
-  /** The pod that has this name now, wherever it runs. */
+  /** The current pod of this name, on any node. */
   readonly cached: (key: ObjectKey) => DrainPod | undefined;
 }
 
-/** All pods that are to leave. */
+/** All pods that must leave. */
 export class EvictionIndex {
   readonly #options: EvictionIndexOptions;
   readonly #entries = new Map<Uid, EvictionEntry>();
@@ -100,7 +100,7 @@ export class EvictionIndex {
     return false;
   };
 
-  /** Gives the budgets that covered it. */
+  /** Returns the budgets that covered it. */
   readonly remove = ({ uid, node }: EvictionEntry): readonly Budget[] => {
     const budgets = this.#budgets.budgetsOf(uid);
     const entry = this.#entries.get(uid);
@@ -117,7 +117,7 @@ export class EvictionIndex {
     this.#budgets.putPod(pod);
   };
 
-  /** Gives the pods that it covers, or does not cover any more. */
+  /** Returns the pods whose coverage changed. */
   readonly putBudget = (budget: Budget): readonly EvictionEntry[] => {
     const moved = this.#budgets.putBudget(budget);
     const covered = this.#budgets.podsOf(budget.key).map(({ uid }) => uid);
@@ -127,7 +127,7 @@ export class EvictionIndex {
   readonly removeBudget = (key: ObjectKey): readonly EvictionEntry[] =>
     this.#known(this.#budgets.removeBudget(key));
 
-  /** What the caches show now. */
+  /** The current facts from the caches. */
   readonly factsOf = ({ pod, node }: Pick<EvictionEntry, 'pod' | 'node'>): PodFacts =>
     podFacts(pod, this.#budgets.budgetsOf(pod.uid), this.#options.isKubeletSilent(node));
 
@@ -143,7 +143,7 @@ export class EvictionIndex {
     podsLeft: terms.podsLeft(),
   });
 
-  /** Why it is still there; `outcome` is the answer that still holds it up. */
+  /** Why it remains; `outcome` is the answer that still blocks it. */
   readonly blockerOf = (
     { uid, pod, node, state }: EvictionEntry,
     outcome: EvictionOutcome | null,
@@ -167,7 +167,7 @@ export class EvictionIndex {
     return [...uids].flatMap((uid) => this.#entries.get(uid) ?? []);
   }
 
-  /** Also of pods that no drain requested: their slots are taken all the same. */
+  /** Includes pods that no drain requested: their slots are taken as well. */
   #interruptedAt(budget: Budget, nowMs: number) {
     const named = Object.keys(budget.disruptedPods)
       .flatMap((name) => this.#options.cached(objectKey(name, budget.namespace)) ?? []);

@@ -1,19 +1,19 @@
 /**
- * The rank of pods that wait to be evicted (DR-34): nodes empty one after another, not all at the
+ * The rank of pods that wait for eviction (DR-34): nodes empty one after another, not all at the
  * end.
  *
- * Promises: a total order, so the same facts always give the same pod; plain values only.
+ * Promises: a total order, so that equal facts select the same pod; plain values only.
  */
 import type { Uid } from '../ids.ts';
 import { compareText } from '../requirements.ts';
 import type { Budget } from './budget.ts';
 import type { DrainPod } from './pod.ts';
 
-/** For what a node is given back, most urgent first. */
+/** The purposes of a drain, most urgent first. */
 export const DRAIN_CLASSES = ['emergency', 'reclaim', 'maintenance'] as const;
 export type DrainClass = (typeof DRAIN_CLASSES)[number];
 
-/** A pod that waits to be evicted. Times are monotonic milliseconds. */
+/** A pod that waits for eviction. Times are monotonic milliseconds. */
 export interface EvictionCandidate {
   readonly pod: Uid;
   readonly podName: string;
@@ -23,15 +23,15 @@ export interface EvictionCandidate {
   /** `Infinity` when no owner sets a deadline. */
   readonly deadlineMs: number;
   readonly drainSinceMs: number;
-  /** The rank of its node (`nodePriorities`), smaller first. */
+  /** The priority of its node (`nodePriorities`), smaller first. */
   readonly nodePriority: number;
   /** Pods that must still leave the node. */
   readonly podsLeft: number;
 }
 
-/** A deadline nearer than this comes before everything but the class. */
+/** A deadline closer than this outranks everything but the class. */
 const PRESSING_MS = 60_000;
-/** Kubernetes forgets an eviction that it counted and that did not happen after this time. */
+/** Kubernetes forgets a counted eviction that did not happen after this time. */
 const INTERRUPTED_EVICTION_MS = 120_000;
 
 /** What the rank depends on besides the candidates. */
@@ -63,7 +63,7 @@ const ranked = (candidate: EvictionCandidate, view: RankView): Ranked => ({
   ranks: rank(candidate, view),
 });
 
-/** Ends with node, priority and name, so that nothing is even. */
+/** Ends with node, priority and name, so that there are no ties. */
 const compareRanked = (left: Ranked, right: Ranked): number => {
   for (const [at, value] of left.ranks.entries()) {
     const difference = value - (right.ranks[at] ?? 0);
@@ -81,7 +81,7 @@ export const compareCandidates = (
   view: RankView,
 ): number => compareRanked(ranked(left, view), ranked(right, view));
 
-/** The candidate that is evicted next; `undefined` when there is none. */
+/** The candidate to evict next; `undefined` without any. */
 export const firstCandidate = (
   candidates: Iterable<EvictionCandidate>,
   view: RankView,
@@ -94,15 +94,15 @@ export const firstCandidate = (
   return first?.candidate;
 };
 
-/** An eviction that the budget has counted and that did not happen. Wall-clock milliseconds. */
+/** An eviction that the budget counted and that did not happen. Wall-clock milliseconds. */
 export interface InterruptedEviction {
   readonly podName: string;
   readonly untilMs: number;
 }
 
 /**
- * The pods that `disruptedPods` lists and that are there and not terminating: their evictions were
- * cut short, and each holds a slot until its time is over.
+ * The pods in `disruptedPods` that exist and are not terminating: their evictions were interrupted,
+ * and each holds a slot until it expires.
  */
 export const interruptedEvictions = (
   budget: Pick<Budget, 'disruptedPods'>,

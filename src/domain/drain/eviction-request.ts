@@ -1,8 +1,8 @@
 /**
- * Who wants a pod to leave, and what follows from several requesters together.
+ * The requesters of a pod's eviction, and their combined terms.
  *
- * Promises: a pod is to leave while one request remains; the most urgent class, the earliest
- * deadline and the oldest drain of all its requests count. Times are monotonic milliseconds.
+ * Promises: a pod leaves while one request remains; the most urgent class, the earliest deadline
+ * and the oldest drain among its requests count. Times are monotonic milliseconds.
  */
 import type { DrainOwner } from './cordon.ts';
 import { DRAIN_CLASSES, type DrainClass } from './eviction-rank.ts';
@@ -17,7 +17,7 @@ export interface EvictionRequest {
   readonly podsLeft: () => number;
 }
 
-/** What all requests for one pod come to. */
+/** The combined terms of all requests for one pod. */
 export interface EvictionTerms {
   readonly drainClass: DrainClass;
   /** `Infinity` when no owner sets one. */
@@ -26,7 +26,7 @@ export interface EvictionTerms {
   readonly podsLeft: () => number;
 }
 
-/** How urgent the drains of an owner are. */
+/** The urgency of an owner's drains. */
 const drainClassOf = (owner: DrainOwner): DrainClass =>
   owner === 'reclaim' ? 'reclaim' : 'maintenance';
 
@@ -40,7 +40,7 @@ const termsOf = ({ owner, deadlineMonotonicMs, ...request }: EvictionRequest): E
 const moreUrgent = (left: DrainClass, right: DrainClass): DrainClass =>
   DRAIN_CLASSES.indexOf(left) <= DRAIN_CLASSES.indexOf(right) ? left : right;
 
-/** The terms of all requests together: of `request` and of those beside it. */
+/** The combined terms of `request` and the others. */
 export const combinedTerms = (
   request: EvictionRequest,
   others: Iterable<EvictionRequest>,

@@ -1,7 +1,7 @@
 /**
- * Which pods are bound to which node, kept while pods come and go.
+ * Indexes pods by node while they come and go.
  *
- * Promises: one change costs one entry, however many pods there are; a complete list replaces all.
+ * Promises: a change costs O(1); a complete list replaces everything.
  */
 import type { Fact } from '../facts.ts';
 import type { ObjectKey } from '../ids.ts';
@@ -11,13 +11,13 @@ import type { DrainPod } from './pod.ts';
 export interface NodePods {
   /** Keeps what is known now. The node whose pods changed; `undefined` when any may have. */
   readonly observe: (fact: Fact<DrainPod>) => string | undefined;
-  /** The pods that are bound to the node, terminating ones included. */
+  /** The pods bound to the node, terminating ones included. */
   readonly on: (node: string) => Iterable<DrainPod>;
 }
 
 const NONE: readonly DrainPod[] = [];
 
-/** No pods at first. Those that wait for a node are left out. */
+/** Starts empty. Excludes pods without a node. */
 export const nodePods = (): NodePods => {
   const nodes = new Map<string, Map<ObjectKey, DrainPod>>();
   const put = (pod: DrainPod): void => {

@@ -1,15 +1,15 @@
 /**
- * The order in which nodes are emptied when their pods wait for the same budgets (DR-34).
+ * The order in which nodes are emptied when their pods compete for the same budgets (DR-34).
  *
  * Promises: a total order of the nodes, the same for all budgets, so that nodes become empty one
- * after another; without shared budgets the node with the fewest pods left comes first. Plain
+ * after another; without shared budgets the node with the fewest remaining pods comes first. Plain
  * values only.
  *
- * A node is empty when the last of its pods has gone, and a budget lets only so many go in a round.
- * The line is made from its head: the next node is always the one whose pods would wait least
- * behind the nodes that are in line already. (By the count of pods alone, half of a hundred nodes
- * with thirty pods each were empty when 70 % of the pods had gone, by this line at 60 %; pods that
- * lie at random do not allow much less. Scheduling theory calls it the concurrent open shop.)
+ * A node is empty when its last pod is gone, and a budget allows only some pods per round. The
+ * order is built greedily: the next node is the one whose pods would wait least behind those
+ * already placed. (Ordering by pod count alone, half of a hundred nodes with thirty pods each were
+ * empty when 70 % of the pods were gone, with this order at 60 %; randomly placed pods do not allow
+ * much less. Scheduling theory calls this problem the concurrent open shop.)
  */
 import type { Uid } from '../ids.ts';
 import { compareText } from '../requirements.ts';
@@ -20,44 +20,46 @@ import type { PodFacts } from './pod-facts.ts';
 export interface PendingNode {
   readonly name: string;
   readonly drainSinceMs: number;
-  /** Pods that are still to be asked, by the key of the budget whose slots they need. */
+  /** Pods still to be evicted, by the key of the budget whose slots they need. */
   readonly waiters: ReadonlyMap<string, number>;
-  /** Pods that need no slot, or whose turn has not come yet. */
+  /** Pods that need no slot, or are not eligible yet. */
   readonly others: number;
 }
 
-/** What a pod that is to leave contributes to the priority of its node. */
+/** The contribution of a pod to the priority of its node. */
 export interface PendingPod {
   readonly uid: Uid;
   readonly facts: Pick<PodFacts, 'need' | 'terminating'>;
   readonly terms: { readonly drainSinceMs: number; readonly podsLeft: () => number };
 }
 
-/** What priorities are computed from. */
+/** The inputs of priorities. */
 export interface PendingNodes {
   readonly nodes: readonly PendingNode[];
-  /** How many pods of a budget may be away at once, at least 1. */
+  /** How many pods of a budget may be disrupted at once, at least 1. */
   readonly slotsOf: (budget: string) => number;
 }
 
-/** How much more a pod weighs for each round that it waits at its budget. */
+/** The added weight of a pod for each round that it waits at its budget. */
 const WEIGHT_OF_ROUND = 16;
-/** Weights stay finite however long the line is. */
+/** Keeps weights finite for any number of nodes. */
 const WEIGHT_MAX = 1e100;
-/** Nodes in line at most; the others are lined up when their time comes nearer. */
+/** The maximum number of ordered nodes; the others follow when earlier ones finish. */
 const LINE_MAX = 250;
-/** Between two computations, for each node: a hundred nodes at most five times a second. */
+/** Minimum time between computations, per node: a hundred nodes at most five times a second. */
 const PAUSE_MS_PER_NODE = 2;
 /** After every node that has a priority. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** The same as numbers: a line of a thousand nodes is made in tens of milliseconds. */
+/** The same as numbers: ordering a thousand nodes takes tens of milliseconds. */
 interface Waiting {
   readonly node: PendingNode;
-  /** Budgets by their place in `weights`, and how many pods of the node need each. */
+  /** Budgets by index in `weights`, and how many pods of the node need each. */
   readonly waiters: readonly { readonly budget: number; readonly count: number }[];
   weight: number;
-  /** How long the line was when it was weighed: a longer one makes it heavier, never lighter. */
+  /**
+   * The queue length when it was weighed: a longer queue increases the weight, never decreases it.
+   */
   behind: number;
 }
 
@@ -67,7 +69,7 @@ const comesFirst = (left: Waiting, right: Waiting): boolean => {
   return difference < 0 || (difference === 0 && compareText(left.node.name, right.node.name) < 0);
 };
 
-/** Puts it where it belongs; the first in line stands at the end. */
+/** Inserts in order; the first stands at the end. */
 const insert = (waiting: Waiting[], value: Waiting): void => {
   let [low, high] = [0, waiting.length];
   while (low < high) {
@@ -80,15 +82,15 @@ const insert = (waiting: Waiting[], value: Waiting): void => {
 };
 
 /**
- * The place of each node in line, from 0; of many nodes only the first. `slotsOf` says how many
- * pods of a budget may be away at once, at least 1.
+ * The position of each node, from 0; of many nodes only the first are ordered. `slotsOf` is the
+ * number of pods of a budget that may be disrupted at once, at least 1.
  */
 export const nodePriorities = (
   nodes: Iterable<PendingNode>,
   slotsOf: (budget: string) => number,
 ): ReadonlyMap<string, number> => {
   const numbers = new Map<string, number>();
-  /** What a pod weighs that queues behind the line, and how much more one pod ahead makes it. */
+  /** The weight of a pod behind the queue, and the added weight of one pod ahead. */
   const weights: number[] = [];
   const growths: number[] = [];
   const numberOf = (budget: string): number => {
@@ -124,7 +126,7 @@ export const nodePriorities = (
   return line;
 };
 
-/** How many pods of the budget may be away when all of them are healthy. */
+/** How many pods of the budget may be disrupted when all are healthy. */
 const slotsOfBudget = ({ expectedPods, desiredHealthy }: Budget): number =>
   Math.max(1, expectedPods - desiredHealthy);
 
@@ -137,7 +139,7 @@ export const pendingNodes = (
   const pendingNode = (name: string, pods: ReadonlySet<PendingPod>): PendingNode => {
     const waiters = new Map<string, number>();
     const [first] = pods;
-    // Pods of tiers that have not started are not among those that are to leave yet.
+    // Excludes pods of tiers that have not started.
     let others = Math.max(0, (first?.terms.podsLeft() ?? 0) - pods.size);
     for (const { uid, facts: { terminating, need } } of pods) {
       if (terminating) continue;

@@ -1,14 +1,14 @@
-/** What became of a patch of a Node that was decided on one resourceVersion. */
+/** The outcome of a patch of a Node with a resourceVersion precondition. */
 import type { DrainedNode } from './drained-node.ts';
 
 export type NodeWriteOutcome =
-  /** Done; this is what the cluster shows now. */
+  /** Done; `node` is the Node as stored. */
   | { readonly _tag: 'Written'; readonly node: DrainedNode }
-  /** The Node changed meanwhile: decide again. */
+  /** The Node changed concurrently: decide again. */
   | { readonly _tag: 'Conflict' }
-  /** There is no such Node (any more). */
+  /** The Node does not exist (any more). */
   | { readonly _tag: 'Gone' }
-  /** The API server will never take it like this: a person must act. */
+  /** The API server will never accept this patch: a person must act. */
   | { readonly _tag: 'Refused'; readonly why: string }
-  /** It may work later. */
+  /** Transient: a retry may succeed. */
   | { readonly _tag: 'Fault'; readonly why: string };

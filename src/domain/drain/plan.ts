@@ -1,24 +1,24 @@
 /**
- * The plan of a drain (DR-20): which pods of a node leave, which stay and why, and in which tiers.
+ * The plan of a drain (DR-20): which pods of a node leave, which stay and why, and the tiers.
  *
- * Promises: a pure function of the pods and a few facts about the drain, so that `drain plan`
- * computes before anything is done what the drain computes while it runs.
+ * Promises: a pure function of the pods and a few facts, so that `drain plan` computes in advance
+ * what a running drain computes.
  */
 import type { Uid } from '../ids.ts';
 import { compareText } from '../requirements.ts';
 import type { DrainPod } from './pod.ts';
 
-/** What a drain does about a pod. */
+/** The role of a pod in a drain. */
 export type PodRole =
   | 'Leaves'
-  /** Succeeded or Failed: nothing of it runs. */
+  /** Succeeded or Failed: no container runs. */
   | 'Finished'
   | 'DaemonSet'
   | 'Mirror'
-  /** A pod of the same owner was evicted here and came back past the cordon. */
+  /** A pod of the same owner was evicted here and was rescheduled past the cordon. */
   | 'ToleratesCordon';
 
-/** What is known of the drain besides the pods. */
+/** Facts about the drain besides the pods. */
 export interface PlanTerms {
   /** The operator's own pod. */
   readonly own: { readonly namespace: string; readonly name: string } | null;
@@ -32,13 +32,13 @@ export interface Tier {
   readonly pods: readonly DrainPod[];
 }
 
-/** The priority that the pods of a tier share; the operator's own pod has a tier of its own. */
+/** The shared priority of a tier's pods; the operator's own pod has a tier of its own. */
 export type TierKey = number;
 
-/** Above every priority that Kubernetes knows (int32): the operator itself leaves last. */
+/** Above every Kubernetes priority (int32): the operator itself leaves last. */
 export const OWN_TIER: TierKey = Number.MAX_SAFE_INTEGER;
 
-/** A pod that stays or needs nothing, and why. */
+/** A pod that stays, and why. */
 export interface StayingPod {
   readonly pod: DrainPod;
   readonly role: Exclude<PodRole, 'Leaves'>;
@@ -51,7 +51,7 @@ export interface DrainPlan {
   readonly staying: readonly StayingPod[];
 }
 
-/** What a drain does about the pod. One that is on its way out is always waited for. */
+/** The role of a pod in the drain. A terminating pod is always waited for. */
 export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => {
   if (pod.mirror) return 'Mirror';
   if (pod.controller?.kind === 'DaemonSet') return 'DaemonSet';
@@ -61,10 +61,10 @@ export const roleOf = (pod: DrainPod, { evictedOwners }: PlanTerms): PodRole => 
   return cameBack ? 'ToleratesCordon' : 'Leaves';
 };
 
-/** No controller would make another one. */
+/** No controller recreates it. */
 export const comesBack = (pod: DrainPod): boolean => pod.controller !== null;
 
-/** The tier of a pod that leaves. */
+/** The tier of a leaving pod. */
 const tierOf = (pod: DrainPod, { own }: PlanTerms): TierKey =>
   own !== null && pod.name === own.name && pod.namespace === own.namespace
     ? OWN_TIER
@@ -94,22 +94,22 @@ export const planOf = (pods: Iterable<DrainPod>, terms: PlanTerms): DrainPlan =>
   };
 };
 
-/** How many pods stand how. */
+/** Pod counts by progress. */
 export interface TierProgress {
   readonly key: TierKey;
   /** Still on the node, terminating ones included. */
   readonly left: number;
-  /** On their way out. */
+  /** Terminating. */
   readonly leaving: number;
   readonly blocked: number;
 }
 
-/** The counts of a drain, over all tiers and for each. */
+/** The counts of a drain, in total and per tier. */
 export interface DrainProgress extends Omit<TierProgress, 'key'> {
   readonly tiers: readonly TierProgress[];
 }
 
-/** Counts a plan; `isBlocked` says whether something holds a pod up. Done when none is left. */
+/** Counts a plan; `isBlocked` tells whether a pod is blocked. Done when none is left. */
 export const drainProgress = (
   plan: DrainPlan,
   isBlocked: (pod: DrainPod) => boolean,

@@ -7,23 +7,23 @@
 import type { TierKey, TierProgress } from './plan.ts';
 import { startTiers } from './tiers.ts';
 
-/** Pods that must leave, by tier; those that are terminating count until they are gone. */
+/** Pods that must leave, by tier; terminating ones count until they are gone. */
 export interface PodCounts {
   readonly left: number;
   /** Lowest priority first. */
   readonly tiers: readonly Pick<TierProgress, 'key' | 'left'>[];
 }
 
-/** What opens a tier besides the tiers themselves. */
+/** What starts a tier besides the tiers themselves. */
 export interface TierOpening {
-  /** Nothing of the started tiers has moved for the tier wait. */
+  /** The started tiers made no progress for the tier wait. */
   readonly tierWaitOver: boolean;
   readonly lastQuarter: boolean;
 }
 
 const WAIT_MS = 1;
 
-/** The tier up to which all have started now (DR-21). */
+/** The highest started tier (DR-21). */
 export const startedTo = (
   before: TierKey | null,
   { tiers }: PodCounts,
@@ -35,6 +35,6 @@ export const startedTo = (
     lastQuarterMs: lastQuarter ? 0 : Number.POSITIVE_INFINITY,
   }).startedTo;
 
-/** True while a tier has pods and has not started. */
+/** True while a tier with pods has not started. */
 export const tiersWait = (started: TierKey | null, { tiers }: PodCounts): boolean =>
   tiers.some(({ key, left }) => left > 0 && (started === null || key > started));

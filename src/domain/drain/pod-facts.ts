@@ -1,21 +1,21 @@
-/** What the eviction of a pod goes by: plain facts, read from the pod, its budgets and its node. */
+/** The facts that decide the eviction of a pod, from the pod, its budgets and its node. */
 import type { Budget } from './budget.ts';
 import type { DrainPod } from './pod.ts';
 import { type SlotBlocker, slotNeed } from './slots.ts';
 
-/** What a pod needs of the budgets that cover it (DR-31). */
+/** The slots that a pod needs from the budgets that cover it (DR-31). */
 export type EvictionNeed =
   | { readonly _tag: 'None' }
   | { readonly _tag: 'One'; readonly budget: string }
   | { readonly _tag: 'Blocked'; readonly reason: SlotBlocker };
 
-/** What the caches say of a pod now. */
+/** The current facts about a pod, from the caches. */
 export interface PodFacts {
   readonly terminating: boolean;
-  /** The kubelet has let go of it, and somebody's finalizer has not. */
+  /** The kubelet has released it, but a finalizer has not. */
   readonly finalizers: boolean;
   readonly need: EvictionNeed;
-  /** Its node does not answer, so no pod can end there (DR-44). */
+  /** Its node is unreachable, so no pod can terminate there (DR-44). */
   readonly kubeletSilent: boolean;
 }
 
@@ -31,7 +31,7 @@ const needOf = (pod: DrainPod, budgets: readonly Budget[]): EvictionNeed => {
   }
 };
 
-/** The facts about a pod that is covered by `budgets`. */
+/** The facts about a pod covered by `budgets`. */
 export const podFacts = (
   pod: DrainPod,
   budgets: readonly Budget[],
@@ -43,13 +43,13 @@ export const podFacts = (
   kubeletSilent,
 });
 
-/** True when both are the same slot, the same blocker, or no need at all. */
+/** True for the same slot, the same blocker, or no need at all. */
 export const sameNeed = (left: EvictionNeed, right: EvictionNeed): boolean =>
   left._tag === right._tag &&
   (left._tag !== 'One' || right._tag !== 'One' || left.budget === right.budget) &&
   (left._tag !== 'Blocked' || right._tag !== 'Blocked' || left.reason === right.reason);
 
-/** True when a statechart would learn nothing. */
+/** True when the facts are equal for a statechart. */
 export const sameFacts = (left: PodFacts, right: PodFacts): boolean =>
   left.terminating === right.terminating && left.finalizers === right.finalizers &&
   left.kubeletSilent === right.kubeletSilent && sameNeed(left.need, right.need);

@@ -1,9 +1,9 @@
 /**
- * A bound pod as drains need it: where it is, what keeps it there, and who would bring it back.
+ * A bound pod as drains need it: its node, its blockers, and its controller.
  *
- * Promises: total, whatever the API server gives; plain data, fit for the context of a machine;
- * small, because a hundred thousand of them are kept (`podProjection` shares what pods of one
- * workload have in common).
+ * Promises: total for any API object; plain data, suitable for machine context; small, because
+ * there are up to a hundred thousand of them (`podProjection` shares what pods of one workload have
+ * in common).
  */
 import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
@@ -13,47 +13,47 @@ import { annotationsOf, identityOf, labelsOf } from '../object-meta.ts';
 import { textPool } from '../text-pool.ts';
 import { valuePool } from '../value-pool.ts';
 
-/** `status.phase` of a pod; what is none of these reads as `Unknown`. */
+/** `status.phase` of a pod; other values read as `Unknown`. */
 export const POD_PHASES = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 export type PodPhase = (typeof POD_PHASES)[number];
 
-/** The owner that is marked as the controller. */
+/** The owner marked as the controller. */
 export interface PodController {
   readonly kind: string;
   readonly name: string;
   readonly uid: Uid;
 }
 
-/** What the cache keeps of a pod that is bound to a node. */
+/** The cached fields of a pod. */
 export interface DrainPod extends Identity {
   readonly namespace: string;
   readonly name: string;
-  /** Empty while the pod waits for a node. */
+  /** Empty while the pod is unscheduled. */
   readonly node: string;
   readonly priority: number;
   readonly phase: PodPhase;
   /** Its `Ready` condition is true. */
   readonly ready: boolean;
   readonly terminating: boolean;
-  /** When it is to be gone at the latest, as milliseconds of the wall clock. */
+  /** When it must be gone at the latest, as milliseconds of the wall clock. */
   readonly deletionMs: number | null;
   readonly deletionGraceSeconds: number | null;
   readonly controller: PodController | null;
-  /** The kubelet's own, shown in the API: it goes with its file on the node. */
+  /** A mirror pod of the kubelet: it goes with its file on the node. */
   readonly mirror: boolean;
   /** It may be scheduled on a cordoned node. */
   readonly toleratesCordon: boolean;
   readonly finalizers: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** It has an emptyDir, whose content goes with it. */
+  /** It has an emptyDir, whose content is lost with it. */
   readonly losesData: boolean;
-  /** Succeeded or Failed: nothing of it runs any more. */
+  /** Succeeded or Failed: no container runs any more. */
   readonly finished: boolean;
 }
 
 const MIRROR_KEY = 'kubernetes.io/config.mirror';
 const CORDON_TAINT = 'node.kubernetes.io/unschedulable';
-/** A full pool starts over; far above the number of workloads of one cluster. */
+/** A full pool is cleared; far above the number of workloads of one cluster. */
 const SHARED_TEXTS_MAX = 20_000;
 const NO_TEXTS: readonly string[] = [];
 
@@ -95,7 +95,7 @@ const deletionOf = (raw: unknown): Pick<DrainPod, 'deletionMs' | 'terminating'> 
   return { deletionMs: Number.isNaN(time) ? null : time, terminating: true };
 };
 
-/** Reads a pod as the API server gives it. Total; `undefined` without an identity. */
+/** Reads a pod as the API server returns it. Total; `undefined` without an identity. */
 export const projectPod = (raw: unknown): DrainPod | undefined => {
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
@@ -121,7 +121,7 @@ export const projectPod = (raw: unknown): DrainPod | undefined => {
   };
 };
 
-/** `projectPod` for a cache: what pods of one node or workload have in common is kept once. */
+/** `projectPod` for a cache: pods of one node or workload share their common values. */
 export const podProjection = (): (raw: unknown) => DrainPod | undefined => {
   const text = textPool(SHARED_TEXTS_MAX);
   const labels = valuePool<DrainPod['labels']>(SHARED_TEXTS_MAX);
@@ -140,8 +140,8 @@ export const podProjection = (): (raw: unknown) => DrainPod | undefined => {
 };
 
 /**
- * When the pod was asked to go, as milliseconds of the wall clock: its deletion time less its
- * grace. `undefined` while nobody did.
+ * When the deletion of the pod was requested, as milliseconds of the wall clock: its deletion time
+ * less its grace. `undefined` before.
  */
 export const terminatingSinceMs = (pod: DrainPod): number | undefined =>
   pod.deletionMs === null ? undefined : pod.deletionMs - (pod.deletionGraceSeconds ?? 0) * 1000;

@@ -1,31 +1,31 @@
 /**
- * The machines of one reclaim instruction, and how far each has come.
+ * The machines of one reclaim instruction and their progress.
  *
- * Promises: plain data; an entry never goes back; a node is counted once, however many names the
+ * Promises: plain data; an entry never regresses; a node is counted once, however many names the
  * instruction has for it (DR-10, DR-11).
  */
 
-/** How far a machine has come, in this order. */
+/** The progress of a machine, in order. */
 export const ENTRY_PHASES = ['Unseen', 'Cordoning', 'Cordoned', 'Ended'] as const;
 export type EntryPhase = (typeof ENTRY_PHASES)[number];
 
 /** One machine of an instruction. */
 export interface ReclaimEntry {
   readonly machine: string;
-  /** Its Node; empty while nobody has seen one. */
+  /** Its Node; empty until one is matched. */
   readonly node: string;
   readonly phase: EntryPhase;
   /** Its node is cordoned for this instruction, or gone: the ack counts it. */
   readonly counted: boolean;
 }
 
-/** The entries of an instruction that names these machines; none twice. */
+/** The entries of an instruction that names these machines, deduplicated. */
 export const entriesOf = (machines: readonly string[]): readonly ReclaimEntry[] =>
   [...new Set(machines)].map((machine) => ({ machine, node: '', phase: 'Unseen', counted: false }));
 
 const rank = ({ phase }: ReclaimEntry): number => ENTRY_PHASES.indexOf(phase);
 
-/** The entries with what is now known of one of them. */
+/** The entries with an update of one. */
 export const withEntry = (
   entries: readonly ReclaimEntry[],
   next: ReclaimEntry,
@@ -36,7 +36,7 @@ export const withEntry = (
       : { ...next, counted: entry.counted || next.counted }
   );
 
-/** Nodes that have started, each counted once. */
+/** Started nodes, each counted once. */
 export const nodesStarted = (entries: readonly ReclaimEntry[]): number =>
   new Set(entries.filter(({ counted }) => counted).map(({ node }) => node)).size;
 
@@ -44,6 +44,6 @@ export const nodesStarted = (entries: readonly ReclaimEntry[]): number =>
 export const anyAt = (entries: readonly ReclaimEntry[], phase: EntryPhase): boolean =>
   entries.some((entry) => entry.phase === phase);
 
-/** Machines without a Node are given up: their time is over. */
+/** Ends the machines without a Node: their time is over. */
 export const giveUpUnseen = (entries: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
   entries.map((entry) => (entry.phase === 'Unseen' ? { ...entry, phase: 'Ended' } : entry));

@@ -1,6 +1,5 @@
 /**
- * The reclaim instructions that are not over, and what Nodes show of them. Data only: nothing here
- * waits or acts.
+ * The active reclaim instructions and their annotations on Nodes. Data only.
  */
 import type { NodeProjection } from '../cluster-node.ts';
 import { annotationOf, type CordonAnnotation } from './cordon.ts';
@@ -8,10 +7,10 @@ import { graceOf } from './deadline.ts';
 import { type ReclaimEntry, withEntry } from './reclaim-entry.ts';
 import type { Time } from '../time.ts';
 
-/** Reclaims that were lost with a process are carried out under this name (DR-14). */
+/** The id under which lost reclaims are recovered (DR-14). */
 export const RECOVERED_PREFIX = 'recovered-';
 
-/** The time that an instruction has. */
+/** The time of an instruction. */
 export interface ReclaimTerms {
   readonly deadlineMs: number;
   readonly graceSeconds: number;
@@ -22,9 +21,9 @@ export interface ReclaimTerms {
 export interface InstructionEntry {
   readonly id: string;
   readonly terms: ReclaimTerms;
-  /** What was asked for, before it was clamped. */
+  /** The requested grace, before it was clamped. */
   readonly askedSeconds: number;
-  /** The machines, as they were last known. */
+  /** The last known machines. */
   machines: readonly ReclaimEntry[];
   ackPending: boolean;
   /** Evictions were released. */
@@ -33,7 +32,7 @@ export interface InstructionEntry {
   hasCrashed: boolean;
 }
 
-/** The instruction that an order begins. */
+/** An instruction from the shard's message. */
 export const orderedInstruction = (
   time: Time,
   { id, graceSeconds, machines, ackPending }: {
@@ -56,7 +55,7 @@ export const orderedInstruction = (
   };
 };
 
-/** How the annotation of a Node shows a machine of its instructions. */
+/** The machine of a Node's annotation. */
 const entryFromNode = (
   node: NodeProjection,
   annotation: CordonAnnotation,
@@ -71,7 +70,7 @@ const entryFromNode = (
   };
 };
 
-/** Instructions that some Node shows without an end, with all Nodes that name them. */
+/** Instructions without an end on some Node, with all Nodes that name them. */
 export const instructionsOnNodes = (
   nodes: Iterable<NodeProjection>,
   machineOf: (node: NodeProjection) => string | undefined,
@@ -99,7 +98,7 @@ export const instructionsOnNodes = (
   }));
 };
 
-/** The machines of an instruction that restarts, with what their Nodes show by now. */
+/** The machines of a restarting instruction, with the current state of their Nodes. */
 export const machinesNow = (
   { id, machines }: InstructionEntry,
   nodeOf: (name: string) => NodeProjection | undefined,

@@ -1,34 +1,36 @@
 /**
- * The slots of a budget: who needs one (DR-31), how many are free (DR-32), and how long one that
- * was handed out is counted.
+ * The slots of a budget: who needs one (DR-31), how many are free (DR-32), and how long a reserved
+ * one counts.
  *
- * Promises: everything is a value; a slot is never counted free that an eviction of ours may still
- * have taken, and one that is certainly settled is not held. Times are monotonic milliseconds.
+ * Promises: pure values; a slot that one of our evictions may still have taken never counts as
+ * free, and a settled one is not held. Times are monotonic milliseconds.
  */
 import type { ResourceVersion, Uid } from '../ids.ts';
 import { isOlder } from '../resource-versions.ts';
 import { type Budget, isProcessed } from './budget.ts';
 import type { DrainPod } from './pod.ts';
 
-/** What an eviction of a pod costs. */
+/** The slots that evicting a pod takes. */
 export type SlotNeed =
   | { readonly _tag: 'None' }
   | { readonly _tag: 'One'; readonly budget: Budget }
-  /** Asking would be refused whatever the budgets' counts say. */
+  /** An eviction would be refused regardless of the budgets' counts. */
   | { readonly _tag: 'Blocked'; readonly reason: SlotBlocker; readonly budgets: readonly Budget[] };
 
-/** Why no slot can ever be had as things are. */
+/** Why no slot is possible with the current budgets. */
 export type SlotBlocker = 'TwoBudgets' | 'BudgetNeverAllows' | 'BudgetBroken';
 
-/** Evictions that a budget's status may list unconfirmed (Kubernetes: `MaxDisruptedPodSize`). */
+/**
+ * The maximum of unconfirmed evictions in a budget's status (Kubernetes: `MaxDisruptedPodSize`).
+ */
 const DISRUPTED_PODS_MAX = 2000;
 
-/** An unready pod is disrupted already; it may go when that hurts nobody else. */
+/** An unready pod is disrupted already; it may go when no healthy pod suffers. */
 const mayGoUnready = (budget: Budget): boolean =>
   budget.unhealthyPods === 'AlwaysAllow' ||
   (budget.currentHealthy >= budget.desiredHealthy && budget.desiredHealthy > 0);
 
-/** True when the budget counts controllers and no pod that it covers has one. */
+/** True when the budget counts controllers and none of its pods has one. */
 const neverAllows = (budget: Budget): boolean =>
   budget.countsControllers && isProcessed(budget) && budget.syncProblem === '' &&
   budget.expectedPods === 0;
@@ -37,7 +39,7 @@ const isBroken = (budget: Budget): boolean =>
   isProcessed(budget) && (budget.disruptionsAllowed < 0 ||
     Object.keys(budget.disruptedPods).length > DISRUPTED_PODS_MAX);
 
-/** What evicting the pod costs, from the budgets that cover it. */
+/** The slots that evicting the pod takes, from the budgets that cover it. */
 export const slotNeed = (pod: DrainPod, budgets: readonly Budget[]): SlotNeed => {
   const [budget, ...others] = budgets;
   if (budget === undefined || pod.phase === 'Pending' || pod.finished || pod.terminating) {
@@ -50,11 +52,11 @@ export const slotNeed = (pod: DrainPod, budgets: readonly Budget[]): SlotNeed =>
   return { _tag: 'One', budget };
 };
 
-/** A slot that was handed out and is not yet seen in the budget's own counts. */
+/** A reserved slot that the budget's own counts do not include yet. */
 export interface Reservation {
   readonly pod: Uid;
   readonly podName: string;
-  /** The budget's revision and the pod's entry in `disruptedPods` when the slot was handed out. */
+  /** The budget's resourceVersion and the pod's entry in `disruptedPods` at reservation. */
   readonly begunAt: ResourceVersion;
   readonly listedBefore: number | null;
   readonly answer: 'Awaited' | 'Accepted' | 'Unknown';
@@ -66,7 +68,7 @@ export interface Reservation {
 
 /** How long a reservation outlives both the departure of its pod and its answer. */
 const RESERVATION_OVERTIME_MS = 2000;
-/** Kubernetes takes a slot back when the eviction did not happen within this time. */
+/** Kubernetes releases a slot when the eviction did not happen within this time. */
 const UNCONFIRMED_MS = 120_000;
 
 const listedTime = (budget: Budget, podName: string): number | null =>
@@ -80,8 +82,8 @@ const replaced = (
   reservations.map((reservation) => reservation.pod === pod ? change(reservation) : reservation);
 
 /**
- * The slot is handed out, before the write budget is asked. A pod whose last call has an unknown
- * outcome keeps the reservation that it has.
+ * Reserves a slot, before the write budget is acquired. A pod whose last call has an unknown
+ * outcome keeps its reservation.
  */
 export const beginReservation = (
   reservations: readonly Reservation[],
@@ -123,7 +125,7 @@ export const answerReservation = (
 };
 
 /**
- * The pod was seen terminating or gone at a revision of the cluster; the first observation counts.
+ * The pod was seen terminating or gone at a resourceVersion; the first observation counts.
  */
 export const departReservation = (
   reservations: readonly Reservation[],
@@ -139,7 +141,7 @@ export const departReservation = (
         : known,
   );
 
-/** Nothing is counted for the pod any more: the call was refused, or was never sent. */
+/** Ends the pod's reservation: the call was refused, or never sent. */
 export const endReservation = (
   reservations: readonly Reservation[],
   pod: Uid,
@@ -148,15 +150,15 @@ export const endReservation = (
     ? reservations.filter((reservation) => reservation.pod !== pod)
     : reservations;
 
-/** What the budget's own watch shows, and the time. */
+/** The budget as watched, and the time. */
 export interface SlotView {
   readonly budget: Budget;
-  /** How far the watch has come, bookmarks included. */
+  /** How far the watch has progressed, bookmarks included. */
   readonly watched: ResourceVersion;
   readonly nowMs: number;
 }
 
-/** When a reservation ends whatever the watches say; `null` while that is not known. */
+/** When a reservation expires regardless of the watches; `null` while unknown. */
 const overtimeEndMs = ({ answer, answeredMs, departedMs }: Reservation): number | null => {
   if (answeredMs === null) return null;
   if (departedMs !== null) return Math.max(answeredMs, departedMs) + RESERVATION_OVERTIME_MS;
@@ -186,15 +188,15 @@ export const openReservations = (
     ? reservations.filter((reservation) => !isSettled(reservation, view))
     : reservations;
 
-/** When the next reservation ends by time alone; `null` when none does. */
+/** When the next reservation expires; `null` without one. */
 export const nextReservationEndMs = (reservations: readonly Reservation[]): number | null => {
   const ends = reservations.map(overtimeEndMs).filter((endMs) => endMs !== null);
   return ends.length === 0 ? null : Math.min(...ends);
 };
 
 /**
- * How many evictions may be asked for now. `refusedAt` is the revision of the budget on which the
- * last call was refused: nothing is free until a newer one.
+ * The number of free slots. `refusedAt` is the budget's resourceVersion at the last refusal:
+ * nothing is free until a newer one.
  */
 export const freeSlots = (
   budget: Budget,

@@ -1,28 +1,28 @@
 /**
- * Which tiers of a drain have started (DR-21): lowest priority first, the next when the ones before
- * it are gone or nothing of them has moved for the tier wait, all of them in the last quarter.
+ * Which tiers of a drain have started (DR-21): lowest priority first; the next starts when earlier
+ * ones are gone or made no progress for the tier wait; all start in the last quarter.
  *
- * Promises: a tier that started stays started; one blocked pod starves nobody; waits cannot add up
+ * Promises: a started tier stays started; one blocked pod starves no other; waits cannot add up
  * past the deadline. Times are monotonic milliseconds; the state is plain data.
  */
 import { OWN_TIER, type TierKey, type TierProgress } from './plan.ts';
 
-/** How far a drain has come through its tiers. */
+/** The progress of a drain through its tiers. */
 export interface TierState {
-  /** Every tier up to this one has started; `null` before the first. */
+  /** The highest started tier; `null` before the first. */
   readonly startedTo: TierKey | null;
-  /** When a tier last started or a pod of a started one last moved. */
+  /** When a tier last started or a pod of a started one last made progress. */
   readonly lastMovedAtMs: number;
 }
 
-/** What decides besides the tiers themselves. */
+/** Inputs besides the tiers themselves. */
 export interface TierView {
   readonly nowMs: number;
   readonly waitMs: number;
   readonly lastQuarterMs: number;
 }
 
-/** A drain that begins now. */
+/** A new drain. */
 export const freshTiers = (nowMs: number): TierState => ({ startedTo: null, lastMovedAtMs: nowMs });
 
 /** A pod of a started tier was evicted, or is gone. */
@@ -35,7 +35,7 @@ export const tierMoved = (state: TierState, nowMs: number): TierState => ({
 export const hasStarted = ({ startedTo }: TierState, key: TierKey): boolean =>
   startedTo !== null && key <= startedTo;
 
-/** The next tier that has not started and has pods; `undefined` when all have. */
+/** The next tier with pods that has not started; `undefined` when all have. */
 const nextTier = (
   state: TierState,
   tiers: readonly Pick<TierProgress, 'key' | 'left'>[],
@@ -51,8 +51,8 @@ const isEmptyBefore = (
 ): boolean => tiers.every((tier) => tier.key >= key || tier.left === 0);
 
 /**
- * The state now. The operator's own pod waits for its turn in the last quarter, too: a pod that
- * evicts itself while others could still go helps nobody.
+ * The current state. The operator's own pod stays last in the last quarter, too: evicting itself
+ * while others remain would not help.
  */
 export const startTiers = (
   state: TierState,
@@ -68,7 +68,7 @@ export const startTiers = (
   return startTiers({ startedTo: next, lastMovedAtMs: view.nowMs }, tiers, view);
 };
 
-/** When to look again although nothing was seen; `null` when every tier has started. */
+/** When to decide again without an observation; `null` when every tier has started. */
 export const nextStartMs = (
   state: TierState,
   tiers: readonly Pick<TierProgress, 'key' | 'left'>[],

@@ -1,50 +1,49 @@
 /**
- * Whether the requests of a pod say what the pod asks for, and which write is pending.
+ * Compares a pod's demand with its requests and decides the pending write.
  *
- * Promises: a pod that is demand ends with exactly one request, the one that has the pod's own name
- * for it before any other; a pod that is none ends with none. The requests of a pod that is gone
- * are left to the garbage collector until they are overdue. What waits for its finalizers is left
- * alone.
+ * Promises: a pod that counts as demand ends with exactly one request, preferably the one with the
+ * pod's own name for it; other pods end with none. Requests of a deleted pod are left to the
+ * garbage collector until they are overdue. Terminating requests are left alone.
  */
 import { objectKey } from '../ids.ts';
 import { type OwnedRequest, podRequestPatch, type RequestedPod } from './owned-request.ts';
 import { requestName } from './pod-request.ts';
 import type { RequestText } from './request-text.ts';
 
-/** What is to become of the requests of a pod. */
+/** The wanted state of a pod's requests. */
 export type RequestsStatus =
-  /** The pod is demand. */
+  /** The pod counts as demand. */
   | 'Wanted'
-  /** The pod is there and is no demand: it has finished, or does not count. */
+  /** The pod exists and is no demand: it has finished, or is excluded. */
   | 'Unwanted'
-  /** The pod is gone, and its requests with it by the garbage collector. */
+  /** The pod is gone; the garbage collector deletes its requests. */
   | 'Gone'
-  /** The pod is gone, and the garbage collector has not taken its requests. */
+  /** The pod is gone, and the garbage collector has not deleted its requests. */
   | 'Overdue';
 
-/** What is known of the requests of one pod. */
+/** The facts about the requests of one pod. */
 export interface DemandFacts {
   readonly status: RequestsStatus;
-  /** What the pod asks for; empty unless it is wanted. */
+  /** The demand of the pod; empty unless wanted. */
   readonly text: RequestText;
-  /** Those of the pod that the cluster shows, by key. */
+  /** The pod's existing requests, by key. */
   readonly requests: readonly OwnedRequest[];
 }
 
-/** A write, as metrics call it. */
+/** A write, as metrics name it. */
 export type RequestWrite = 'create' | 'update' | 'stamp' | 'delete';
 
-/** The next write, and the request that it is about; none is there to be created. */
+/** The next write and its request; null for a creation. */
 export interface PendingRequestWrite {
   readonly write: RequestWrite;
   readonly request: OwnedRequest | null;
 }
 
-/** The key that the request of a pod has when we make it. */
+/** The key of a request that we create for the pod. */
 const requestKey = ({ namespace, name, uid }: RequestedPod) =>
   objectKey(requestName(name, uid), namespace);
 
-/** The one request that stays: the one with the pod's own name for it, or else the first. */
+/** The request to keep: the one with the pod's own name for it, or else the first. */
 const keptOf = (pod: RequestedPod, requests: readonly OwnedRequest[]): OwnedRequest | undefined => {
   const key = requestKey(pod);
   return requests.find((request) => request.key === key) ?? requests[0];
@@ -60,7 +59,7 @@ const deletion = (requests: readonly OwnedRequest[]): PendingRequestWrite | unde
   return next === undefined ? undefined : pending('delete', next);
 };
 
-/** The write that is pending; `undefined` when the cluster shows what is to be. */
+/** The pending write; `undefined` when the cluster is in the wanted state. */
 export const pendingRequestWrite = (
   pod: RequestedPod,
   facts: DemandFacts,

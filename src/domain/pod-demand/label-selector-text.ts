@@ -1,16 +1,16 @@
 /**
- * Label selectors as people write them on a command line: `app=web,tier!=test,env in (a,b),!old`.
+ * Label selectors in command-line syntax: `app=web,tier!=test,env in (a,b),!old`.
  *
- * Promises: total; reads what `kubectl -l` reads, and says where it cannot.
+ * Promises: total; accepts what `kubectl -l` accepts, and reports where it fails.
  */
 import { type Labels, labelsHold } from '../label-condition.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import { quoted } from '../text.ts';
 
-/** A selector, or why the text is none. */
+/** A selector, or why the text is malformed. */
 export type SelectorReading =
   | { readonly _tag: 'Selector'; readonly selects: (labels: Labels) => boolean }
-  /** `problem` goes on a sentence about the text. */
+  /** `problem` continues a sentence about the text. */
   | { readonly _tag: 'Malformed'; readonly problem: string };
 
 type Condition = Requirement<StandardOperator>;
@@ -58,14 +58,14 @@ const conditionOf = (text: string): Condition | undefined => {
   }
 };
 
-/** Reads a selector; an empty one selects everything. */
+/** Parses a selector; an empty one selects everything. */
 export const readSelector = (text: string): SelectorReading => {
   const parts = text.split(COMMA).map((part) => part.trim());
   const conditions: Condition[] = [];
   for (const part of text.trim() === '' ? [] : parts) {
     const condition = conditionOf(part);
     if (condition === undefined) {
-      return { _tag: 'Malformed', problem: `has ${quoted(part)}, which is no condition` };
+      return { _tag: 'Malformed', problem: `has ${quoted(part)}, which is not a condition` };
     }
     conditions.push(condition);
   }

@@ -1,9 +1,8 @@
 /**
- * A CapacityRequest as the cluster shows it, seen as the request of a pod: whose it is, how it is
- * marked, and what it says.
+ * A CapacityRequest viewed as the request of a pod: its owner, its ownership marks, and its spec.
  *
- * Promises: total; small, because there is one for every pod; whose request it is follows from its
- * label, whatever its name, so that requests of another controller are adopted.
+ * Promises: total; small, because there is one for every pod; ownership follows from the label,
+ * regardless of the name, so that requests of another controller are adopted.
  */
 import { GROUP_VERSION } from '../api-group.ts';
 import type { Identity } from '../facts.ts';
@@ -15,20 +14,20 @@ import type { Intern } from '../text-pool.ts';
 import { OWNED_BY_POD, REQUEST_PREFIX } from './pod-request.ts';
 import { type RequestText, requestText } from './request-text.ts';
 
-/** What the cache keeps of a request. */
+/** The cached fields of a request. */
 export interface OwnedRequest extends Identity {
-  /** The UID of its pod; empty when it was made for no pod. */
+  /** The UID of its pod; empty when it belongs to no pod. */
   readonly pod: string;
-  /** It has the label and the owner reference, so that it goes with its pod. */
+  /** It has the label and the owner reference, so that it is deleted with its pod. */
   readonly marked: boolean;
-  /** It waits for its finalizers: nothing can be done about it any more. */
+  /** It is terminating: no write is possible any more. */
   readonly deleting: boolean;
-  /** `status.phase`; empty when there is none yet. */
+  /** `status.phase`; empty when not set. */
   readonly phase: string;
   readonly text: RequestText;
 }
 
-/** The pod that a request is for. */
+/** The pod of a request. */
 export interface RequestedPod {
   readonly namespace: string;
   readonly name: string;
@@ -37,7 +36,7 @@ export interface RequestedPod {
 
 const UID_LENGTH = 36;
 
-/** `cr-pod-<pod>-<UID>` → the UID: whose request it is when somebody took the label away. */
+/** `cr-pod-<pod>-<UID>` → the UID: the owner when the label was removed. */
 export const podInName = (name: string): string => {
   const at = name.length - UID_LENGTH;
   return name.startsWith(REQUEST_PREFIX) && name.charAt(at - 1) === '-' ? name.slice(at) : '';
@@ -46,7 +45,7 @@ export const podInName = (name: string): string => {
 const isOwnedBy = (raw: unknown, pod: string): boolean =>
   listOrEmptyAt(raw, 'metadata', 'ownerReferences').some((owner) => textAt(owner, 'uid') === pod);
 
-/** Reads a CapacityRequest as the API server gives it. Total; `undefined` without an identity. */
+/** Reads a CapacityRequest as the API server returns it. Total; `undefined` without an identity. */
 export const projectOwnedRequest = (
   raw: unknown,
   intern: Intern = (text) => text,
@@ -65,18 +64,21 @@ export const projectOwnedRequest = (
   };
 };
 
-/** That alone of what a cache keeps: what goes into a lifecycle is recorded and shown as JSON. */
+/**
+ * The subset of the cached fields that goes into a lifecycle, where it is recorded and printed as
+ * JSON.
+ */
 export const asOwnedRequest = (
   { key, uid, resourceVersion, pod, marked, deleting, phase, text }: OwnedRequest,
 ): OwnedRequest => ({ key, uid, resourceVersion, pod, marked, deleting, phase, text });
 
-/** Label and owner reference: how a request is found, and why it goes with its pod. */
+/** Label and owner reference: how a request is found and garbage-collected with its pod. */
 const labelsOf = ({ name, uid }: RequestedPod): object => ({
   labels: { [OWNED_BY_POD]: uid },
   ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid, controller: true }],
 });
 
-/** The object to create. Its status follows in a write of its own: creation cannot set it. */
+/** The object to create. A second write sets its status, because creation cannot. */
 export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText): object => ({
   apiVersion: GROUP_VERSION,
   kind: 'CapacityRequest',
@@ -84,7 +86,7 @@ export const newPodRequest = (pod: RequestedPod, name: string, text: RequestText
   spec: parseJson(text),
 });
 
-/** The merge patch that makes a request say `text` and bear its marks; `undefined` if it does. */
+/** The merge patch to `text` with ownership marks; `undefined` when the request has both. */
 export const podRequestPatch = (
   pod: RequestedPod,
   current: Pick<OwnedRequest, 'text' | 'marked' | 'pod'>,
@@ -101,7 +103,7 @@ export const podRequestPatch = (
   };
 };
 
-/** Says that nobody has acknowledged the request yet, unless somebody did meanwhile. */
+/** Sets Pending, with a precondition against a concurrent acknowledgement. */
 export const pendingPatch = (
   { resourceVersion }: Pick<OwnedRequest, 'resourceVersion'>,
 ): object => ({

@@ -1,9 +1,10 @@
 /**
- * What it costs the owner of a pod to be interrupted, and to lose its machine: dollars.
+ * The cost in dollars to the owner of a pod when it is interrupted and when its machine is
+ * reclaimed.
  *
- * Promises: the pod's annotation, else the default of its PriorityClass, else nothing, each of the
- * two penalties for itself and never one from the other or from the priority (POD-02). A text that
- * is no amount is found and counts as not there.
+ * Promises: the pod's annotation, else the default of its PriorityClass, else nothing; each penalty
+ * is independent of the other and of the priority (POD-02). An invalid amount is reported and
+ * ignored.
  */
 import { API_GROUP } from '../api-group.ts';
 import { type Field, find } from '../demand/field.ts';
@@ -12,7 +13,7 @@ import { canonicalQuantity, parseQuantity } from '../quantity.ts';
 import type { Parsed } from '../text-file.ts';
 import { quoted } from '../text.ts';
 
-/** The two penalties; an absent one was not given, which is not the same as $0. */
+/** The two penalties; an absent one differs from $0. */
 export interface Penalties {
   readonly interruptionPenalty?: string;
   readonly reclamationPenalty?: string;
@@ -33,7 +34,7 @@ const NAMES: readonly PenaltyName[] = ['interruptionPenalty', 'reclamationPenalt
 
 const REMEDY = 'Give dollars as a quantity such as "16" or "500m"';
 
-/** The canonical amount, or what is wrong with the text. */
+/** The canonical amount, or the problem of the text. */
 const dollarsOf = (
   text: string,
 ): { readonly amount: string } | { readonly problem: string } => {
@@ -46,7 +47,7 @@ const dollarsOf = (
     : { amount: canonicalQuantity(reading.quantity) };
 };
 
-/** The penalties that the annotations of a pod give. */
+/** The penalties in the annotations of a pod. */
 export const annotatedPenalties = (pod: unknown, findings: Field['findings']): Penalties => {
   const given: [PenaltyName, string][] = [];
   for (const name of NAMES) {
@@ -62,7 +63,7 @@ export const annotatedPenalties = (pod: unknown, findings: Field['findings']): P
   return Object.fromEntries(given);
 };
 
-/** The penalties of a pod: what its annotations give, and for the rest what its class has. */
+/** The penalties of a pod: from its annotations, and otherwise from its class. */
 export const resolvedPenalties = (
   annotated: Penalties,
   priorityClass: string,
@@ -91,20 +92,20 @@ const classIn = (name: string, raw: JsonRecord): Parsed<Penalties> => {
 };
 
 /**
- * Reads the content of a defaults file, already parsed: PriorityClass → penalties (POD-05). All of
- * it is good or none of it: half a file would price half of the pods.
+ * Reads a parsed defaults file: PriorityClass → penalties (POD-05). All or nothing: half a file
+ * would price half of the pods.
  */
 export const parsePenaltyDefaults = (content: unknown): Parsed<PenaltyDefaults> => {
   const empty = content === null || content === undefined;
   const classes = empty ? {} : asRecord(content);
   if (classes === undefined) {
-    return { _tag: 'Bad', problem: 'is no map of PriorityClasses to penalties' };
+    return { _tag: 'Bad', problem: 'is not a map of PriorityClasses to penalties' };
   }
   const defaults = new Map<string, Penalties>();
   for (const [name, raw] of Object.entries(classes)) {
     const penalties = asRecord(raw ?? {});
     if (penalties === undefined) {
-      return { _tag: 'Bad', problem: `${name} is no map of penalties` };
+      return { _tag: 'Bad', problem: `${name} is not a map of penalties` };
     }
     const parsed = classIn(name, penalties);
     if (parsed._tag === 'Bad') return parsed;

@@ -1,8 +1,8 @@
 /**
- * What a pod asks for by itself, before defaults of its PriorityClass: a CapacityRequest's spec but
- * for the penalties, and what could not be put into it.
+ * The demand of a pod before the defaults of its PriorityClass: a CapacityRequest's spec without
+ * the penalties, and what it cannot express.
  *
- * Promises: total; plain data, the same for all pods of one workload, so that one copy serves them.
+ * Promises: total; plain data, equal for all pods of one workload, so that they share one copy.
  */
 import type { Field, Problem } from '../demand/field.ts';
 import { asNumber, textAt, valueAt } from '../json.ts';
@@ -19,21 +19,21 @@ import {
 import { podRequirements } from './pod-requirements.ts';
 import { podResources } from './pod-resources.ts';
 
-/** Something about a pod that its CapacityRequest does not say. */
+/** A part of a pod that its CapacityRequest cannot express. */
 export interface PodWarning extends Problem {
   readonly reason: 'DemandLeftOut' | 'PenaltyUnreadable';
 }
 
-/** What a pod asks for. */
+/** The demand of a pod. */
 export interface PodAsk {
   readonly requirements: readonly RequirementFields[];
   readonly resources: ResourceMap;
   readonly priority: number;
-  /** The class that its defaults come from; empty when it has none. */
+  /** The class of its defaults; empty without one. */
   readonly priorityClass: string;
   readonly topologySpread: readonly TopologySpread[];
   readonly coLocation: PodCoLocation | null;
-  /** What its annotations give. */
+  /** The penalties in its annotations. */
   readonly penalties: Penalties;
   readonly warnings: readonly PodWarning[];
 }
@@ -43,7 +43,7 @@ const warningsOf = (
   findings: readonly Problem[],
 ): readonly PodWarning[] => findings.map((finding) => ({ reason, ...finding }));
 
-/** What the pod `raw` asks for. */
+/** The demand of the pod `raw`. */
 export const podAsk = (raw: unknown): PodAsk => {
   const findings: Problem[] = [];
   const badPenalties: Problem[] = [];

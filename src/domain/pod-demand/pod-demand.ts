@@ -1,9 +1,9 @@
 /**
- * A pod as demand: whether it is any, and what it asks for.
+ * A pod as demand: whether it counts, and what it requests.
  *
- * Promises: total, whatever the API server gives; small, because a hundred thousand of them are
- * kept: what pods of one workload ask for is kept once. Pods that a new node would bring along
- * (DaemonSets, mirror pods) are no demand: asking for them would ask for ever more nodes.
+ * Promises: total for any API object; small, because there are up to a hundred thousand of them:
+ * pods of one workload share their demand. Pods that a new node runs anyway (DaemonSets, mirror
+ * pods) do not count: requesting them would request ever more nodes.
  */
 import type { Identity } from '../facts.ts';
 import { booleanAt, listOrEmptyAt, textAt } from '../json.ts';
@@ -12,31 +12,31 @@ import { textPool } from '../text-pool.ts';
 import { valuePool } from '../value-pool.ts';
 import { type PodAsk, podAsk } from './pod-ask.ts';
 
-/** Why a pod is demand, or why it is none. */
+/** Whether a pod counts as demand, and if not, why. */
 export type DemandStatus =
   | 'Wanted'
-  /** Succeeded or Failed: it takes no capacity any more, however long it is kept. */
+  /** Succeeded or Failed: it needs no capacity any more. */
   | 'Finished'
-  /** A new node brings its own one along. */
+  /** Each new node runs its own. */
   | 'OfDaemonSet'
-  /** The kubelet's own, from a file on its node. */
+  /** A mirror pod of a file on its node. */
   | 'Mirror'
-  /** Selectors leave it out. */
+  /** The selectors exclude it. */
   | 'LeftOut';
 
-/** What the cache keeps of a pod. */
+/** The cached fields of a pod. */
 export interface PodDemand extends Identity {
   readonly namespace: string;
   readonly status: DemandStatus;
-  /** Null unless it is wanted. */
+  /** Null unless wanted. */
   readonly ask: PodAsk | null;
 }
 
-/** Whether a pod with these labels counts at all. */
+/** Whether a pod with these labels counts. */
 export type SelectsPod = (labels: Readonly<Record<string, string>>) => boolean;
 
 const MIRROR_KEY = 'kubernetes.io/config.mirror';
-/** A full pool starts over; far above the number of workloads of one cluster. */
+/** A full pool is cleared; far above the number of workloads of one cluster. */
 const SHARED_MAX = 20_000;
 
 const isOfDaemonSet = (raw: unknown): boolean =>
@@ -52,10 +52,10 @@ const statusOf = (raw: unknown, selects: SelectsPod): DemandStatus => {
   return selects(labelsOf(raw)) ? 'Wanted' : 'LeftOut';
 };
 
-/** Everything counts that is not left out by somebody. */
+/** Every pod counts unless selectors exclude it. */
 const everyPod: SelectsPod = () => true;
 
-/** Reads a pod as the API server gives it. Total; `undefined` without an identity. */
+/** Reads a pod as the API server returns it. Total; `undefined` without an identity. */
 export const projectPodDemand = (
   raw: unknown,
   selects: SelectsPod = everyPod,
@@ -71,7 +71,7 @@ export const projectPodDemand = (
   };
 };
 
-/** `projectPodDemand` for a cache: what pods have in common is kept once. */
+/** `projectPodDemand` for a cache: pods share their common values. */
 export const podDemandProjector = (
   selects: SelectsPod = everyPod,
 ): (raw: unknown) => PodDemand | undefined => {

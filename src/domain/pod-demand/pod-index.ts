@@ -1,9 +1,8 @@
 /**
- * What is known of every pod that is demand or has a request.
+ * Index of every pod that counts as demand or has a request.
  *
- * Promises: whose request it is follows from the request alone, so that pods and requests may be
- * observed in any order; what is kept of a pod is little more than what the caches keep; nothing
- * here waits, writes, or costs a scan for one fact.
+ * Promises: ownership follows from the request alone, so that pods and requests may be observed in
+ * any order; little is kept beyond the caches; nothing here waits, writes, or scans for one fact.
  */
 import type { ObjectKey, Uid } from '../ids.ts';
 import { uid } from '../ids.ts';
@@ -13,10 +12,10 @@ import type { PodAsk } from './pod-ask.ts';
 import { type PodDemand, podName } from './pod-demand.ts';
 import type { RequestText } from './request-text.ts';
 
-/** What is to become of the requests of a pod, as far as that can be observed. */
+/** The wanted state of a pod's requests, as far as observed. */
 type ObservedStatus = Exclude<DemandFacts['status'], 'Overdue'>;
 
-/** What is observed of the requests of a pod. */
+/** The observed requests of a pod. */
 export interface ObservedFacts extends DemandFacts {
   readonly status: ObservedStatus;
 }
@@ -24,18 +23,18 @@ export interface ObservedFacts extends DemandFacts {
 /** One pod. */
 export interface PodEntry {
   readonly uid: Uid;
-  /** Undefined when it is gone, or was never seen. */
+  /** Undefined when it is gone, or was never observed. */
   pod: PodDemand | undefined;
-  /** Keys of requests that were seen to be its. */
+  /** Keys of its observed requests. */
   keys: readonly ObjectKey[];
-  /** What people were last warned about. */
+  /** The last recorded warning. */
   warnedOf: PodAsk | undefined;
 }
 
-/** What the index needs to know. */
+/** The dependencies of the index. */
 export interface PodIndexOptions {
   readonly request: (key: ObjectKey) => OwnedRequest | undefined;
-  /** What a pod asks for, under the defaults that are in use. */
+  /** The demand of a pod under the current defaults. */
   readonly textOf: (ask: PodAsk) => RequestText;
   /** Whether pods of the namespace count. */
   readonly counts: (namespace: string) => boolean;
@@ -50,7 +49,7 @@ const nameIn = (key: ObjectKey): string => key.slice(key.indexOf('/') + 1);
 export class PodIndex {
   readonly #options: PodIndexOptions;
   readonly #entries = new Map<Uid, PodEntry>();
-  /** Pods that are no demand and have no request that is known of; one may still turn up. */
+  /** Pods that are no demand and have no known request; one may still appear. */
   readonly #podsWithoutDemand = new Map<Uid, PodDemand>();
 
   constructor(options: PodIndexOptions) {
@@ -81,9 +80,9 @@ export class PodIndex {
     return entry;
   };
 
-  /** Keeps a request. Gives the pods that it concerns. */
+  /** Keeps a request. Returns the affected pods. */
   readonly putRequest = ({ key, pod }: OwnedRequest): readonly PodEntry[] => {
-    // A label that was changed by hand concerns the one who had it before, too.
+    // A label that was changed manually affects its previous owner, too.
     const named = this.#entries.get(uid(podInName(nameIn(key))));
     if (pod === '') return named === undefined ? [] : [named];
     const entry = this.#join(uid(pod));
@@ -115,10 +114,10 @@ export class PodIndex {
     name: pod === undefined ? '' : podName(pod),
   });
 
-  /** Forgets one that asks for nothing and has no request; false when there is more to know. */
+  /** Removes a pod without demand and requests; false when more is known of it. */
   readonly forget = (entry: PodEntry): boolean => {
     if (this.#requestsOf(entry).length > 0 || this.#statusOf(entry) === 'Wanted') return false;
-    // One that only its namespace leaves out is kept: the namespace may come to count.
+    // A pod excluded only by its namespace is kept: the namespace may be selected later.
     if (entry.pod?.status === 'Wanted') return true;
     this.#entries.delete(entry.uid);
     if (entry.pod !== undefined) this.#podsWithoutDemand.set(entry.uid, entry.pod);

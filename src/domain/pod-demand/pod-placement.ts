@@ -1,9 +1,8 @@
 /**
- * Where a pod wants to be beside other pods, as far as a CapacityRequest can say it.
+ * The placement of a pod relative to other pods, as far as a CapacityRequest can express it.
  *
- * Promises: the first required term of the pod affinity becomes the co-location, and spread binds
- * with `DoNotSchedule` alone; what is preferred, and all anti-affinity, says nothing about capacity
- * (POD-02).
+ * Promises: the first required term of the pod affinity becomes the co-location, and only
+ * `DoNotSchedule` spread counts; preferences and anti-affinity do not affect capacity (POD-02).
  */
 import {
   anyText,
@@ -20,18 +19,18 @@ import type { TopologySpread } from '../profile.ts';
 import { compareText } from '../requirements.ts';
 import { expressionIn, type NodeRequirement } from './pod-requirements.ts';
 
-/** A selector of pods, as a CapacityRequest holds it: nothing in it that is empty. */
+/** A selector of pods, as a CapacityRequest holds it: without empty fields. */
 export interface PodSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly RequirementFields[];
 }
 
-/** A requirement as it is written: without values where its operator takes none. */
+/** A requirement as written: without values where its operator takes none. */
 export type RequirementFields = Omit<NodeRequirement, 'values'> & {
   readonly values?: readonly string[];
 };
 
-/** Which pods it must be placed with, and under which topology key. */
+/** The pods that it must be placed with, and the topology key. */
 export interface PodCoLocation {
   readonly topologyKey: string;
   readonly labelSelector?: PodSelector;
@@ -53,17 +52,17 @@ const selectorIn = (field: Field): PodSelector => {
   };
 };
 
-/** A co-location is among pods of one namespace; a term that looks further cannot say so. */
+/** A co-location is limited to one namespace; a term across namespaces cannot be expressed. */
 const findOtherNamespaces = (term: Field, namespace: string): void => {
   const names = child(term, 'namespaces');
   const remedy = 'Put pods that must be together into one namespace';
-  const problem = 'looks at other namespaces, which a CapacityRequest cannot say: it is left out';
+  const problem = 'selects other namespaces, which a CapacityRequest cannot express: ignored';
   if (items(names).some(({ value }) => value !== namespace)) find(names, problem, remedy);
   const selector = child(term, 'namespaceSelector');
   if (!isAbsent(selector)) find(selector, problem, remedy);
 };
 
-/** The co-location of a pod of `namespace`; `undefined` when it must be with nobody. */
+/** The co-location of a pod of `namespace`; `undefined` without one. */
 export const podCoLocation = (spec: Field, namespace: string): PodCoLocation | undefined => {
   const required = child(
     child(child(spec, 'affinity'), 'podAffinity'),
@@ -79,7 +78,7 @@ export const podCoLocation = (spec: Field, namespace: string): PodCoLocation | u
   };
 };
 
-/** How evenly the nodes of pods like this one must be spread; by topology key, each once. */
+/** The required spread of pods like this one; by topology key, unique. */
 export const podSpread = (spec: Field): readonly TopologySpread[] => {
   const byKey = new Map<string, TopologySpread>();
   for (const constraint of items(child(spec, 'topologySpreadConstraints'))) {

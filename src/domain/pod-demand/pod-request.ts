@@ -1,8 +1,8 @@
 /**
- * The CapacityRequest of a pod: its name, its marks, and its spec.
+ * The CapacityRequest of a pod: its name, its ownership marks, and its spec.
  *
- * Promises: a pod has one name for its request, whoever asks and whenever, so that a cache that
- * lags behind can never make two; the request is the pod's own, so that it goes with it (POD-01).
+ * Promises: a pod has one deterministic request name, so that a lagging cache cannot create two;
+ * the pod owns the request, so that both are deleted together (POD-01).
  */
 import { API_GROUP } from '../api-group.ts';
 import type { TopologySpread } from '../profile.ts';
@@ -13,10 +13,10 @@ import { type PodDemand, podName } from './pod-demand.ts';
 import type { PodCoLocation, RequirementFields } from './pod-placement.ts';
 import { type RequestText, requestText } from './request-text.ts';
 
-/** The label that says whose request it is: the UID of the pod. */
+/** The label with the owner of a request: the UID of the pod. */
 export const OWNED_BY_POD = `${API_GROUP}/owned-by-pod`;
 
-/** The spec of a CapacityRequest that was made for a pod. */
+/** The spec of a pod's CapacityRequest. */
 export interface PodRequestSpec extends Penalties {
   readonly requirements: readonly RequirementFields[];
   readonly resources: ResourceMap;
@@ -25,21 +25,21 @@ export interface PodRequestSpec extends Penalties {
   readonly coLocation?: PodCoLocation;
 }
 
-/** All that the request of a pod says. */
+/** The content of a pod's request. */
 export interface PodRequest {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly spec: PodRequestSpec;
-  /** What it does not say, though the pod does. */
+  /** What the pod requests and the request cannot express. */
   readonly warnings: readonly PodWarning[];
 }
 
-/** What the name of a request begins with (POD-01). */
+/** The prefix of a request's name (POD-01). */
 export const REQUEST_PREFIX = 'cr-pod-';
 /** With prefix and UID within the 253 characters of an object's name. */
 const POD_NAME_MAX = 200;
 
-/** `cr-pod-<pod, cut>-<UID>`; a cut never ends in the middle of a name's part. */
+/** `cr-pod-<pod, cut>-<UID>`; a cut never ends in a `-` or `.`. */
 export const requestName = (pod: string, podUid: string): string =>
   `${REQUEST_PREFIX}${pod.slice(0, POD_NAME_MAX).replace(/[.-]+$/, '')}-${podUid}`;
 
@@ -66,7 +66,7 @@ export const requestOfPod = (
   };
 };
 
-/** Canonical specs under some defaults, each worked out once for all pods that ask for the same. */
+/** Canonical specs under given defaults, computed once for all pods with equal demand. */
 export const requestTexts = (defaults: PenaltyDefaults): (ask: PodAsk) => RequestText => {
   const texts = new WeakMap<PodAsk, RequestText>();
   return (ask) => {

@@ -1,9 +1,9 @@
 /**
- * What a pod asks of the labels of its node, as far as a CapacityRequest can say it.
+ * The node label requirements of a pod, as far as a CapacityRequest can express them.
  *
  * Promises: `nodeSelector` and the first required term of the node affinity, in canonical order; a
- * pod that asks for nothing asks for a node with an instance type, so that there is something to
- * match (POD-02). What cannot be said is left out and found.
+ * pod without requirements requests a node with an instance type, so that there is something to
+ * match (POD-02). What cannot be expressed is ignored and reported.
  */
 import {
   anyText,
@@ -19,10 +19,10 @@ import { canonicalRequirements } from '../requirements.ts';
 import type { Requirement, StandardOperator } from '../resources.ts';
 import { quoted } from '../text.ts';
 
-/** A requirement that a CapacityRequest may hold. */
+/** A requirement that a CapacityRequest can hold. */
 export type NodeRequirement = Requirement<StandardOperator>;
 
-/** What every pod asks for that asks for nothing else. */
+/** The requirement of every pod without other requirements. */
 const ANY_NODE: NodeRequirement = {
   key: 'node.kubernetes.io/instance-type',
   operator: 'Exists',
@@ -36,7 +36,7 @@ const OPERATOR_REMEDY =
 const wantsValues = (operator: StandardOperator): boolean =>
   operator === 'In' || operator === 'NotIn';
 
-/** An expression on labels; nothing, and a finding, when a CapacityRequest has no word for it. */
+/** An expression on labels; nothing, and a finding, when a CapacityRequest cannot express it. */
 export const expressionIn = (field: Field): readonly NodeRequirement[] => {
   const key = requiredText(child(field, 'key'));
   const word = child(field, 'operator');
@@ -44,12 +44,12 @@ export const expressionIn = (field: Field): readonly NodeRequirement[] => {
   const values = items(child(field, 'values')).map(anyText);
   if (operator === undefined) {
     const value = typeof word.value === 'string' ? quoted(word.value) : 'missing';
-    find(word, `is ${value}, which a CapacityRequest cannot say: it is left out`, OPERATOR_REMEDY);
+    find(word, `is ${value}, which a CapacityRequest cannot express: ignored`, OPERATOR_REMEDY);
     return [];
   }
   if (key === '') return [];
   if (wantsValues(operator) === (values.length > 0)) return [{ key, operator, values }];
-  find(field, 'has values that do not go with its operator: it is left out', OPERATOR_REMEDY);
+  find(field, 'has values that do not fit its operator: ignored', OPERATOR_REMEDY);
   return [];
 };
 
@@ -62,15 +62,15 @@ const termOf = (spec: Field): readonly NodeRequirement[] => {
     child(child(spec, 'affinity'), 'nodeAffinity'),
     'requiredDuringSchedulingIgnoredDuringExecution',
   );
-  // A term without any condition matches no node: for the scheduler it is not there either.
+  // A term without conditions matches no node: the scheduler ignores it, too.
   const term = items(child(required, 'nodeSelectorTerms')).find((one) => !isEmpty(one));
   if (term === undefined) return [];
   const fields = child(term, 'matchFields');
   if (!isAbsent(fields) && items(fields).length > 0) {
     find(
       fields,
-      'is about fields of a node, which a CapacityRequest cannot say: it is left out',
-      'Ask for labels of the node instead',
+      'is about node fields, which a CapacityRequest cannot express: ignored',
+      'Use node labels instead',
     );
   }
   return items(child(term, 'matchExpressions')).flatMap(expressionIn);

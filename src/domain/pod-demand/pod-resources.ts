@@ -1,11 +1,11 @@
 /**
- * How much of each resource a pod takes on its node: kube-scheduler's own arithmetic.
+ * The resources that a pod takes on its node, computed like kube-scheduler.
  *
- * Promises: `max(sum(containers) + sum(sidecars), peak init stage)`, with pod-level requests in the
- * place of those of containers, plus overhead (POD-03, and Kubernetes' `PodRequests`); exact,
- * whatever the units. A pod that is resized in place counts with the most of what it asks for, was
- * given and has, and one whose resize can never be had counts without what it asks for. Nothing is
- * said of resources that come to zero: the scheduler does not look for them either.
+ * Promises: `max(sum(containers) + sum(sidecars), peak init stage)`, with pod-level requests in
+ * place of container requests, plus overhead (POD-03, and Kubernetes' `PodRequests`); exact,
+ * whatever the units. During an in-place resize the maximum of requested, allocated and actual
+ * resources counts, and an infeasible resize does not count. Resources of zero are omitted, as in
+ * the scheduler.
  */
 import { listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
 import {
@@ -22,7 +22,7 @@ type Amounts = ReadonlyMap<string, Quantity>;
 
 const NOTHING: Amounts = new Map();
 
-/** Quantities as text or number; the API server lets nothing else through. */
+/** Quantities as text or number; the API server accepts nothing else. */
 const amountsAt = (raw: unknown, ...path: readonly string[]): Amounts => {
   const record = recordAt(raw, ...path);
   if (record === undefined) return NOTHING;
@@ -52,14 +52,14 @@ const merged = (
 const sum = (left: Amounts, right: Amounts): Amounts => merged(left, right, addQuantities);
 const most = (left: Amounts, right: Amounts): Amounts => merged(left, right, largerQuantity);
 
-/** A resize that no node of this pod can ever grant (`PodResizePending`, `Infeasible`). */
+/** A resize that the pod's node can never grant (`PodResizePending`, `Infeasible`). */
 const isResizeInfeasible = (pod: unknown): boolean => {
   const pending = listOrEmptyAt(pod, 'status', 'conditions')
     .find((condition) => textAt(condition, 'type') === 'PodResizePending');
   return textAt(pending, 'reason') === 'Infeasible';
 };
 
-/** What is asked for, unless the node has granted something else. */
+/** The requested resources, unless the node has granted others. */
 const effective = (
   asked: Amounts,
   { granted, isInfeasible }: { readonly granted: unknown; readonly isInfeasible: boolean },
@@ -74,7 +74,7 @@ const effective = (
 
 const isSidecar = (container: unknown): boolean => textAt(container, 'restartPolicy') === 'Always';
 
-/** By name of the container: what the kubelet says of it. */
+/** The kubelet's status, by container name. */
 const statusesOf = (pod: unknown): ReadonlyMap<string, unknown> =>
   new Map(
     ['containerStatuses', 'initContainerStatuses']
@@ -104,7 +104,7 @@ const containersOf = (pod: unknown, isInfeasible: boolean): Amounts => {
   return most(running, peak);
 };
 
-/** Resources that may be asked for by the pod as a whole. */
+/** Resources that may be requested at pod level. */
 const isPodLevel = (name: string): boolean =>
   name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
 
@@ -120,7 +120,9 @@ const podLevelOf = (pod: unknown, isInfeasible: boolean): Amounts => {
   );
 };
 
-/** What the scheduler must find free on a node for this pod, by resource name; none is zero. */
+/**
+ * The resources that the scheduler must find free on a node for this pod, by name; none is zero.
+ */
 export const podResources = (pod: unknown): ResourceMap => {
   const isInfeasible = isResizeInfeasible(pod);
   const amounts = sum(

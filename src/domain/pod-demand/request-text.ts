@@ -1,9 +1,9 @@
 /**
- * The spec of a CapacityRequest as one canonical text, so that equal specs are equal strings: cheap
- * to keep, to share between pods of one workload, and to compare with what the cluster shows.
+ * The spec of a CapacityRequest as canonical text, so that equal specs are equal strings: cheap to
+ * keep, share and compare.
  *
- * Promises: total; the same text for every spelling of the same spec (order of requirements,
- * resources and values, `1000m` for `1`, an empty list for none). What is no spec keeps its own
+ * Promises: total; the same text for every notation of the same spec (order of requirements,
+ * resources and values, `1000m` for `1`, an empty list for none). An invalid spec keeps its own
  * JSON, which equals no canonical text.
  */
 import { asList, asRecord, asText, listOrEmptyAt, recordAt, textAt, valueAt } from '../json.ts';
@@ -33,7 +33,7 @@ const requirementOf = (raw: unknown): NodeRequirement | undefined => {
   return { key: textAt(raw, 'key') ?? '', operator, values };
 };
 
-/** In canonical order; as it is when not every entry is a requirement. */
+/** In canonical order; unchanged when an entry is not a requirement. */
 const requirementsOf = (
   raw: readonly unknown[],
 ): readonly RequirementFields[] | readonly unknown[] => {
@@ -83,7 +83,7 @@ const spreadOf = (raw: readonly unknown[]): readonly unknown[] =>
     compareText(JSON.stringify(left), JSON.stringify(right))
   );
 
-/** The canonical text of a spec, ours or one that the cluster shows. */
+/** The canonical text of a spec, ours or a stored one. */
 export const requestText = (spec: unknown): RequestText => {
   const resources = Object.entries(recordAt(spec, 'resources') ?? {})
     .map(([name, value]): [string, unknown] => [name, quantityOf(value)]);

@@ -1,16 +1,16 @@
-/** A namespace, and whether its pods count as demand. */
+/** A Namespace, and whether its pods count as demand. */
 import type { Identity } from '../facts.ts';
 import { textAt } from '../json.ts';
 import type { Labels } from '../label-condition.ts';
 import { identityOf, labelsOf } from '../object-meta.ts';
 
-/** What the cache keeps of a Namespace. */
+/** The cached fields of a Namespace. */
 export interface SelectedNamespace extends Identity {
   readonly name: string;
   readonly selected: boolean;
 }
 
-/** Reads a Namespace as the API server gives it. Total. */
+/** Reads a Namespace as the API server returns it. Total. */
 export const selectedNamespaceProjector =
   (selects: (labels: Labels) => boolean) => (raw: unknown): SelectedNamespace | undefined => {
     const identity = identityOf(raw);

@@ -1,13 +1,13 @@
 /**
- * A chart as the JSON of an XState machine: what Stately's editor imports, what XState's inspector
- * shows as a definition, and what `createMachine` takes.
+ * A chart as the JSON of an XState machine, for Stately's editor, XState's inspector and
+ * `createMachine`.
  *
- * Promises: a machine that is made of it is drawn as the one that it came from; guards, actions and
- * delays are names, so it shows a lifecycle and cannot run one.
+ * Promises: a machine created from it draws like the original; guards, actions and delays are names
+ * only, so it cannot run.
  */
 import type { Chart, ChartCause, ChartPart, ChartState, ChartTransition } from './chart.ts';
 
-/** A candidate as XState writes it. */
+/** A transition candidate as XState writes it. */
 export interface TransitionJson {
   readonly target?: readonly string[] | undefined;
   readonly guard?: ChartPart | undefined;
@@ -17,7 +17,7 @@ export interface TransitionJson {
 
 type CandidatesJson = readonly TransitionJson[];
 
-/** An act as XState writes it. */
+/** An invoke as XState writes it. */
 export interface InvokeJson {
   readonly id: string;
   readonly src: string;
@@ -47,11 +47,11 @@ export interface MachineJson extends StateJson {
   readonly id: string;
 }
 
-/** A list that is not written when there is nothing in it. */
+/** Omits an empty list. */
 const filled = <Item>(list: readonly Item[]): readonly Item[] | undefined =>
   list.length === 0 ? undefined : list;
 
-/** A table that is not written when there is nothing in it. */
+/** Omits an empty table. */
 const filledTable = <Value>(
   table: Readonly<Record<string, Value>>,
 ): Readonly<Record<string, Value>> | undefined =>

@@ -1,10 +1,10 @@
 /**
- * What became of a lifecycle between two revisions: added, removed and changed states and
- * transitions, and one chart that holds both, to be drawn with marks.
+ * The difference of a lifecycle between two revisions: added, removed and changed states and
+ * transitions, and one chart of both, to be drawn with marks.
  *
- * Promises: two charts that are drawn alike have no differences; a transition that leads elsewhere
- * or does something else is changed, one with another cause or condition is another one; an order
- * of candidates that changed is told, because the first that holds is taken.
+ * Promises: charts that draw alike have no differences; a transition with another target or other
+ * actions is changed, one with another cause or guard is a different one; a changed order of
+ * candidates is reported, because the first that matches is taken.
  */
 import {
   causeText,
@@ -22,15 +22,15 @@ import type { Mark } from './chart-svg.ts';
 /** A difference of a state or of a transition. */
 export interface Difference {
   readonly mark: Mark;
-  /** The path of the state that it is about, or that the transition leaves. */
+  /** The path of the state, or of the source of the transition. */
   readonly path: string;
-  /** The transition as it is, or was; none when it is about the state itself. */
+  /** The transition as it is or was; null for a state. */
   readonly transition: ChartTransition | null;
-  /** What changed, as it was and as it is. */
+  /** The changed fields, before and after. */
   readonly changes: readonly Change[];
 }
 
-/** One thing that changed. */
+/** One changed field. */
 export interface Change {
   readonly what: string;
   readonly before: string;
@@ -41,7 +41,7 @@ export interface Change {
 export interface ChartDiff {
   readonly name: string;
   readonly differences: readonly Difference[];
-  /** Everything that is, and everything that was. */
+  /** Everything from both charts. */
   readonly union: Chart;
 }
 
@@ -91,13 +91,13 @@ const stateDifferences = (before: Chart, after: Chart): readonly Difference[] =>
   return [...kept, ...removed];
 };
 
-/** What makes a transition the same one: where it leaves, why, and under which condition. */
+/** The identity of a transition: its source, cause and guard. */
 const keyOf = (transition: ChartTransition): string => {
   const { from, cause, guard } = transition;
   return JSON.stringify([from, cause, guard === null ? '' : conditionText(transition)]);
 };
 
-/** Transitions by their keys; of two with one key the second is another one. */
+/** Transitions by key; a repeated key gets a suffix. */
 const keyed = (chart: Chart): ReadonlyMap<string, ChartTransition> => {
   const found = new Map<string, ChartTransition>();
   for (const transition of chart.transitions) {
@@ -108,7 +108,7 @@ const keyed = (chart: Chart): ReadonlyMap<string, ChartTransition> => {
   return found;
 };
 
-/** The place of each among those candidates for one cause that both charts have. */
+/** The position of each among the candidates for one cause that both charts have. */
 const placesOf = (
   transitions: ReadonlyMap<string, ChartTransition>,
   others: ReadonlyMap<string, ChartTransition>,
@@ -151,7 +151,7 @@ const joined = (before: ChartState, after: ChartState): ChartState => {
   const now = new Set(after.states.map(({ name }) => name));
   return {
     ...after,
-    // A state that lost its inner states is still drawn around them.
+    // A removed parent state is still drawn around its children.
     kind: after.states.length === 0 && before.states.length > 0 ? before.kind : after.kind,
     states: [
       ...after.states.map((state) => {
@@ -169,7 +169,7 @@ const nothingOf = ({ name, root }: Chart): Chart => ({
   transitions: [],
 });
 
-/** Compares the charts of one machine; one that was not there, or is no more, is undefined. */
+/** Compares the charts of one machine; undefined when it did not exist or was removed. */
 export const chartDiff = (
   before: Chart | undefined,
   after: Chart | undefined,
@@ -204,7 +204,9 @@ export const chartDiff = (
   };
 };
 
-/** How the states of the union stand out: one whose own moves changed is changed, too. */
+/**
+ * The marks of the states of the union; a state whose own transitions changed counts as changed.
+ */
 export const stateMarks = ({ differences, union }: ChartDiff): ReadonlyMap<string, Mark> => {
   const isInBox = drawnInBoxes(union);
   const marks = new Map<string, Mark>();
@@ -215,7 +217,7 @@ export const stateMarks = ({ differences, union }: ChartDiff): ReadonlyMap<strin
   return marks;
 };
 
-/** How an arrow of the union stands out that stands for these transitions. */
+/** The mark of an arrow of the union that represents these transitions. */
 export const arrowMark = (
   { differences }: ChartDiff,
   transitions: readonly ChartTransition[],
@@ -247,7 +249,7 @@ const differenceText = (difference: Difference): string => {
   return `${SIGNS[mark]} transition ${pathText(path)}: ${label}${target}${text}`;
 };
 
-/** The difference in lines that people review; empty when there is none. */
+/** The difference as lines for a review; empty when there is none. */
 export const chartDiffText = ({ name, differences }: ChartDiff): string =>
   differences.length === 0
     ? ''

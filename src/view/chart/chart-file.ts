@@ -1,4 +1,4 @@
-/** The files that a chart is exported to: its picture, its diagram and its definition. */
+/** The files that a chart is exported to: its picture, diagram and definition. */
 import { createMachine } from 'xstate';
 import { type Chart, chartOf } from './chart.ts';
 import { machineJson } from './chart-config.ts';
@@ -7,7 +7,7 @@ import { placedChart } from './chart-layout.ts';
 import { chartMermaid } from './chart-mermaid.ts';
 import { chartSvg } from './chart-svg.ts';
 
-/** A chart in a format; it ends in a line break. */
+/** A chart in a format; ends in a line break. */
 export const chartFile = async (chart: Chart, format: ChartFormat): Promise<string> => {
   switch (format) {
     case 'svg':
@@ -19,5 +19,5 @@ export const chartFile = async (chart: Chart, format: ChartFormat): Promise<stri
   }
 };
 
-/** The chart that was exported as JSON; throws when the text is none. */
+/** Reads a chart exported as JSON; throws on invalid text. */
 export const chartFromJson = (text: string): Chart => chartOf(createMachine(JSON.parse(text)));

@@ -1,9 +1,9 @@
-/** The formats that a chart is exported in, and the names of their files. */
+/** The export formats of a chart and their file names. */
 
-/** Formats of an export. */
+/** Export formats. */
 export const CHART_FORMATS = ['svg', 'mermaid', 'json'] as const;
 
-/** One of them. */
+/** An export format. */
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
 const EXTENSIONS: Readonly<Record<ChartFormat, string>> = {
@@ -12,6 +12,6 @@ const EXTENSIONS: Readonly<Record<ChartFormat, string>> = {
   json: 'json',
 };
 
-/** The name of the file that a chart is exported to. */
+/** The file name of an exported chart. */
 export const chartFileName = (machine: string, format: ChartFormat): string =>
   `${machine}.${EXTENSIONS[format]}`;

@@ -1,9 +1,8 @@
 /**
- * Where everything of a chart stands: boxes, arrows and their labels, in pixels.
+ * The layout of a chart: boxes, arrows and labels, in pixels.
  *
- * Promises: plain data; the same chart is laid out alike on every machine and runtime. The layout
- * kernel is large, so it is loaded when it is first needed and never in a browser; an operator is
- * installed without it.
+ * Promises: plain data; the same layout on every machine and runtime. The layout kernel is large,
+ * so it is loaded on first use and never in a browser; an operator is installed without it.
  */
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
 import { loadOnDemand } from '../../domain/package-missing.ts';
@@ -18,7 +17,7 @@ import {
   rowsOf,
 } from './chart-rows.ts';
 
-/** A rectangle; its corner is the upper left one. */
+/** A rectangle, from its upper left corner. */
 export interface Box {
   readonly x: number;
   readonly y: number;
@@ -29,7 +28,7 @@ export interface Box {
 /** A point of the picture. */
 export type Point = Pick<Box, 'x' | 'y'>;
 
-/** A state where it stands. */
+/** A placed state. */
 export interface PlacedState extends Box {
   readonly path: string;
   readonly kind: ChartState['kind'];
@@ -38,7 +37,7 @@ export interface PlacedState extends Box {
   readonly rows: readonly Row[];
 }
 
-/** An arrow where it runs; the one to the state that is entered first has no transitions. */
+/** A placed arrow; the one to the initial state has no transitions. */
 export interface PlacedArrow {
   readonly from: string;
   readonly to: string;
@@ -52,14 +51,14 @@ export interface PlacedChart {
   readonly name: string;
   readonly width: number;
   readonly height: number;
-  /** Outermost first, so that inner ones are drawn over outer ones. */
+  /** Outermost first, so that inner ones are drawn on top. */
   readonly states: readonly PlacedState[];
   readonly arrows: readonly PlacedArrow[];
-  /** Dots from which the arrows to the first states start. */
+  /** Dots where the arrows to initial states start. */
   readonly beginnings: readonly (Point & { readonly of: string })[];
 }
 
-/** Around the text of a box. */
+/** Padding around the text of a box. */
 export const BOX_PADDING = 12;
 const INNER_GAP = 16;
 const DOT = 10;
@@ -92,7 +91,8 @@ const nodeOf = (chart: Chart, state: ChartState, options: LayoutOptions): ElkNod
   const { width, height } = innerOf(rowsOf(chart, state));
   const node = { id: idOf(state.path), width: Math.ceil(width), height: Math.ceil(height) };
   if (state.states.length === 0) return node;
-  // The kernel turns a picture that runs down by a quarter, but not what is asked for inside of it.
+  // The kernel rotates a picture that runs down by a quarter, but not the sizes requested within
+  // it.
   const least = options['elk.direction'] === 'DOWN'
     ? `(${node.height}, ${node.width})`
     : `(${node.width}, ${node.height})`;
@@ -237,11 +237,11 @@ const placedFrom = (chart: Chart, laidOut: ElkNode): PlacedChart => {
 const LAYOUTS: readonly LayoutOptions[] = [
   { 'elk.direction': 'DOWN' },
   { 'elk.direction': 'RIGHT' },
-  // Wide rows of states are split.
+  // Splits wide rows of states.
   { 'elk.direction': 'DOWN', 'elk.layered.layerUnzipping.strategy': 'ALTERNATING' },
 ];
 
-/** Pages are scrolled down, not sideways. */
+/** Pages scroll down, not sideways. */
 const PAGE: Pick<Box, 'width' | 'height'> = { width: 1500, height: 2600 };
 
 const layoutCost = ({ width, height }: PlacedChart): number =>

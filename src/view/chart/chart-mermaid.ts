@@ -1,8 +1,8 @@
 /**
- * A chart as a Mermaid state diagram: what Git hosts draw in Markdown, and what a diff can tell.
+ * A chart as a Mermaid state diagram, which Git hosts render in Markdown and diffs can compare.
  *
- * Promises: every state and every transition that leads somewhere is in it; names that Mermaid
- * could misread are never written as they are.
+ * Promises: contains every state and every transition with a target; escapes names that Mermaid
+ * could misinterpret.
  */
 import {
   actionsText,
@@ -16,18 +16,21 @@ import {
 const idOf = ({ name, root }: Chart, path: string): string =>
   path === root.path ? name : `${name}_${path.replaceAll('.', '_')}`;
 
-/** A label ends at a semicolon, and `#` and `:` are Mermaid's own: they are written as numbers. */
+/**
+ * A label ends at a semicolon, and `#` and `:` are Mermaid syntax: they are written as character
+ * codes.
+ */
 const labelText = (text: string): string =>
   text.replaceAll(/[#;:\n]/g, (one) => `#${one.codePointAt(0)};`);
 
-/** The words of a state stand between quotes, where numbers are not read. */
+/** The text of a state stands in quotes, where character codes are not decoded. */
 const quotedText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', "'").replaceAll('\n', ' ');
 
 const indented = (depth: number, lines: readonly string[]): readonly string[] =>
   lines.map((line) => `${'  '.repeat(depth)}${line}`);
 
-/** What happens inside of a state stands below its description. */
+/** The content of a state follows its description. */
 const notesOf = (chart: Chart, state: ChartState): readonly string[] => [
   ...(state.description === '' ? [] : [state.description]),
   ...(state.reason === null ? [] : [`reason ${state.reason}`]),
@@ -63,7 +66,7 @@ const stateLines = (chart: Chart, state: ChartState): readonly string[] => {
   ];
 };
 
-/** The diagram; it ends in a line break. */
+/** The diagram; ends in a line break. */
 export const chartMermaid = (chart: Chart): string => {
   const arrows = chart.transitions.flatMap((transition) =>
     transition.targets.map((target) => {

@@ -1,4 +1,4 @@
-/** What stands inside the box of a state, line by line, and on the arrows between states. */
+/** The lines inside the box of a state, and the labels of arrows between states. */
 import {
   actionsText,
   causeText,
@@ -11,23 +11,23 @@ import {
 } from './chart.ts';
 import { textWidth, wrapped } from './text-width.ts';
 
-/** How a line is drawn. */
+/** The style of a line. */
 export type RowStyle = 'machine' | 'name' | 'reason' | 'description' | 'act' | 'move';
 
-/** A line inside of a box. */
+/** A line inside a box. */
 export interface Row {
   readonly style: RowStyle;
   /** Pieces of the line, each with its role. */
   readonly pieces: readonly Piece[];
 }
 
-/** A piece of a line: what it is decides its colour. */
+/** A piece of a line; its role decides its colour. */
 export interface Piece {
   readonly role: 'plain' | 'cause' | 'condition' | 'action';
   readonly text: string;
 }
 
-/** The arrow between two states, with all transitions that it stands for. */
+/** The arrow between two states, with all transitions that it represents. */
 export interface Arrow {
   readonly from: string;
   readonly to: string;
@@ -46,7 +46,7 @@ export const FONT_SIZES: Readonly<Record<RowStyle | 'arrow', number>> = {
   arrow: 11,
 };
 
-/** Heights of lines in pixels. */
+/** Line heights in pixels. */
 export const LINE_HEIGHTS: Readonly<Record<RowStyle | 'arrow', number>> = {
   machine: 26,
   name: 20,
@@ -64,20 +64,23 @@ const LINE_WIDTH = 250;
 const pieces = (...parts: readonly (readonly [Piece['role'], string])[]): readonly Piece[] =>
   parts.filter(([, text]) => text !== '').map(([role, text]) => ({ role, text }));
 
-/** The text of a line with its pieces apart. */
+/** The text of a line, split into pieces. */
 export const lineText = (line: readonly Piece[]): string => line.map(({ text }) => text).join(' ');
 
-/** How wide a line is in pixels. */
+/** The width of a line in pixels. */
 export const lineWidth = (line: readonly Piece[], style: RowStyle | 'arrow'): number =>
   textWidth(lineText(line), FONT_SIZES[style], style === 'name' || style === 'machine');
 
 const isInside = (path: string, outer: string): boolean =>
   outer === '' || path === outer || path.startsWith(`${outer}.`);
 
-/** A state to which that many others go back is named by them: their arrows would hide the rest. */
+/**
+ * Transitions to a state with at least this many sources are listed in the boxes: their arrows
+ * would hide the rest.
+ */
 const RETURNS_MAX = 4;
 
-/** Moves within the state, and moves back to where everybody goes back to, are told in its box. */
+/** Transitions within the state, and those to such a common target, are listed in its box. */
 export const drawnInBoxes = (chart: Chart): (transition: ChartTransition) => boolean => {
   const order = new Map(statesOf(chart.root).map(({ path }, at) => [path, at]));
   const placeOf = (path: string): number => order.get(path) ?? 0;
@@ -105,7 +108,7 @@ const leadsTo = ({ from, targets }: ChartTransition): string => {
   return target === from ? '\u21bb' : `\u2192 ${nameOf(target)}`;
 };
 
-/** Long lists of actions wrap onto further, indented lines. */
+/** Long lists of actions wrap onto indented lines. */
 const broken = (style: 'act' | 'move', line: readonly Piece[]): readonly Row[] => {
   const rows: Piece[][] = [[]];
   for (const piece of line) {

@@ -1,8 +1,9 @@
 /**
- * A placed chart as SVG: one pure function for files, the command line and the page.
+ * A placed chart as SVG, for files, the command line and the page.
  *
- * Promises: legible in light and dark without a script; every state and arrow carries its paths as
- * data attributes and a title, so that a page can light them and a screen reader can tell them.
+ * Promises: legible in light and dark mode without a script; every state and arrow carries its
+ * paths as data attributes and a title, so that a page can highlight it and a screen reader can
+ * read it.
  */
 import { transitionText } from './chart.ts';
 import {
@@ -21,15 +22,15 @@ import {
   type Row,
 } from './chart-rows.ts';
 
-/** How a state or an arrow stands out. */
+/** The highlighting of a state or an arrow. */
 export type Mark = 'added' | 'removed' | 'changed';
 
-/** What is to stand out, and whether the picture brings its own colours. */
+/** What to highlight, and whether to include the style sheet. */
 export interface SvgOptions {
-  /** States by their paths. */
+  /** States by path. */
   readonly states?: ReadonlyMap<string, Mark>;
   readonly arrows?: (arrow: PlacedArrow) => Mark | undefined;
-  /** A page that has the style sheet already leaves it out. */
+  /** A page that already has the style sheet omits it. */
   readonly isStyled?: boolean;
 }
 
@@ -129,7 +130,7 @@ const framesSvg = (state: PlacedState): string =>
 
 const BEND = 7;
 
-/** A way with its corners rounded. */
+/** A path with rounded corners. */
 const wayOf = (points: readonly Point[]): string => {
   const [start, ...rest] = points;
   if (start === undefined) return '';
@@ -148,7 +149,7 @@ const wayOf = (points: readonly Point[]): string => {
   }, `M${at(start)}`);
 };
 
-/** The head of an arrow that ends at the last of its points. */
+/** The head of an arrow that ends at its last point. */
 const headOf = (points: readonly Point[]): string => {
   const tip = points.at(-1);
   const before = points.at(-2);
@@ -196,7 +197,7 @@ export const chartSvg = (chart: PlacedChart, options: SvgOptions = {}): string =
     ...drawn(outer, framesSvg),
     ...chart.arrows.map((arrow) => arrowSvg(arrow, arrows(arrow))),
     ...chart.beginnings.map(({ x, y }) => `<circle class="dot" cx="${x}" cy="${y}" r="5"/>`),
-    // Arrows may cross the heads of outer boxes: their words stand on top.
+    // Arrows may cross the heads of outer boxes: their labels are drawn on top.
     ...drawn(outer, rowsSvg),
     ...drawn(
       chart.states.filter((state) => !isOuter(state)),

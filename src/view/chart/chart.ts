@@ -1,22 +1,22 @@
 /**
- * A statechart as a plain graph: what pictures, pages and comparisons of lifecycles are made from.
+ * A statechart as a plain graph, the source of pictures, pages and comparisons of lifecycles.
  *
- * Promises: plain data, in the order in which the machine is written; two machines that are drawn
- * alike give equal charts; nothing of the machine is run.
+ * Promises: plain data in the order of the machine's source; machines that draw alike give equal
+ * charts; runs nothing of the machine.
  */
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 
 /** A machine that can be drawn. */
 export type DrawnMachine = AnyStateMachine;
 
-/** Something that is named in the chart: a guard or an action, with what it is given. */
+/** A named part of the chart: a guard or an action with its params. */
 export interface ChartPart {
   readonly type: string;
-  /** Only what is plain; what is computed when it runs is left out. */
+  /** Static params only; computed ones are omitted. */
   readonly params?: unknown;
 }
 
-/** What makes a transition happen. */
+/** The cause of a transition. */
 export type ChartCause =
   | { readonly _tag: 'Event'; readonly type: string }
   | { readonly _tag: 'Delay'; readonly delay: string }
@@ -25,35 +25,35 @@ export type ChartCause =
   | { readonly _tag: 'StatesDone' }
   | { readonly _tag: 'Always' };
 
-/** One candidate: taken when its cause comes, its guard holds, and none before it was taken. */
+/** One candidate: taken on its cause when its guard holds and no earlier candidate was taken. */
 export interface ChartTransition {
   /** The path of a state; empty for the machine itself. */
   readonly from: string;
   readonly cause: ChartCause;
   readonly guard: ChartPart | null;
-  /** The last of several candidates, without a guard: taken when none of the others is. */
+  /** The last of several candidates, without a guard: taken when no other is. */
   readonly otherwise: boolean;
   readonly actions: readonly ChartPart[];
-  /** Paths of states; none when nothing moves. */
+  /** Paths of states; none for an internal transition. */
   readonly targets: readonly string[];
   readonly reenter: boolean;
 }
 
-/** A state with the states inside of it. */
+/** A state with its child states. */
 export interface ChartState {
   /** Its path, such as `work.underway`; empty for the machine itself. */
   readonly path: string;
   readonly name: string;
   readonly kind: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
   readonly description: string;
-  /** The reason that a status shows while it lasts. */
+  /** The reason that a status shows in this state. */
   readonly reason: string | null;
   readonly tags: readonly string[];
   readonly entry: readonly ChartPart[];
   readonly exit: readonly ChartPart[];
-  /** The acts that run while it lasts. */
+  /** The actors invoked in this state. */
   readonly invokes: readonly string[];
-  /** The path of the state that is entered first. */
+  /** The path of the initial state. */
   readonly initial: string | null;
   readonly states: readonly ChartState[];
 }
@@ -67,7 +67,7 @@ export interface Chart {
 
 const isPlain = (value: unknown): boolean => typeof value !== 'function' && value !== undefined;
 
-/** Names of what XState brings: an assignment in place has no name of its own. */
+/** Names of XState built-ins: an inline `assign` has no name of its own. */
 const BUILT_IN = /^xstate\./;
 
 const partOf = (part: unknown): ChartPart => {
@@ -133,7 +133,7 @@ const stateOf = (node: AnyStateNode): ChartState => {
     description: node.description ?? '',
     reason: reasonOf(node.meta),
     tags: [...node.tags],
-    // What XState adds to arm and disarm delays is no action of the machine.
+    // XState's actions that schedule and cancel delays are not actions of the machine.
     entry: partsOf(node.config.entry),
     exit: partsOf(node.config.exit),
     invokes: node.invoke.map(({ id }) => id),
@@ -149,19 +149,19 @@ export const chartOf = (machine: DrawnMachine): Chart => ({
   transitions: allTransitions(machine.root),
 });
 
-/** A state and all that are inside of it, outermost first. */
+/** A state and all its descendants, outermost first. */
 export const statesOf = (state: ChartState): readonly ChartState[] => [
   state,
   ...state.states.flatMap(statesOf),
 ];
 
-/** A guard or an action as people read it: its name, and what it is given. */
+/** A guard or an action as text: its name and params. */
 export const partText = ({ type, params }: ChartPart): string => {
   if (params === undefined) return type;
   return `${type} ${typeof params === 'string' ? params : JSON.stringify(params)}`;
 };
 
-/** What makes a transition happen, in words; empty when nothing has to. */
+/** The cause of a transition as text; empty for an eventless one. */
 export const causeText = (cause: ChartCause): string => {
   switch (cause._tag) {
     case 'Event':
@@ -179,17 +179,17 @@ export const causeText = (cause: ChartCause): string => {
   }
 };
 
-/** The condition of a transition, in brackets as UML has it; empty without one. */
+/** The guard of a transition, in brackets as in UML; empty without one. */
 export const conditionText = ({ guard, otherwise }: ChartTransition): string => {
   if (guard !== null) return `[${partText(guard)}]`;
   return otherwise ? '[else]' : '';
 };
 
-/** Actions as UML has them: `/ first, second`; empty without any. */
+/** Actions as in UML: `/ first, second`; empty without any. */
 export const actionsText = (actions: readonly ChartPart[]): string =>
   actions.length === 0 ? '' : `/ ${actions.map(partText).join(', ')}`;
 
-/** A whole transition in one line, from its cause to what it does. */
+/** A whole transition in one line, from its cause to its actions. */
 export const transitionText = (transition: ChartTransition): string =>
   [causeText(transition.cause), conditionText(transition), actionsText(transition.actions)]
     .filter((text) => text !== '').join(' ');

@@ -1,11 +1,11 @@
 /**
- * How wide a text will be, where there is nobody to ask: pictures are laid out without a browser.
+ * Text widths without a browser, for layouts.
  *
- * Promises: never less than what common sans-serif fonts need, because the widths are those of
- * DejaVu Sans, the widest of them; so that no text leaves its box whichever font a reader has.
+ * Promises: never less than common sans-serif fonts need: the widths are those of DejaVu Sans, the
+ * widest of them, so no text leaves its box in any font.
  */
 
-/** Characters by their width in hundredths of the font's size. */
+/** Characters by width in hundredths of the font size. */
 const WIDTHS: Readonly<Record<number, string>> = {
   28: "'ijl",
   32: ' ,.IJ',
@@ -41,7 +41,7 @@ export const textWidth = (text: string, size: number, isBold = false): number =>
   return hundredths * size * (isBold ? BOLD : 1) / 100;
 };
 
-/** Breaks a text between words, so that its lines are no wider than this when words allow it. */
+/** Wraps a text between words at this width where words allow it. */
 export const wrapped = (text: string, size: number, widthMax: number): readonly string[] => {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter((one) => one !== '')) {

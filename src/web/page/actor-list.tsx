@@ -1,6 +1,6 @@
 /**
- * The actors that are looked for, of which only those in sight are drawn: ten thousand cost no more
- * than thirty.
+ * The list of matching actors; only visible rows are drawn, so that ten thousand cost no more than
+ * thirty.
  */
 import { computed, signal } from '@preact/signals';
 import { duration } from '../../view/duration.ts';
@@ -24,7 +24,7 @@ const ORDERS: Readonly<Record<Order, (left: Row, right: Row) => number>> = {
 
 const isOrder = (text: string): text is Order => Object.hasOwn(ORDERS, text);
 
-/** True when the actor is in the state, or in one inside of it. */
+/** True when the actor is in the state, or in a child of it. */
 const isIn = ({ states }: Row, state: string): boolean =>
   states.some((path) => path === state || path.startsWith(`${state}.`));
 

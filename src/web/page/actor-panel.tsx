@@ -1,4 +1,4 @@
-/** Everything about one actor: why it waits, whom it has to do with, its way, its log, its data. */
+/** The details of one actor: why it waits, its links, path, log and data. */
 import { Fragment } from 'preact';
 import type { ActorLink } from '../../view/actor-links.ts';
 import { duration } from '../../view/duration.ts';
@@ -17,7 +17,7 @@ const WhyItWaits = ({ reason }: { readonly reason: string }) => {
       </p>
       <p>
         {why.action === ''
-          ? `${why.who} ${why.who.startsWith('Nobody') ? 'do anything' : 'can act'}.`
+          ? `${why.who}${why.who.startsWith('No action') ? '' : ' can act'}.`
           : `${why.who} can act. ${why.action}.`}
       </p>
     </div>
@@ -42,8 +42,8 @@ const Links = ({ links, actor }: {
   if (links.length === 0) return null;
   const known = new Map(rows.value.map((row) => [row.id, row]));
   return (
-    <section aria-label='Has to do with'>
-      <h3>Has to do with</h3>
+    <section aria-label='Related actors'>
+      <h3>Related actors</h3>
       <ul class='links'>
         {links.map(({ id, relation }) => {
           const row = known.get(id);
@@ -79,8 +79,8 @@ const EventName = ({ name }: { readonly name: string }) => (
 );
 
 const Path = ({ path }: { readonly path: SentActor['path'] }) => (
-  <section aria-label='The way here'>
-    <h3>The way here</h3>
+  <section aria-label='Path'>
+    <h3>Path</h3>
     <ol class='path'>
       {path.map((step, at) => {
         const until = path[at + 1]?.atMs ?? nowMs.value;
@@ -124,7 +124,7 @@ const Log = ({ log }: { readonly log: SentActor['log'] }) => (
   </section>
 );
 
-/** The panel of the actor that the address names. */
+/** The panel of the actor in the address. */
 export const ActorPanel = () => {
   const actor = focused.value;
   const id = route.value.actor;
@@ -135,7 +135,7 @@ export const ActorPanel = () => {
       <aside class='panel' aria-label={id}>
         <h2>{id}</h2>
         <p>
-          There is no such actor now. It ended a while ago, or it is passive until its next event.
+          No such actor. It has ended, or it is passive until its next event.
         </p>
         <a href={addressWith({ actor: '' })}>Close</a>
       </aside>

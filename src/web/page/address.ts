@@ -1,9 +1,9 @@
 /**
- * What is looked at, as an address that leads back to it:
- * `#/nodeDrain`, `#/nodeDrain/node-1`, `#/nodeDrain?search=node&state=work.drained`.
+ * The current view as an address: `#/nodeDrain`, `#/nodeDrain/node-1`,
+ * `#/nodeDrain?search=node&state=work.drained`.
  */
 
-/** What is looked at. */
+/** The current view. */
 export interface Route {
   /** A machine of the catalogue; empty for all of them. */
   readonly kind: string;
@@ -14,7 +14,7 @@ export interface Route {
   readonly state: string;
 }
 
-/** The route that an address says. */
+/** The route of an address. */
 export const routeIn = (hash: string): Route => {
   const [path = '', query = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const asked = new URLSearchParams(query);

@@ -1,9 +1,9 @@
 /**
- * The drawing of a machine: with the states of one actor lit and its way marked, or with how many
- * actors are in each state.
+ * The drawing of a machine: with the states of one actor highlighted and its path marked, or with
+ * the number of actors per state.
  *
- * Promises: the drawing is the one of the documentation, put into the page as it is; what is lit
- * follows the process without drawing anew.
+ * Promises: shows the drawing of the documentation unchanged; highlighting updates without drawing
+ * again.
  */
 import { computed, signal, useSignalEffect } from '@preact/signals';
 import { useRef } from 'preact/hooks';
@@ -24,13 +24,13 @@ const drawingOf = (kind: string): string | undefined => {
   return drawings.value[kind];
 };
 
-/** A state and all that it is inside of: `a.b.c` → `a`, `a.b`, `a.b.c`. */
+/** A state and its ancestors: `a.b.c` → `a`, `a.b`, `a.b.c`. */
 const withOuter = (path: string): readonly string[] => {
   const names = path.split('.');
   return names.map((_, at) => names.slice(0, at + 1).join('.'));
 };
 
-/** How many living actors of the machine are in each state, and in the states around it. */
+/** The number of active actors of the machine per state, ancestors included. */
 const stateCounts = computed(() => {
   const counts = new Map<string, number>();
   for (const { kind, status, states } of rows.value) {
@@ -44,7 +44,7 @@ const stateCounts = computed(() => {
 
 interface Marks {
   readonly lit: ReadonlySet<string>;
-  /** The states around those that are lit. */
+  /** The ancestors of the highlighted states. */
   readonly around: ReadonlySet<string>;
   readonly passed: ReadonlySet<string>;
   readonly counts: ReadonlyMap<string, number> | undefined;
@@ -68,7 +68,7 @@ const marks = computed((): Marks => {
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The badge of a state, made when it is first needed. */
+/** The badge of a state, created on first use. */
 const badgeOf = (group: Element): Element => {
   const there = group.querySelector(':scope > text.state-count');
   if (there !== null) return there;
@@ -101,10 +101,10 @@ const place = (holder: Element, text: string): void => {
   holder.replaceChildren(document.importNode(drawing, true));
 };
 
-/** How large the drawing is shown; 0 is as wide as there is room, if it can still be read. */
+/** The scale of the drawing; 0 fits it to the width, if still legible. */
 const zoom = signal(0);
 const ZOOM_STEP = 1.25;
-/** Below this nobody can read it. */
+/** The minimum legible scale. */
 const READABLE = 0.55;
 
 const scaleIn = (holder: Element, widthDrawn: number): number =>
@@ -125,7 +125,7 @@ const zoomBy = (factor: number): void => {
 
 const stateOf = (group: Element): string => group.getAttribute('data-state') ?? '';
 
-/** Brings what is lit into sight, the innermost of several; or where most actors are. */
+/** Scrolls to the innermost highlighted state, or to the one with most actors. */
 const showLit = (holder: Element, { counts }: Marks): void => {
   const marked = [...holder.querySelectorAll('.lit, .peopled')];
   const peopled = (group: Element): number => counts?.get(stateOf(group)) ?? 0;
@@ -192,8 +192,8 @@ export const Chart = () => {
   if (kind === '') {
     return (
       <p class='welcome'>
-        Everything that waits here is a state of a machine. Pick a machine to see its drawing and
-        where its actors are, or an actor to see why it waits.
+        Every wait is a state of a machine. Select a machine to see its drawing and its actors, or
+        an actor to see why it waits.
       </p>
     );
   }

@@ -1,8 +1,7 @@
 /**
- * What the page knows: the actors, as the process tells of them.
+ * The data of the page: the actors, as sent by the process.
  *
- * Promises: one look at all actors for each batch, whatever changed; a page that lost its process
- * says so, and comes back with it.
+ * Promises: one pass over all actors per batch; a lost connection is shown and reestablished.
  */
 import { computed, effect, signal } from '@preact/signals';
 import { route } from './route.ts';
@@ -34,7 +33,7 @@ const rowOf = ([id, kind, state, reason, status, sinceMs, bornMs]: SentRow): Row
   bornMs,
 });
 
-/** What `/catalogue.json` says. */
+/** The content of `/catalogue.json`. */
 export interface Catalogue {
   readonly title: string;
   readonly machines: Readonly<Record<string, MachineSummary>>;
@@ -42,15 +41,15 @@ export interface Catalogue {
 
 const rowsById = new Map<string, Row>();
 
-/** Every actor; a new list for each batch. */
+/** All actors; a new list for each batch. */
 export const rows = signal<readonly Row[]>([]);
-/** Whether the process is heard. */
+/** The status of the connection. */
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 /** The process's own clock, so that ages are right on any machine. */
 export const nowMs = signal(0);
-/** The actor that is looked at: undefined while it is not known, null when there is none. */
+/** The selected actor: undefined while loading, null when it does not exist. */
 export const focused = signal<SentActor | null | undefined>(undefined);
-/** The machines in words. */
+/** The descriptions of the machines. */
 export const catalogue = signal<Catalogue>({ title: 'Tidegate', machines: {} });
 
 const reading = <Message>(data: unknown): Message => JSON.parse(String(data));
@@ -99,7 +98,7 @@ const followActor = (id: string): () => void => {
 
 const actorAsked = computed(() => route.value.actor);
 
-/** Begins to follow the process. */
+/** Starts to follow the process. */
 export const follow = async (): Promise<void> => {
   followBoard();
   effect(() => {

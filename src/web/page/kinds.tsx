@@ -1,4 +1,4 @@
-/** The machines of the process, each with how many actors it has. */
+/** The machines of the process, each with its number of actors. */
 import { computed } from '@preact/signals';
 import { catalogue, rows } from './feed.ts';
 import { addressWith, route } from './route.ts';

@@ -10,7 +10,7 @@ import { go, route } from './route.ts';
 const CONNECTION_TEXT = {
   connecting: 'connecting',
   live: 'live',
-  lost: 'no answer; trying again',
+  lost: 'no answer; reconnecting',
 } as const;
 
 const Head = () => (
@@ -34,7 +34,7 @@ const Page = () => (
   </div>
 );
 
-/** `/` goes to the search, Escape closes what is open. */
+/** `/` focuses the search, Escape closes the panel. */
 addEventListener('keydown', (event) => {
   if (event.target instanceof HTMLInputElement) return;
   if (event.key === '/') {

@@ -1,10 +1,10 @@
-/** Names and figures as the page says them. */
+/** Names and numbers as the page prints them. */
 import { type ReasonName, REASONS } from '../../api/reasons.ts';
 import { actionOn, WHO } from '../../view/who-can-act.ts';
 
 const isReason = (text: string): text is ReasonName => Object.hasOwn(REASONS, text);
 
-/** Why an actor waits, and who can do something about it. */
+/** Why an actor waits, and who can act. */
 export interface Why {
   readonly reason: string;
   readonly sentence: string;
@@ -12,7 +12,7 @@ export interface Why {
   readonly action: string;
 }
 
-/** A reason in words; undefined for none. */
+/** The explanation of a reason; undefined for none. */
 export const whyOf = (reason: string): Why | undefined => {
   if (!isReason(reason)) return undefined;
   const { sentence, canAct } = REASONS[reason];
@@ -25,7 +25,7 @@ const WORD_STARTS = /(?<=[a-z0-9])(?=[A-Z])/g;
 /** `nodeDrain` → `node drain`. */
 export const spoken = (name: string): string => name.replaceAll(WORD_STARTS, ' ').toLowerCase();
 
-/** The last word of a path, which is what people call the state: `work.drained` → `drained`. */
+/** The last segment of a path, the state's own name: `work.drained` → `drained`. */
 export const shortState = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
 /** States as one text: `ample · draining open`. */

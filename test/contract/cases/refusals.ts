@@ -176,7 +176,7 @@ export const refusals: Area = {
         body: { message: containing('resourceVersion should not be set on objects to be created') },
       }),
     ],
-    'a body that is no JSON is a bad request': [
+    'a body that is not JSON is a bad request': [
       post('configmaps', '{"kind":', refused(400, 'BadRequest')),
     ],
     'a body of another kind is a bad request': [

@@ -2,7 +2,7 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Explored } from './explorer.ts';
 
-/** A state and all that are inside of it, outermost first. */
+/** A state and all its descendants, outermost first. */
 export const statesBelow = (node: AnyStateNode): readonly AnyStateNode[] => [
   node,
   ...Object.values(node.states).flatMap(statesBelow),

@@ -1,4 +1,4 @@
-/** The API server goes away in the middle of things, is slow at first, or forgets. */
+/** The API server goes away during a burst, is slow at first, or loses its history. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachine, wantedMachines } from '../../support/demand/wanted-capacity.ts';
@@ -24,7 +24,7 @@ const AWAY_MS = 60_000;
 const AWAY_SHORTLY_MS = 15_000;
 const BURST = 300;
 const REQUESTS = 4;
-/** So slowly that a burst takes seconds. */
+/** So slow that a burst takes seconds. */
 const SLOWLY: Partial<ProcessFlags> = { qps: 60, burst: 20, rollupIntervalMs: 1000 };
 const PATIENT_LEASE = { leaseMs: 120_000, renewMs: 100_000, retryMs: 2000 };
 /** Three pages of 500. */
@@ -34,7 +34,7 @@ const SEVERAL_INTERVALS_MS = 30_000;
 
 const siteOptions = (seed: number) => sessionSiteOptions(seed, { makesNodes: false });
 
-/** What becomes of the burst's machines while nobody can write it down, by number modulo 5. */
+/** The ends of the burst's machines during the outage, by number modulo 5. */
 const ENDS = [
   { state: 'CONFIGURED', phase: 'Ready' },
   { state: 'DRAINING', phase: 'Draining' },
@@ -45,7 +45,7 @@ const ENDS = [
 
 const endOf = (number: number): (typeof ENDS)[number] => ENDS[number % ENDS.length];
 
-/** What each object must look like when all is done: phase and error by name. */
+/** The expected phase and error of each object, by name. */
 const expected: ReadonlyMap<string, string> = new Map(
   numbersTo(BURST).flatMap((number) => {
     const { phase } = endOf(number) ?? { phase: 'Registered' };
@@ -59,12 +59,12 @@ const current = (one: JsonRecord): string =>
 
 const untilLastFrames = (harness: Harness): Promise<readonly JsonRecord[]> =>
   untilAll(harness, COLLECTIONS.upcomingNodes, {
-    what: 'every object shows the last frame of its machine',
+    what: 'every object matches the last frame of its machine',
     count: expected.size,
     each: (one) => expected.get(nameOf(one)) === current(one),
   });
 
-/** The API server is away for so long, and breaks off what is open. */
+/** The API server is away for so long, and closes open watches. */
 const goAway = (harness: Harness, forMs: number): void => {
   const { weather, trouble } = harness.state;
   harness.note(`the API server is away for ${forMs} ms`);
@@ -78,7 +78,7 @@ const restart = (harness: Harness): void => {
   harness.state.weather.outage = false;
 };
 
-/** Takes each machine to its end, if it has one of its own. */
+/** Takes each machine to its own end, if it has one. */
 const goOn = (harness: Harness): void => {
   for (const number of numbersTo(BURST)) {
     const end = endOf(number);
@@ -91,7 +91,7 @@ const goOn = (harness: Harness): void => {
   }
 };
 
-/** A burst, of which the first objects are there. */
+/** A burst whose first objects exist. */
 const inBurst = async (harness: Harness): Promise<readonly JsonRecord[]> => {
   harness.processes.start();
   harness.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
@@ -116,8 +116,8 @@ export const apiServerAway: Scenario = {
     const before = rollupsOf(harness).length;
     goOn(harness);
     await harness.wait(AWAY_MS);
-    // As long as it may still lead, it goes on saying what it knows.
-    harness.is('it goes on for a while', rollupsOf(harness).length > before, true);
+    // While it may still lead, it keeps sending the last known demand.
+    harness.is('roll-ups continue', rollupsOf(harness).length > before, true);
     restart(harness);
     await untilLastFrames(harness);
     const rows = new Set(rollupsOf(harness).slice(before).map((one) => one.rows));
@@ -131,8 +131,7 @@ export const apiServerAway: Scenario = {
 
 export const apiServerAwayShortly: Scenario = {
   name: 'api-server-away-shortly',
-  shows:
-    'wire 5: session and demand are kept while the lease lasts, and what was missed is written',
+  shows: 'wire 5: session and demand are kept while the lease lasts, and missed writes are made up',
   siteOptions: siteOptions(41),
   flags: { ...SLOWLY, lease: PATIENT_LEASE },
   play: async (harness) => {
@@ -141,7 +140,7 @@ export const apiServerAwayShortly: Scenario = {
     const before = rollupsOf(harness).length;
     goOn(harness);
     await harness.wait(AWAY_SHORTLY_MS);
-    harness.is('it goes on', rollupsOf(harness).length - before > 3, true);
+    harness.is('roll-ups continue', rollupsOf(harness).length - before > 3, true);
     restart(harness);
     const objects = await untilLastFrames(harness);
     const others = objects.filter((one) => (uids.get(nameOf(one)) ?? uidOf(one)) !== uidOf(one));
@@ -156,7 +155,7 @@ export const apiServerAwayShortly: Scenario = {
 export const slowFirstList: Scenario = {
   name: 'slow-first-list',
   shows: 'wire 5: no roll-up is sent before a slow first list is complete',
-  // No cycle: 1500 needs that nobody can meet are looked at once an hour.
+  // No cycle: 1500 needs without machines are evaluated once an hour.
   siteOptions: sessionSiteOptions(42, { makesNodes: false, fleetTiming: { cycleMs: HOUR_MS } }),
   play: async (harness) => {
     const { shard } = harness.site.script;
@@ -167,12 +166,12 @@ export const slowFirstList: Scenario = {
     );
     harness.processes.start();
     await harness.until(
-      'the second page is asked for',
+      'the second page is requested',
       () => harness.interceptor.held().length > 0,
     );
     harness.state.trouble(SEVERAL_INTERVALS_MS);
     await harness.wait(SEVERAL_INTERVALS_MS / 2);
-    harness.is('nobody dials', [shard.sessions.size, rollupsOf(harness).length], [0, 0]);
+    harness.is('no session is dialled', [shard.sessions.size, rollupsOf(harness).length], [0, 0]);
     harness.interceptor.release();
     await harness.until('a roll-up', () => rollupsOf(harness).length > 0);
     const [first] = rollupsOf(harness);
@@ -186,7 +185,7 @@ const UNSEEN_MS = 5000;
 
 export const unseenChanges: Scenario = {
   name: 'unseen-changes',
-  shows: 'after its revisions were forgotten all is listed anew, and what was changed is mended',
+  shows: 'after a compaction everything is listed again, and missed changes are corrected',
   siteOptions: siteOptions(43),
   flags: { lease: PATIENT_LEASE },
   play: async (harness) => {
@@ -204,26 +203,26 @@ export const unseenChanges: Scenario = {
       objects.filter((one) => nameOf(one) === name).map(uidOf)[0];
 
     goAway(harness, UNSEEN_MS);
-    harness.note('things change that nobody sees');
+    harness.note('objects change unobserved');
     harness.remove(`${COLLECTIONS.requests}/wanted-0`);
     harness.create(COLLECTIONS.requests, [wantedMachine('late', { priority: 7 })]);
     harness.remove(`${COLLECTIONS.upcomingNodes}/${deleted}`);
     harness.patch(`${COLLECTIONS.upcomingNodes}/${defaced}/status`, {
-      status: { phase: 'Failed', lastError: 'somebody else says so' },
+      status: { phase: 'Failed', lastError: 'set by another client' },
     });
     harness.site.cluster.store.compact();
     await harness.wait(UNSEEN_MS);
     restart(harness);
 
     const after = await untilAll(harness, COLLECTIONS.upcomingNodes, {
-      what: 'every machine is shown as the fleet has it',
+      what: 'every object matches the fleet',
       count: MACHINES,
       each: isReady,
     });
     const others = [defaced, ...kept].filter((name) => uidIn(after, name) !== uidIn(before, name));
     harness.is('objects are kept', others, []);
-    harness.is('one is made anew', uidIn(after, deleted) === uidIn(before, deleted), false);
-    await harness.until('the demand is known as it is now', () => needsOf(harness).length === 2);
+    harness.is('one is created again', uidIn(after, deleted) === uidIn(before, deleted), false);
+    await harness.until('the current demand is reported', () => needsOf(harness).length === 2);
     const needs = needsOf(harness).toSorted((one, other) => one.priority - other.priority);
     harness.is('the demand', needs, [
       { resources: { cpu: '8', memory: '32Gi' }, priority: 7 },

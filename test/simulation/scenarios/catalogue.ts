@@ -1,4 +1,4 @@
-/** Every scenario, in the order in which they are told. */
+/** Every scenario, in the order of execution. */
 import {
   apiServerAway,
   apiServerAwayShortly,

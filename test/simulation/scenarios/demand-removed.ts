@@ -1,4 +1,4 @@
-/** Demand goes away, and machines go back. */
+/** Demand is removed, and machines are returned. */
 import {
   COLLECTIONS,
   isJoined,
@@ -13,7 +13,7 @@ import type { Scenario } from './scenario.ts';
 import { boundIds, rollupsOf, sessionSiteOptions, untilAll, UPCOMING } from './session-scene.ts';
 import type { Harness } from './harness.ts';
 
-/** As many rows as the guard looks after, and two more. */
+/** As many rows as the guard checks, and two more. */
 const ROWS = 12;
 const REMOVED = 5;
 const OWNED = 40;
@@ -43,7 +43,7 @@ const untilGone = (harness: Harness, collection: string): Promise<boolean> =>
 
 export const demandRemoved: Scenario = {
   name: 'demand-removed',
-  shows: 'as many machines go back as are not wanted, and the others are left alone',
+  shows: 'as many machines are returned as are not needed, and the others are left alone',
   siteOptions: sessionSiteOptions(32, { machines: OWNED }),
   play: async (harness) => {
     await settle(harness);
@@ -51,7 +51,7 @@ export const demandRemoved: Scenario = {
     const before = harness.list(COLLECTIONS.upcomingNodes);
     remove(harness, REMOVED);
     const left = await untilAll(harness, COLLECTIONS.upcomingNodes, {
-      what: 'the machines of the removed requests go back',
+      what: 'the machines of the removed requests are returned',
       count: ROWS - REMOVED,
       each: (one) => phaseOf(one) === 'Ready',
     });
@@ -63,11 +63,11 @@ export const demandRemoved: Scenario = {
     }
     harness.is('as many deletions', seen.deleted().length, REMOVED);
     await harness.until(
-      'their Nodes go',
+      'their Nodes are deleted',
       () => harness.list(COLLECTIONS.nodes).length === ROWS - REMOVED,
     );
     const last = rollupsOf(harness).at(-1);
-    harness.is('the demand is known', [last?.rows, last?.acked], [ROWS - REMOVED, true]);
+    harness.is('the demand is reported', [last?.rows, last?.acked], [ROWS - REMOVED, true]);
     const { reclaims, reclaimAcks } = harness.site.script.shard;
     harness.is('an instruction and an ack each', [reclaims.total(), reclaimAcks.total()], [
       REMOVED,
@@ -78,12 +78,12 @@ export const demandRemoved: Scenario = {
 
 export const demandGone: Scenario = {
   name: 'demand-gone',
-  shows: 'everything goes back once the fleet believes that nothing is wanted any more',
+  shows: 'everything is returned once the fleet accepts that there is no demand',
   siteOptions: sessionSiteOptions(33, { machines: OWNED }),
   play: async (harness) => {
     await settle(harness);
     const { script } = harness.site;
-    // Without a session, so that no roll-up tells of half the deletion.
+    // Without a session, so that no roll-up reports half of the deletion.
     script.admission.refuse = true;
     script.end(CLUSTER, { status: undefined, message: '' });
     remove(harness, ROWS);

@@ -1,4 +1,4 @@
-/** A person who has the last word: uncordons a node in the middle, and one that is given back. */
+/** A person uncordons a node during its drain, and after its machine returns. */
 import { booleanAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf, phasesIn } from '../../support/api/cluster-connection.ts';
 import { budget, deployment, DRAIN_COLLECTIONS } from '../../support/drains/workloads.ts';
@@ -31,16 +31,16 @@ const untilPhase = (harness: Harness, machine: string, phase: string): Promise<b
     () => phaseOf(harness.get(`${COLLECTIONS.upcomingNodes}/un-${machine}`)) === phase,
   );
 
-/** The fleet says that the machine serves again, and the operator has heard it. */
+/** The fleet reports that the machine serves again, and the operator has received it. */
 const giveBack = async (harness: Harness, machine: string): Promise<void> => {
-  harness.note(`the fleet gives ${machine} back`);
+  harness.note(`the fleet returns ${machine} back`);
   harness.site.script.place(machine, { state: 'CONFIGURED', cluster: CLUSTER });
   await harness.wait(RECEIVED_MS);
 };
 
 export const drainCancelled: Scenario = {
   name: 'drain-cancelled',
-  shows: 'DR-05: uncordoning cancels a drain, and DR-04: who is given back serves again',
+  shows: 'DR-05: uncordoning cancels a drain, and DR-04: a returned machine serves again',
   siteOptions: drainSiteOptions(7, { stopMs: [500, 500] }),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -59,20 +59,20 @@ export const drainCancelled: Scenario = {
 
     reclaimEach(harness, machines, GRACE_SECONDS);
     await untilPhase(harness, machine, 'Draining');
-    await harness.until('the key stands', () => annotation()?.ended === '');
+    await harness.until('the key is written', () => annotation()?.ended === '');
     uncordon(harness, machine);
     harness.is('cancelled', await untilEnded(harness, machines), { [machine]: 'Cancelled' });
     harness.remove(`${DRAIN_COLLECTIONS.budgets}/web`);
     await giveBack(harness, machine);
-    harness.is('its key has gone', annotation(), undefined);
+    harness.is('its key is removed', annotation(), undefined);
     await untilPhase(harness, machine, 'Ready');
-    harness.is('nobody was asked to leave', evictionsOf(harness, scene), []);
+    harness.is('no pod was evicted', evictionsOf(harness, scene), []);
     const schedulable = booleanAt(nodeAt(harness, machine), 'spec', 'unschedulable') !== true;
     harness.is('it is schedulable', schedulable, true);
 
     reclaimEach(harness, machines, GRACE_SECONDS);
     harness.is('drained now', await untilEnded(harness, machines), { [machine]: 'Drained' });
-    harness.is('three are asked', codesOf(evictionsOf(harness, scene)), { 201: PODS });
+    harness.is('three are evicted', codesOf(evictionsOf(harness, scene)), { 201: PODS });
     await giveBack(harness, machine);
     const phase = phaseOf(harness.get(`${COLLECTIONS.upcomingNodes}/un-${machine}`));
     harness.is('it stays Drained while it is cordoned', [phase, annotation()?.ended], [

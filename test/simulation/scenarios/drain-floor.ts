@@ -1,4 +1,4 @@
-/** What a drain costs the API server when nothing is in its way. */
+/** The cost of an unobstructed drain to the API server. */
 import { phasesIn } from '../../support/api/cluster-connection.ts';
 import { auditCounts } from '../../support/drains/audited-drains.ts';
 import {
@@ -42,7 +42,7 @@ const fixture = {
 
 export const drainFloor: Scenario = {
   name: 'drain-floor',
-  shows: 'DR-50: 100 pods get notice by 100 evictions and four writes, and nothing is read',
+  shows: 'DR-50: draining 100 pods costs 100 evictions and four writes, and no reads',
   siteOptions: drainSiteOptions(1),
   play: async (harness) => {
     const scene = await setDrainScene(harness, fixture);
@@ -53,7 +53,7 @@ export const drainFloor: Scenario = {
     const [instructionId] = reclaimEach(harness, scene.machines, GRACE_SECONDS);
 
     harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
-    harness.is('nothing but what is needed', auditCounts(requestsOf(harness, scene)), {
+    harness.is('only the needed requests', auditCounts(requestsOf(harness, scene)), {
       'create pods/eviction': PODS,
       'patch nodes': 2,
       'patch upcomingnodes/status': 2,
@@ -64,7 +64,7 @@ export const drainFloor: Scenario = {
     harness.is('every eviction is accepted', codesOf(calls), { 201: PODS });
     harness.is('one ack', acksOf(harness), [{ instructionId, nodesStarted: 1 }]);
     harness.is(
-      'those stay that must',
+      'DaemonSet and mirror pods stay',
       uids(podsOf(harness).filter((pod) => pod.node === node)),
       uids(before.filter(({ stays }) => stays)),
     );

@@ -1,5 +1,5 @@
 /**
- * Answers and pods that mean ill: each is named with its own reason, and healthy pods beside them
+ * Adverse answers and pods: each blocked pod gets its own reason, and healthy pods beside them
  * leave undisturbed.
  */
 import { textAt } from '../../../src/domain/json.ts';
@@ -20,7 +20,7 @@ import type { Scenario } from './scenario.ts';
 import type { Harness } from './harness.ts';
 
 const HEALTHY = 10;
-/** Long enough for a reason to be shown, which takes 10 s. */
+/** Long enough for a reason to be recorded, which takes 10 s. */
 const GRACE_SECONDS = 60;
 const LONG_GRACE_SECONDS = 3600;
 /** As long as a webhook may take. */
@@ -66,9 +66,9 @@ export const drainHostile: Scenario = {
 
     harness.is('the drain fails', await untilEnded(harness, machines), { [node]: 'Failed' });
     const left = podsOn(harness, node).map(({ app }) => app).sort();
-    harness.is('who is left', left, [...Object.keys(REFUSED), 'alone', 'db', 'held'].sort());
+    harness.is('the remaining pods', left, [...Object.keys(REFUSED), 'alone', 'db', 'held'].sort());
     await harness.until(
-      'its end is told',
+      'its end is recorded',
       () => reasonsOf(harness, node).includes('DeadlinePassed'),
     );
     const reasons = reasonsOf(harness, node);
@@ -93,7 +93,7 @@ export const drainHostile: Scenario = {
 
 export const drainNamesake: Scenario = {
   name: 'drain-namesake',
-  shows: 'DR-22: a pod of the same name that was made elsewhere is left alone',
+  shows: 'DR-22: a pod of the same name on another node is left alone',
   siteOptions: drainSiteOptions(9),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -109,9 +109,9 @@ export const drainNamesake: Scenario = {
     const path = `${DRAIN_COLLECTIONS.pods}/same`;
     harness.interceptor.hold(evictionOf('same'));
     reclaimEach(harness, scene.machines, LONG_GRACE_SECONDS);
-    await harness.until('the call is under way', () => harness.interceptor.held().length === 1);
+    await harness.until('the call is in flight', () => harness.interceptor.held().length === 1);
     const old = uidOf(harness.get(path));
-    harness.note('its pod goes, and another of its name is made elsewhere');
+    harness.note('its pod is deleted, and another of its name is created elsewhere');
     harness.remove(path, { gracePeriodSeconds: 0 });
     harness.create(DRAIN_COLLECTIONS.pods, [barePod('same', 'spare-0')]);
     harness.interceptor.release();
@@ -120,7 +120,7 @@ export const drainNamesake: Scenario = {
     const namesake = podsOf(harness).find(({ name }) => name === 'same');
     harness.is('the namesake stays', [namesake?.node, namesake?.terminating], ['spare-0', false]);
     const calls = evictionsOf(harness, scene).filter(({ pod }) => pod === 'same');
-    harness.is('one call, for the old one', calls.map(({ uid, code }) => [uid, code]), [[
+    harness.is('one call, for the old pod', calls.map(({ uid, code }) => [uid, code]), [[
       old,
       409,
     ]]);
@@ -129,7 +129,7 @@ export const drainNamesake: Scenario = {
 
 export const drainUnanswered: Scenario = {
   name: 'drain-unanswered',
-  shows: 'DR-33: a call that nobody answers holds up no other pod, and is not sent twice',
+  shows: 'DR-33: an unanswered call blocks no other pod, and is not sent twice',
   siteOptions: drainSiteOptions(10),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -156,7 +156,7 @@ export const drainUnanswered: Scenario = {
 
 export const drainWithoutRights: Scenario = {
   name: 'drain-without-rights',
-  shows: 'a drain without the right to evict fails, and says which right is missing',
+  shows: 'a drain without permission to evict fails, and names the missing permission',
   siteOptions: drainSiteOptions(11),
   play: async (harness) => {
     const { machines } = await setDrainScene(harness, {
@@ -180,8 +180,8 @@ export const drainWithoutRights: Scenario = {
     await harness.wait(1000);
     const [current] = harness.list(COLLECTIONS.upcomingNodes);
     const error = textAt(current, 'status', 'lastError') ?? '';
-    harness.is('the right is named', error.includes(right), true);
-    harness.is('nobody has left', podsOn(harness, node).length, HEALTHY);
+    harness.is('the permission is named', error.includes(right), true);
+    harness.is('no pod has left', podsOn(harness, node).length, HEALTHY);
     harness.is('so is its Event', reasonsOf(harness, node).includes('EvictionForbidden'), true);
   },
 };

@@ -1,6 +1,6 @@
 /**
- * A hundred nodes are taken back at once, under the budgets of a hundred and fifty workloads. What
- * is told are orders and counts: "half of the nodes by so much" is said in pods that were gone.
+ * A hundred nodes are reclaimed at once, under the budgets of a hundred and fifty workloads.
+ * Results are orders and counts: "half of the nodes by so much" is measured in deleted pods.
  */
 import {
   auditCounts,
@@ -36,14 +36,14 @@ const PODS_OF_NODE = 30;
 const PODS = NODES * PODS_OF_NODE;
 const WORKLOADS = 150;
 const REPLICAS = PODS / WORKLOADS;
-/** A quarter of the replicas, as the budgets say. */
+/** A quarter of the replicas, as in the budgets. */
 const UNAVAILABLE = REPLICAS / 4;
 const GRACE_SECONDS = 3600;
-/** By how many requests the API server may see a burst closer together than it was sent. */
+/** By how many requests a burst may arrive closer together than it was sent. */
 const SEEN_TOGETHER = 20;
-/** How many of the pods have gone at most when half of the nodes are empty. */
+/** The maximum share of deleted pods when half of the nodes are empty. */
 const HALF_EMPTY_BY = 0.8;
-/** Large images and caches to be filled: as long as services of this size take. */
+/** Large images and caches: as long as services of this size take. */
 const TIMING = { readyMs: [20_000, 60_000], stopMs: [5000, 30_000] } as const;
 const FLAGS = { rollupIntervalMs: 60_000 };
 
@@ -63,7 +63,7 @@ const hundredNodes = (prefix: string) => ({
 const isWrite = ({ verb, resource }: { readonly verb: string; readonly resource: string }) =>
   verb !== 'get' && verb !== 'list' && resource !== 'leases';
 
-/** What holds of every drain of a hundred nodes, however it was asked for. */
+/** Expectations of every drain of a hundred nodes. */
 const checkDrain = async (harness: Harness, scene: DrainScene): Promise<void> => {
   const { machines } = scene;
   harness.is('all are Drained', await untilEnded(harness, machines), each(machines, 'Drained'));
@@ -74,7 +74,7 @@ const checkDrain = async (harness: Harness, scene: DrainScene): Promise<void> =>
   harness.is('every node is cordoned', cordonTimes(requests).size, NODES);
   harness.is('no eviction before its cordon', evictedBeforeCordon(harness, scene, nodeOf), []);
   harness.is('no call is refused', codesOf(calls), { 201: PODS });
-  harness.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
+  harness.is('each pod is evicted once', new Set(calls.map(({ uid }) => uid)).size, PODS);
   harness.is('the cost', total(auditCounts(requests)), PODS + 4 * NODES);
   const { qps: perSecond, burst } = ORDINARY_FLAGS;
   const writes = harness.audit().filter(isWrite).map(({ receivedMs }) => receivedMs);
@@ -127,6 +127,6 @@ export const drainHundredInstructions: Scenario = {
     const annotations = scene.machines.flatMap((node) =>
       reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
     );
-    harness.is('each stands on its Node', annotations.toSorted(), instructions.toSorted());
+    harness.is('each is written on its Node', annotations.toSorted(), instructions.toSorted());
   },
 };

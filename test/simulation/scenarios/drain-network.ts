@@ -1,4 +1,4 @@
-/** Drains while the way to the API server, or the clock, is not to be relied on. */
+/** Drains with an unreliable API server connection or clock. */
 import type { KubeAnswer } from '../../../src/effects/kube-api.ts';
 import { failure } from '../../support/drains/hostile-answers.ts';
 import { brokenBudgets, nodesOfPods } from '../../support/drains/pod-history.ts';
@@ -40,15 +40,15 @@ const fixture = (prefix: string) => ({
   spares: { count: 1 },
 });
 
-/** Waits until the drain is in its middle: `count` pods were told to leave. */
+/** Waits until `count` pods were evicted. */
 const untilEvicted = async (harness: Harness, scene: DrainScene, count: number): Promise<void> => {
   await harness.until(
-    `${count} pods are told to leave`,
+    `${count} pods are evicted`,
     () => evictionsOf(harness, scene).filter(({ code }) => code === 201).length >= count,
   );
 };
 
-/** All nodes are Drained, by evictions of pods that were there, within the budget, in time. */
+/** All nodes are Drained, by evictions of their pods, within the budget, in time. */
 const checkEnd = async (harness: Harness, scene: DrainScene): Promise<void> => {
   const { machines } = scene;
   harness.is('the drains end', await untilEnded(harness, machines), each(machines, 'Drained'));
@@ -56,7 +56,7 @@ const checkEnd = async (harness: Harness, scene: DrainScene): Promise<void> => {
   const nodeOf = nodesOfPods(steps);
   const calls = evictionsOf(harness, scene);
   const strangers = calls.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''));
-  harness.is('nobody else is asked', strangers, []);
+  harness.is('no other pod is evicted', strangers, []);
   const broken = brokenBudgets(steps, [{ app: 'web', healthy: PODS - UNAVAILABLE }]);
   harness.is('the budget is kept at every change', broken, []);
   harness.is(
@@ -82,7 +82,7 @@ const TIMES = 2;
 
 export const drainFaults: Scenario = {
   name: 'drain-faults',
-  shows: 'DR-37: drains end rightly though watches break off and answers go wrong',
+  shows: 'DR-37: drains end correctly despite broken watches and failed requests',
   siteOptions: siteOptions(15),
   play: async (harness) => {
     const scene = await setDrainScene(harness, fixture('faults-'));
@@ -101,7 +101,7 @@ export const drainFaults: Scenario = {
     reclaimEach(harness, scene.machines, GRACE_SECONDS);
     for (let cut = 1; cut <= CUTS; cut += 1) {
       await untilEvicted(harness, scene, cut * Math.floor(PODS / (CUTS + 1)));
-      harness.note('every watch breaks off');
+      harness.note('every watch is cut');
       for (const { api } of harness.processes.all()) api.dropWatches('eof');
     }
     await checkEnd(harness, scene);
@@ -111,7 +111,7 @@ export const drainFaults: Scenario = {
 
 export const drainOutage: Scenario = {
   name: 'drain-outage',
-  shows: 'DR-37: drains go on after half a minute without the API server, and after 410',
+  shows: 'DR-37: drains resume after half a minute without the API server, and after 410',
   siteOptions: siteOptions(16),
   play: async (harness) => {
     const scene = await setDrainScene(harness, fixture('outage-'));
@@ -128,7 +128,7 @@ export const drainOutage: Scenario = {
     harness.note('the API server is back');
     weather.outage = false;
     await untilEvicted(harness, scene, PODS / 3 + UNAVAILABLE);
-    harness.note('its past is forgotten');
+    harness.note('its history is compacted');
     harness.site.cluster.store.compact();
     for (const { api } of harness.processes.all()) api.dropWatches('cut');
     await checkEnd(harness, scene);

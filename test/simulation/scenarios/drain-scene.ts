@@ -1,9 +1,9 @@
 /**
- * The scenery of drains on a scenario's stage: machines with pods on them, Nodes for their
- * replacements, an operator, and instructions to give machines back.
+ * The fixtures of drain scenarios: machines with pods, Nodes for their replacements, an operator,
+ * and reclaim instructions.
  *
- * Promises: takes the very sceneries of the tests on a real control plane; all pods stand on the
- * machines before there is anywhere else to go.
+ * Promises: uses the fixtures of the tests on a real control plane; all pods run on the machines
+ * before any other Node exists.
  */
 import { type JsonRecord, listOrEmptyAt, numberAt, textAt } from '../../../src/domain/json.ts';
 import {
@@ -23,11 +23,11 @@ import { CLUSTER } from '../simulated-process.ts';
 import type { Harness } from './harness.ts';
 
 const MANY_PODS = 500;
-/** Looking at thousands takes a while. */
+/** Scanning thousands of objects takes a while. */
 const SELDOM = { everyMs: 500 };
 const NEVER_MS = 24 * 3_600_000;
 
-/** A setting in which the fleet does only what the story says. */
+/** An environment in which only the scenario acts for the fleet. */
 export const drainSiteOptions = (
   seed: number,
   { readyMs = [200, 800], stopMs = [1000, 1000] }: {
@@ -42,10 +42,10 @@ export const drainSiteOptions = (
   fleetTiming: { cycleMs: NEVER_MS },
 });
 
-/** Stands before machines are taken back. */
+/** The state before machines are reclaimed. */
 export interface DrainScene {
   readonly machines: readonly string[];
-  /** The wall clock when the operator was ready: requests from before are not of the drain. */
+  /** The wall clock when the operator was ready: earlier requests do not belong to the drain. */
   readonly readyMs: number;
 }
 
@@ -67,7 +67,7 @@ const untilNodesReady = async (harness: Harness, names: readonly string[]): Prom
   );
 };
 
-/** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
+/** Machines that serve the cluster, with Nodes named like them. Returns their ids. */
 const joinMachines = async (
   harness: Harness,
   { count, prefix, pods = MANY_PODS }: DrainFixture['machines'],
@@ -102,17 +102,17 @@ const isCurrent = (budget: JsonRecord, unready: number): boolean =>
   (numberAt(budget, 'status', 'expectedPods') ?? 0) - unready <=
     (numberAt(budget, 'status', 'currentHealthy') ?? 0);
 
-/** Waits until every budget is worked out, with all but `unready` pods healthy. */
+/** Waits until every budget status is current, with all but `unready` pods healthy. */
 export const untilBudgetsCurrent = async (harness: Harness, unready = 0): Promise<void> => {
   await harness.until(
-    'every budget is worked out',
+    'every budget status is current',
     () => harness.list(COLLECTIONS.budgets).every((budget) => isCurrent(budget, unready)),
   );
 };
 
-/** Waits until the operator shows each of these machines as Ready. */
+/** Waits until the operator reports each of these machines as Ready. */
 const untilReadyInCluster = async (harness: Harness, ids: readonly string[]): Promise<void> => {
-  await harness.until(`${ids.length} machines are shown Ready`, () => {
+  await harness.until(`${ids.length} machines are Ready`, () => {
     const ready = new Set(
       harness.list(COLLECTIONS.upcomingNodes).filter(isJoined).map(nameOf),
     );
@@ -120,7 +120,7 @@ const untilReadyInCluster = async (harness: Harness, ids: readonly string[]): Pr
   }, SELDOM);
 };
 
-/** Sets the scene up to the moment before machines are taken back. */
+/** Sets the scene up to the moment before machines are reclaimed. */
 export const setDrainScene = async (
   harness: Harness,
   fixture: DrainFixture,
@@ -141,10 +141,10 @@ export const setDrainScene = async (
   return { machines, readyMs: harness.time.now() };
 };
 
-/** The pods of the story, as they are now. */
+/** The current pods of the scenario. */
 export const podsOf = (harness: Harness) => harness.list(DRAIN_COLLECTIONS.pods).map(seenPod);
 
-/** All that ever happened to pods. */
+/** The history of the pods. */
 export const stepsOf = (harness: Harness): readonly PodStep[] =>
   podSteps(harness.changesOf('pods'));
 
@@ -152,19 +152,19 @@ const showDraining = ({ site }: Harness, ids: readonly string[]): void => {
   for (const id of ids) site.script.place(id, { state: 'DRAINING', cluster: CLUSTER });
 };
 
-/** Takes each machine back by an instruction of its own, as the shard does. Gives their ids. */
+/** Reclaims each machine by an instruction of its own, as the shard does. Returns their ids. */
 export const reclaimEach = (
   harness: Harness,
   ids: readonly string[],
   graceSeconds: number,
 ): readonly string[] => {
-  harness.note(`${ids.length} machines are taken back within ${graceSeconds} s`);
+  harness.note(`${ids.length} machines are reclaimed within ${graceSeconds} s`);
   const sent = ids.map((id) => harness.site.script.reclaim(id, { graceSeconds }, false));
   showDraining(harness, ids);
   return sent.map(({ instructionId }) => instructionId);
 };
 
-/** Takes all machines back by one instruction. */
+/** Reclaims all machines by one instruction. */
 export const reclaimTogether = (
   harness: Harness,
   nodes: readonly string[],
@@ -173,7 +173,7 @@ export const reclaimTogether = (
     readonly graceSeconds: number;
   },
 ): void => {
-  harness.note(`${nodes.length} machines are taken back at once, within ${graceSeconds} s`);
+  harness.note(`${nodes.length} machines are reclaimed at once, within ${graceSeconds} s`);
   harness.site.script.sendJson(CLUSTER, {
     reclaimInstruction: {
       instructionId,
@@ -193,7 +193,7 @@ export const acksOf = ({ site }: Harness) =>
 export const nodeAt = ({ site }: Harness, name: string): JsonRecord | undefined =>
   site.cluster.store.collection('nodes').get({ namespace: '', name });
 
-/** Waits until the drains of all these Nodes have ended, and gives how. */
+/** Waits until the drains of all these Nodes have ended, and returns how. */
 export const untilEnded = async (
   harness: Harness,
   names: readonly string[],
@@ -211,7 +211,7 @@ export const untilEnded = async (
 export const each = (names: readonly string[], word: string): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, word]));
 
-/** What was asked since the operator was ready. */
+/** The requests since the operator was ready. */
 export const requestsOf = (harness: Harness, { readyMs }: DrainScene) => harness.audit(readyMs);
 
 /** Eviction calls since the operator was ready. */
@@ -227,7 +227,7 @@ export const codesOf = (
   return counts;
 };
 
-/** How many deadlines were written to each Node: one, unless a drain began anew. */
+/** The number of deadlines written to each Node: one, unless a drain started again. */
 export const deadlineCounts = (
   harness: Harness,
   { machines, readyMs }: DrainScene,

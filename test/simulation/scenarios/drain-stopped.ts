@@ -1,4 +1,4 @@
-/** Operators that are told to stop, or are killed, in the middle of drains; and who comes next. */
+/** Operators that are stopped or killed during drains, and their successors. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import type { KubeCall } from '../../../src/effects/kube-api.ts';
 import { brokenBudgets, nodesOfPods } from '../../support/drains/pod-history.ts';
@@ -29,7 +29,7 @@ const GRACE_SECONDS = 600;
 
 const isEviction = ({ path }: KubeCall): boolean => path.endsWith('/eviction');
 
-/** Who holds the lease; '' when it was given back. */
+/** The lease holder; '' after a release. */
 export const holderOf = ({ site }: Harness): string =>
   textAt(
     site.cluster.store.collection('leases.coordination.k8s.io')
@@ -40,7 +40,7 @@ export const holderOf = ({ site }: Harness): string =>
 
 export const drainStopped: Scenario = {
   name: 'drain-stopped',
-  shows: 'DR-15: evictions under way get their answers before the lease is given back',
+  shows: 'DR-15: evictions in flight get their answers before the lease is released',
   siteOptions: drainSiteOptions(12, { stopMs: [500, 500] }),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -54,7 +54,7 @@ export const drainStopped: Scenario = {
     harness.interceptor.hold(isEviction);
     const [instructionId] = reclaimEach(harness, machines, GRACE_SECONDS);
     await harness.until(
-      'every eviction is under way',
+      'every eviction is in flight',
       () => harness.interceptor.held().length === PODS,
     );
     const leader = holderOf(harness);
@@ -64,12 +64,12 @@ export const drainStopped: Scenario = {
     harness.is('it waits for the answers', [gone, holderOf(harness)], [false, leader]);
     harness.interceptor.release();
     await harness.until('it is gone', () => gone);
-    harness.is('the lease is given back', holderOf(harness), '');
+    harness.is('the lease is released', holderOf(harness), '');
     harness.is('every call was answered', codesOf(evictionsOf(harness, scene)), { 201: PODS });
 
     harness.processes.start();
     harness.is('the drain ends', await untilEnded(harness, machines), each(machines, 'Drained'));
-    harness.is('nobody is asked again', evictionsOf(harness, scene).length, PODS);
+    harness.is('no pod is evicted again', evictionsOf(harness, scene).length, PODS);
     harness.is('one deadline', Object.values(deadlineCounts(harness, scene)), [1]);
     await harness.until('the instruction is acked again', () => acksOf(harness).length === 2);
     const ack = { instructionId, nodesStarted: 1 };
@@ -80,28 +80,28 @@ export const drainStopped: Scenario = {
 const OWN_PODS = 8;
 const UNAVAILABLE = 2;
 
-/** How far a drain has come. */
+/** The progress of a drain. */
 interface Progress {
   readonly node: JsonRecord | undefined;
-  /** Pods of the node that were asked to leave, and those that are still there. */
+  /** Evicted and remaining pods of the node. */
   readonly asked: number;
   readonly left: number;
 }
 
 /** The phases of a drain at which its operator is killed. */
 const PHASES: Readonly<Record<string, (progress: Progress) => boolean>> = {
-  'its instruction has left': () => true,
-  'its cordon stands': ({ node }) => isCordoned(node),
-  'its first pod is asked': ({ asked }) => asked > 0,
-  'half of its pods are asked': ({ asked }) => asked >= OWN_PODS / 2,
-  'its last pod is asked': ({ asked }) => asked >= OWN_PODS,
+  'its instruction is sent': () => true,
+  'its cordon is written': ({ node }) => isCordoned(node),
+  'its first pod is evicted': ({ asked }) => asked > 0,
+  'half of its pods are evicted': ({ asked }) => asked >= OWN_PODS / 2,
+  'its last pod is evicted': ({ asked }) => asked >= OWN_PODS,
   'it is empty': ({ left }) => left === 0,
-  'its end stands': ({ node }) => reclaimAnnotation(node)?.ended === 'Drained',
+  'its end is written': ({ node }) => reclaimAnnotation(node)?.ended === 'Drained',
 };
 
 const UNACKED = 'recovered-';
 
-/** Looks at the drain of a node that has begun just now. */
+/** Reads the state of a drain that has just begun. */
 const progressOf = (harness: Harness, scene: DrainScene, node: string): () => Progress => {
   const own = new Set(podsOf(harness).filter((pod) => pod.node === node).map(({ uid }) => uid));
   return () => ({
@@ -166,7 +166,7 @@ const killed = (name: string, seed: number, comesMs: number | undefined): Scenar
       ...Object.fromEntries(scene.machines.map((node) => [node, 1])),
     });
     const strangers = calls.filter(({ uid }) => !scene.machines.includes(nodeOf.get(uid) ?? ''));
-    harness.is('nobody else is asked', strangers, []);
+    harness.is('no other pod is evicted', strangers, []);
     harness.is('no eviction before its cordon', evictedBeforeCordon(harness, scene, nodeOf), []);
     const accepted = calls.filter(({ code }) => code === 201).map(({ uid }) => uid);
     harness.is('every pod leaves once', new Set(accepted).size, accepted.length);
@@ -177,10 +177,11 @@ const killed = (name: string, seed: number, comesMs: number | undefined): Scenar
     const annotations = scene.machines.flatMap((node) =>
       reclaimAnnotation(nodeAt(harness, node))?.ids ?? []
     );
-    // What was lost with the first of them, nobody can ack: it is found by its machine (DR-14).
+    // The instruction lost with the first operator cannot be acked: it is recovered by its machine
+    // (DR-14).
     const [first = ''] = scene.machines;
     const lost = annotations.filter((id) => !acked.has(id));
-    harness.is('what stands on a Node is acked', lost, [`${UNACKED}${first}`]);
+    harness.is('instructions on Nodes are acked', lost, [`${UNACKED}${first}`]);
   },
 });
 
@@ -188,12 +189,12 @@ export const drainKilled = killed('drain-killed', 13, 2000);
 export const drainKilledStandby = killed('drain-killed-standby', 14, undefined);
 
 const SHORT_GRACE_SECONDS = 120;
-/** The end is written within so much of the deadline. */
+/** The end is written within this time of the deadline. */
 const ENDING_MS = 2000;
 
 export const drainKilledBlocked: Scenario = {
   name: 'drain-killed-blocked',
-  shows: 'DR-13: a drain that is taken up after a kill ends by the deadline that it had',
+  shows: 'DR-13: a drain that resumes after a kill keeps its deadline',
   siteOptions: drainSiteOptions(20),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -209,7 +210,7 @@ export const drainKilledBlocked: Scenario = {
     const [node = ''] = machines;
     reclaimEach(harness, machines, SHORT_GRACE_SECONDS);
     await harness.until(
-      'the key stands',
+      'the key is written',
       () => reclaimAnnotation(nodeAt(harness, node))?.ended === '',
     );
     const deadlineMs = reclaimAnnotation(nodeAt(harness, node))?.deadlineMs ?? 0;
@@ -219,6 +220,6 @@ export const drainKilledBlocked: Scenario = {
     const lateMs = harness.time.now() - deadlineMs;
     harness.is('at its deadline', lateMs >= 0 && lateMs < ENDING_MS, true);
     harness.is('one deadline', deadlineCounts(harness, scene), { [node]: 1 });
-    harness.is('nobody is asked', evictionsOf(harness, scene), []);
+    harness.is('no pod is evicted', evictionsOf(harness, scene), []);
   },
 };

@@ -1,4 +1,4 @@
-/** Tiers by priority, and drains that a blocked pod fails, beside others that it does not. */
+/** Tiers by priority, and drains that fail because of a blocked pod beside others that do not. */
 import { textAt } from '../../../src/domain/json.ts';
 import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
 import { nodesOfPods, podsLeaving } from '../../support/drains/pod-history.ts';
@@ -65,7 +65,7 @@ export const drainTiers: Scenario = {
       ...times('high leaves'),
     ]);
     const calls = evictionsOf(harness, scene);
-    harness.is('the low one is never asked', codesOf(calls), { 201: 2 * PODS_OF_TIER });
+    harness.is('the low one is never evicted', codesOf(calls), { 201: 2 * PODS_OF_TIER });
     const [current] = harness.list(COLLECTIONS.upcomingNodes);
     harness.is('its phase', phaseOf(current), 'Failed');
     const error = textAt(current, 'status', 'lastError') ?? '';
@@ -101,7 +101,7 @@ export const drainTwentyNodes: Scenario = {
     await harness.wait(1000);
     const current = harness.list(COLLECTIONS.upcomingNodes);
     const phases = current.map((one) => [nameOf(one).slice('un-'.length), phaseOf(one)]);
-    harness.is('so they are shown', Object.fromEntries(phases), ends);
+    harness.is('their phases match', Object.fromEntries(phases), ends);
     const failed = current.find((one) => nameOf(one) === `un-${first}`);
     const error = textAt(failed, 'status', 'lastError') ?? '';
     harness.is('the pod is named', /1 pod[\s\S]*default\/guarded/.test(error), true);
@@ -110,7 +110,7 @@ export const drainTwentyNodes: Scenario = {
     const nodeOf = nodesOfPods(stepsOf(harness));
     const calls = evictionsOf(harness, scene);
     const strangers = calls.filter(({ uid }) => !machines.includes(nodeOf.get(uid) ?? ''));
-    harness.is('nobody else is asked', strangers, []);
+    harness.is('no other pod is evicted', strangers, []);
     harness.is('no call is refused', Object.keys(codesOf(calls)), ['201']);
   },
 };

@@ -1,4 +1,4 @@
-/** Drains behind budgets that give little: nothing is asked that would be refused. */
+/** Drains behind tight budgets: no eviction is sent that would be refused. */
 import { numberAt } from '../../../src/domain/json.ts';
 import { READY_AFTER } from '../../../packages/embedded-kubernetes/src/controllers/kubelets.ts';
 import { brokenBudgets } from '../../support/drains/pod-history.ts';
@@ -36,7 +36,7 @@ const allowedBy = (current: unknown) => numberAt(current, 'status', 'disruptions
 
 export const drainTightBudget: Scenario = {
   name: 'drain-tight-budget',
-  shows: 'DR-51: one call for each of 20 pods, silence while the budget is 0, and on after that',
+  shows: 'DR-51: one call for each of 20 pods, none while the budget allows 0 disruptions',
   siteOptions: siteOptions(2),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -63,8 +63,8 @@ export const drainTightBudget: Scenario = {
     });
     const asked = evictionsOf(harness, scene).length;
     await harness.wait(CALM_MS);
-    harness.is('silence at 0', evictionsOf(harness, scene).length, asked);
-    harness.is('nothing more than was free', asked, STOPPED_AFTER);
+    harness.is('no call at 0', evictionsOf(harness, scene).length, asked);
+    harness.is('no more than the free slots', asked, STOPPED_AFTER);
     harness.is('the budget is named', reasonsOf(harness, node).includes('BlockedByBudget'), true);
 
     harness.note('the budget opens');
@@ -72,7 +72,7 @@ export const drainTightBudget: Scenario = {
     harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
     const calls = evictionsOf(harness, scene);
     harness.is('no call is refused', codesOf(calls), { 201: PODS });
-    harness.is('each pod is asked once', new Set(calls.map(({ uid }) => uid)).size, PODS);
+    harness.is('each pod is evicted once', new Set(calls.map(({ uid }) => uid)).size, PODS);
     const broken = brokenBudgets(stepsOf(harness), [{ app: 'db', healthy: PODS - 1 }]);
     harness.is('the budget is kept at every change', broken, []);
   },
@@ -130,14 +130,14 @@ export const drainUnreadyPods: Scenario = {
     const calls = evictionsOf(harness, scene);
     // The healthy ones wait until the unready one has a healthy successor.
     const first = calls.slice(0, 2).map(({ uid }) => uid).sort();
-    harness.is('the weak ones go first', first, [unready, pending?.uid ?? ''].sort());
+    harness.is('unready and Pending pods go first', first, [unready, pending?.uid ?? ''].sort());
     harness.is('no call is refused', codesOf(calls), { 201: WEB_PODS + 1 });
   },
 };
 
 export const drainTwoBudgets: Scenario = {
   name: 'drain-two-budgets',
-  shows: 'DR-31: a pod under two budgets is not asked for until one of them is gone',
+  shows: 'DR-31: a pod under two budgets is not evicted until one of them is deleted',
   siteOptions: siteOptions(4),
   play: async (harness) => {
     const scene = await setDrainScene(harness, {
@@ -156,12 +156,15 @@ export const drainTwoBudgets: Scenario = {
     await untilBudgetsCurrent(harness);
     await harness.wait(1000);
     reclaimEach(harness, scene.machines, GRACE_SECONDS);
-    await harness.until('it is said why', () => reasonsOf(harness, node).includes('TwoBudgets'));
+    await harness.until(
+      'the reason is recorded',
+      () => reasonsOf(harness, node).includes('TwoBudgets'),
+    );
     await harness.wait(CALM_MS);
     const names = evictionsOf(harness, scene).map(({ pod }) => pod.split('-')[0] ?? '');
-    harness.is('only the others are asked', names, ['free', 'free']);
+    harness.is('only the others are evicted', names, ['free', 'free']);
 
-    harness.note('one of the budgets goes');
+    harness.note('one of the budgets is deleted');
     harness.remove(budgetPath('again'));
     harness.is('the drain ends', await untilEnded(harness, scene.machines), { [node]: 'Drained' });
     harness.is('no call is refused', codesOf(evictionsOf(harness, scene)), { 201: 4 });

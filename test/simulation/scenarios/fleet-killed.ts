@@ -1,4 +1,4 @@
-/** The fleet is killed without a word and comes back with what it had written down. */
+/** The fleet is killed and restarts with its recorded bindings. */
 import { COLLECTIONS, isJoined, phaseOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
 import { nameOf } from '../invariant.ts';
@@ -23,7 +23,7 @@ const AWAY_MS = 5000;
 
 const isReady = (one: object): boolean => phaseOf(one) === 'Ready';
 
-/** How many endings without a proof of life each ending was the last of. */
+/** The number of consecutive ends without a completed resync. */
 const attempts = (harness: Harness, since: number): readonly unknown[] =>
   harness.logged().slice(since).filter(({ message }) => message === 'Session ended')
     .map(({ fields }) => fields?.['attempt']);
@@ -38,7 +38,7 @@ const settle = async (harness: Harness) => {
   });
 };
 
-/** The fleet dies; two of its machines are not in what it has written down. */
+/** The fleet dies; two of its machines are not in its recorded bindings. */
 const kill = async (harness: Harness, vanished: readonly string[]): Promise<void> => {
   harness.note('the fleet is killed');
   harness.state.trouble(AWAY_MS);
@@ -49,7 +49,7 @@ const kill = async (harness: Harness, vanished: readonly string[]): Promise<void
 
 export const fleetKilled: Scenario = {
   name: 'fleet-killed',
-  shows: 'wire 7: reconnects, doubles nothing, and collects what vanished after the replay',
+  shows: 'wire 7: reconnects, duplicates nothing, and deletes missing machines after the replay',
   siteOptions: sessionSiteOptions(34, { machines: OWNED, fleetTiming: { drainingMs: 2000 } }),
   play: async (harness) => {
     const before = await settle(harness);
@@ -59,33 +59,33 @@ export const fleetKilled: Scenario = {
     const mark = harness.logged().length;
     await kill(harness, vanished);
     const stands = uidsOf(harness.list(COLLECTIONS.upcomingNodes));
-    harness.is('silence proves nothing', stands, uidsOf(before));
+    harness.is('nothing is deleted without a session', stands, uidsOf(before));
 
     harness.note('the fleet is back, and acks no roll-ups');
-    // No cycle: nobody is given a new machine.
+    // No cycle: no machine is allocated.
     harness.site.fleet.restart({ cycleMs: HOUR_MS });
     harness.site.script.shard.rollups.faults.acks = false;
     await harness.until('two roll-ups', () => rollupsOf(harness).length > 1);
-    harness.is('nothing is collected before an ack', seen.deleted(), []);
+    harness.is('nothing is deleted before an ack', seen.deleted(), []);
     const tried = attempts(harness, mark);
     harness.is('the attempts are counted', tried, tried.map((_, index) => index + 1));
 
     harness.note('the fleet acks roll-ups');
     harness.site.script.shard.rollups.faults.acks = true;
     const after = await untilAll(harness, COLLECTIONS.upcomingNodes, {
-      what: 'what vanished is collected',
+      what: 'missing machines are deleted',
       count: MACHINES - VANISHED,
       each: isReady,
     });
-    harness.is('the others are those of before', uidsOf(after), uidsOf(kept));
-    harness.is('so the fleet has them', boundIds(harness).map((id) => `un-${id}`), namesOf(kept));
+    harness.is('the others are kept', uidsOf(after), uidsOf(kept));
+    harness.is('they equal the fleet', boundIds(harness).map((id) => `un-${id}`), namesOf(kept));
     harness.is('two deletions', seen.deleted().toSorted(), vanished);
     const touched = kept.flatMap((one) => seen.of(nameOf(one)));
-    harness.is('what was right stays untouched', touched, []);
+    harness.is('correct objects are not written', touched, []);
     const rows = new Set(rollupsOf(harness).map((one) => one.rows));
     harness.is('every roll-up is the whole demand', [...rows], [1]);
     const pulls = harness.site.script.shard.bootstraps.answered.total();
-    harness.is('nobody is pulled for', pulls, 0);
+    harness.is('no bootstrap pull', pulls, 0);
 
     const proven = harness.logged().length;
     harness.site.script.end(CLUSTER, { status: undefined, message: '' });
@@ -96,7 +96,7 @@ export const fleetKilled: Scenario = {
 
 export const fleetKilledReplaced: Scenario = {
   name: 'fleet-killed-replaced',
-  shows: 'machines come in place of those that vanished, and the others are kept',
+  shows: 'missing machines are replaced, and the others are kept',
   siteOptions: sessionSiteOptions(35, { machines: OWNED }),
   play: async (harness) => {
     const before = await settle(harness);
@@ -114,6 +114,6 @@ export const fleetKilledReplaced: Scenario = {
     const kept = uidsOf(before.filter((one) => !vanished.includes(nameOf(one))));
     harness.is('the others are kept', kept.filter((uid) => !uids.includes(uid)), []);
     const pulls = harness.site.script.shard.bootstraps.answered.total();
-    harness.is('the new ones are pulled for', pulls, VANISHED);
+    harness.is('a bootstrap pull for each new one', pulls, VANISHED);
   },
 };

@@ -1,10 +1,8 @@
 /**
- * What a scenario is told on: a simulated world whose story waits for what it has brought about,
- * and says what must have come of it.
+ * The harness of a scenario: a simulated world that the scenario changes, waits for, and checks.
  *
- * Promises: every invariant of the simulation watches; a story ends with the first invariant that
- * is broken and with the first wait that is in vain; what a story says is remembered with what was
- * found instead.
+ * Promises: every invariant of the simulation is checked; a scenario ends with the first violation
+ * and with the first timeout; each check is recorded with the actual value.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonRecord } from '../../../src/domain/json.ts';
@@ -18,7 +16,7 @@ import { operatorProcesses } from '../operator-processes.ts';
 import { type LogEntry, ORDINARY_FLAGS, type ProcessFlags } from '../simulated-process.ts';
 import { type WorldState, worldState } from '../world-state.ts';
 
-/** One thing that a story says, and whether it was so. */
+/** One check, and its result. */
 export interface Finding {
   readonly what: string;
   readonly holds: boolean;
@@ -26,13 +24,13 @@ export interface Finding {
   readonly instead: string;
 }
 
-/** How a wait goes on. */
+/** How to continue a wait. */
 export interface Patience {
   readonly mostMs?: number;
   readonly everyMs?: number;
 }
 
-/** A story cannot go on; why has been said. */
+/** The scenario cannot continue; the cause is recorded. */
 export class ScenarioEnded extends Error {}
 
 const LOOK_MS = 50;
@@ -42,7 +40,7 @@ const TEXT_CHARS_MAX = 2000;
 const textOf = (value: unknown): string =>
   (JSON.stringify(value) ?? 'undefined').slice(0, TEXT_CHARS_MAX);
 
-/** What is said of things, in order. */
+/** The checks, in order. */
 const makeFindings = (note: (text: string) => void) => {
   const findings: Finding[] = [];
   const add = (what: string, holds: boolean, instead: string): void => {
@@ -52,7 +50,7 @@ const makeFindings = (note: (text: string) => void) => {
   return {
     findings,
     add,
-    /** `found` is as `wanted`. */
+    /** `found` equals `wanted`. */
     is: (what: string, found: unknown, wanted: unknown): void =>
       isDeepStrictEqual(found, wanted)
         ? add(what, true, '')
@@ -69,7 +67,7 @@ const objectClient = ({ site }: WorldState) => {
   };
   return {
     get: (path: string): unknown => must('GET', path),
-    /** The objects of a collection, by its path; from the store, which costs no answer. */
+    /** The objects of a collection, by its path; from the store, without a request. */
     list: (collection: string): readonly JsonRecord[] => {
       const { apiGroup, resource, namespace } = targetOf(collection);
       const stored = site.cluster.store.collection(
@@ -85,7 +83,7 @@ const objectClient = ({ site }: WorldState) => {
   };
 };
 
-/** What happened to each resource, as a watch would have told it. */
+/** The history of each resource, as a watch would deliver it. */
 const makeHistories = ({ site }: WorldState) => {
   const all = new Map<string, Change[]>();
   const changesOf = (resource: string): Change[] => {
@@ -97,9 +95,9 @@ const makeHistories = ({ site }: WorldState) => {
     void changesOf(resource).push({ type, object })
   );
   return {
-    /** From the beginning of the world, of `pods`, `upcomingnodes.bigfleet.lucy.sh`, … */
+    /** From the start of the world, of `pods`, `upcomingnodes.bigfleet.lucy.sh`, … */
     changesOf: (resource: string): readonly Change[] => changesOf(resource),
-    /** What happens from now on. */
+    /** Changes from now on. */
     following: (resource: string) => {
       const from = changesOf(resource).length;
       const changes = (): readonly Change[] => changesOf(resource).slice(from);
@@ -113,7 +111,7 @@ const makeHistories = ({ site }: WorldState) => {
   };
 };
 
-/** An empty stage. */
+/** An empty environment. */
 export const openHarness = (siteOptions: SiteOptions, flags: Partial<ProcessFlags> = {}) => {
   const interceptor = faultInjector();
   const state = worldState(siteOptions, interceptor.interceptor);
@@ -135,18 +133,18 @@ export const openHarness = (siteOptions: SiteOptions, flags: Partial<ProcessFlag
     is,
     ...objectClient(state),
     ...makeHistories(state),
-    /** What the processes have logged. */
+    /** The log lines of the processes. */
     logged: (): readonly (LogEntry & { readonly process: string })[] => logged,
     /** Requests from `sinceMs` of the wall clock on, in order. */
     audit: (sinceMs = 0): readonly AuditEntry[] =>
       audit.entries.filter(({ receivedMs }) => receivedMs >= sinceMs),
-    /** A line of the story in the log. */
+    /** A line of the scenario in the log. */
     note: (text: string): void => log.note(`SCENE ${text}`),
     wait: async (forMs: number): Promise<void> => {
       await state.pass(forMs, () => false, Math.min(forMs, LOOK_MS));
       if (state.breach() !== undefined) throw new ScenarioEnded();
     },
-    /** Waits until `look` finds something, and gives it. */
+    /** Waits until `look` returns a value, and returns it. */
     until: async <T>(
       what: string,
       look: () => T | undefined | false,
@@ -155,11 +153,11 @@ export const openHarness = (siteOptions: SiteOptions, flags: Partial<ProcessFlag
       let found: T | undefined | false;
       await state.pass(mostMs, () => (found = look()) !== undefined && found !== false, everyMs);
       if (found !== undefined && found !== false) return found;
-      if (state.breach() === undefined) add(what, false, `not after ${mostMs} ms`);
+      if (state.breach() === undefined) add(what, false, `timed out after ${mostMs} ms`);
       throw new ScenarioEnded();
     },
   };
 };
 
-/** The stage as stories hold it. */
+/** The environment for scenarios. */
 export type Harness = ReturnType<typeof openHarness>;

@@ -1,4 +1,4 @@
-/** Demand goes up, machines come: every step that a person would see. */
+/** Demand rises and machines arrive: every visible step. */
 import { type JsonRecord, textAt, valueAt } from '../../../src/domain/json.ts';
 import {
   COLLECTIONS,
@@ -25,7 +25,7 @@ import {
 
 const MACHINES = 6;
 const OWNED = 24;
-/** Slowly enough that no phase is replaced before it was written. */
+/** Slow enough that no phase is superseded before it was written. */
 const JOINING_MS = 2000;
 
 const startTimes = (versions: readonly JsonRecord[]): number =>
@@ -33,7 +33,7 @@ const startTimes = (versions: readonly JsonRecord[]): number =>
 
 export const machinesCome: Scenario = {
   name: 'machines-come',
-  shows: 'machines come for demand, by way of their bootstrap pulls, to Ready with their Nodes',
+  shows: 'machines arrive for demand, with bootstrap pulls, up to Ready with their Nodes',
   siteOptions: sessionSiteOptions(30, { machines: OWNED, fleetTiming: { joiningMs: JOINING_MS } }),
   play: async (harness) => {
     const seen = { machines: harness.following(UPCOMING), requests: harness.following(REQUESTS) };
@@ -67,13 +67,13 @@ export const machinesCome: Scenario = {
     const good = pulls.filter(({ error, late, ttlSeconds }) =>
       error === '' && !late && ttlSeconds === 600
     );
-    harness.is('every pull is answered well', good.length, MACHINES);
+    harness.is('every pull succeeds', good.length, MACHINES);
 
     await untilAcknowledged(harness, MACHINES);
     for (const request of harness.list(COLLECTIONS.requests)) {
       const steps = seen.requests.of(nameOf(request))
         .map((one) => [phaseOf(one), textAt(one, 'status', 'acknowledgedAt') !== undefined]);
-      // Phase and time come in the same patch, and there is one.
+      // Phase and time are set by one patch.
       harness.is(`${nameOf(request)} is acknowledged once`, steps, [['', false], [
         'Acknowledged',
         true,
@@ -95,7 +95,7 @@ const PHASES = [
 
 export const machineBought: Scenario = {
   name: 'machine-bought',
-  shows: 'a machine that is bought first goes through all phases in their order',
+  shows: 'a newly created machine goes through all phases in order',
   siteOptions: sessionSiteOptions(31, { makesNodes: false }),
   play: async (harness) => {
     const seen = harness.following(UPCOMING);
@@ -112,12 +112,12 @@ export const machineBought: Scenario = {
     }
     script.place('bought', { state: 'IDLE' });
     await harness.until(
-      'it is given back',
+      'it is returned',
       () => harness.list(COLLECTIONS.upcomingNodes).length === 0,
     );
     const versions = seen.of('un-bought');
     harness.is('its phases', phasesIn(versions), [...PHASES.map(([, phase]) => phase), 'Drained']);
-    harness.is('one beginning', startTimes(versions), 1);
+    harness.is('one start time', startTimes(versions), 1);
     harness.is('one object', [new Set(versions.map(uidOf)).size, seen.deleted()], [1, [
       'un-bought',
     ]]);

@@ -1,4 +1,4 @@
-/** Operators that are killed, stopped or put to sleep in the middle of a burst; who writes when. */
+/** Operators that are killed, stopped or frozen during a burst, and who writes when. */
 import { textAt } from '../../../src/domain/json.ts';
 import { overlapping } from '../../support/api/audited-writes.ts';
 import { COLLECTIONS, phaseOf, uidOf } from '../../support/api/cluster-connection.ts';
@@ -21,7 +21,7 @@ import {
 import type { Harness } from './harness.ts';
 
 const BURST = 200;
-/** A burst takes seconds, and the next operator does not wait long. */
+/** A burst takes seconds, and the next operator starts soon. */
 const SLOWLY: Partial<ProcessFlags> = {
   qps: 60,
   burst: 20,
@@ -35,7 +35,7 @@ const isFailed = (number: number): boolean => number % 4 === 1;
 const startOf = (one: unknown): string | undefined =>
   textAt(one, 'status', 'provisioningStartTime');
 
-/** What each machine of the burst must be shown as in the end, by name of its object. */
+/** The expected final state of each machine of the burst, by name of its object. */
 const wanted: ReadonlyMap<string, string> = new Map(
   numbersTo(BURST).filter((number) => !isGone(number)).map((number) => [
     `un-${machineId(number)}`,
@@ -46,7 +46,7 @@ const wanted: ReadonlyMap<string, string> = new Map(
 export const operatorKilled: Scenario = {
   name: 'operator-killed',
   shows:
-    'the operator after one that was killed in a burst shows every machine as the fleet has it',
+    'after a kill during a burst, the next operator writes every machine as the fleet reports it',
   siteOptions: siteOptions(36),
   flags: SLOWLY,
   play: async (harness) => {
@@ -71,7 +71,7 @@ export const operatorKilled: Scenario = {
     }
     harness.processes.start();
     const after = await untilAll(harness, COLLECTIONS.upcomingNodes, {
-      what: 'every machine is shown as the fleet has it',
+      what: 'every object matches the fleet',
       count: wanted.size,
       each: (one) =>
         wanted.get(nameOf(one)) === `${phaseOf(one)} ${textAt(one, 'status', 'lastError') ?? ''}`,
@@ -83,15 +83,15 @@ export const operatorKilled: Scenario = {
       const began = startOf(earlier);
       return uidOf(one) !== uidOf(earlier) || (began !== undefined && startOf(one) !== began);
     });
-    harness.is('objects and their beginnings are kept', [kept.length > 0, others], [true, []]);
+    harness.is('objects and their start times are kept', [kept.length > 0, others], [true, []]);
   },
 };
 
 const MACHINES = 300;
 const REQUESTS = 100;
-/** Writes after which the burst is well under way, and far from its end. */
+/** Writes after which the burst is well in progress, and far from its end. */
 const UNDER_WAY = 60;
-/** A lease that nobody waits for. */
+/** A short lease, so that takeovers are fast. */
 const LONG = { leaseMs: 600_000, renewMs: 540_000, retryMs: 2000 };
 const SHORT = { leaseMs: 6000, renewMs: 4000, retryMs: 1000 };
 
@@ -106,13 +106,13 @@ const inBurst = async (harness: Harness): Promise<void> => {
   const before = writesBy(harness, 'process-1').length;
   burst(harness, MACHINES, ['CONFIGURING', 'CONFIGURED']);
   await harness.until(
-    'the burst is under way',
+    'the burst is in progress',
     () => writesBy(harness, 'process-1').length > before + UNDER_WAY,
   );
   harness.is('the standby writes nothing', writesBy(harness, 'process-2'), []);
 };
 
-/** The standby has taken over and finished what was begun. */
+/** The standby has taken over and completed the burst. */
 const checkFinished = async (harness: Harness): Promise<void> => {
   await untilSession(harness, 1);
   await untilAll(harness, COLLECTIONS.upcomingNodes, {
@@ -149,8 +149,7 @@ const twoOperators = (
 
 export const twoOperatorsStopped = twoOperators({
   name: 'two-operators-stopped',
-  shows:
-    'DR-15: a standby writes nothing before the leader is told to stop, and takes over at once',
+  shows: 'DR-15: a standby writes nothing before the leader is stopped, and takes over at once',
   seed: 37,
   lease: LONG,
 }, async (harness) => {
@@ -165,7 +164,7 @@ export const twoOperatorsStopped = twoOperators({
 
 export const twoOperatorsKilled = twoOperators({
   name: 'two-operators-killed',
-  shows: 'DR-15: a standby takes over from a killed leader when the lease has run out',
+  shows: 'DR-15: a standby takes over from a killed leader when the lease has expired',
   seed: 38,
   lease: SHORT,
 }, async (harness) => {
@@ -177,14 +176,14 @@ const TOO_LONG_MS = 20_000;
 
 export const twoOperatorsSuspended = twoOperators({
   name: 'two-operators-suspended',
-  shows: 'DR-15: a leader that wakes up too late writes nothing more, and stands by',
+  shows: 'DR-15: a leader that is frozen beyond its lease writes nothing more, and stands by',
   seed: 39,
   lease: SHORT,
 }, async (harness) => {
   harness.processes.freeze(TOO_LONG_MS);
   await harness.until('the standby has the lease', () => holderOf(harness) === 'process-2');
   await harness.until(
-    'the other one knows that it leads no more',
+    'the other one lost leadership',
     () =>
       harness.logged().some(({ process, message }) =>
         process === 'process-1' && message === 'Lost leadership'

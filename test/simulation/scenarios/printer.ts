@@ -5,7 +5,7 @@ import { runScenario, type Scenario, type ScenarioReport, wentWell } from './sce
 /** What is printed besides the table. */
 export interface PrintOptions {
   readonly log: boolean;
-  /** Leaves the crowds out. */
+  /** Skips the large scenarios. */
   readonly small: boolean;
   /** Only the name and digest of each, for comparisons. */
   readonly digests: boolean;
@@ -48,7 +48,7 @@ const printProblems = (
     print(`  the invariant "${breach.invariant}" is broken after ${at} s: ${breach.what}`);
   }
   const wrong = findings.filter(({ holds }) => !holds);
-  for (const { what, instead } of wrong) print(`  not so: ${what}: ${instead}`);
+  for (const { what, instead } of wrong) print(`  failed: ${what}: ${instead}`);
   if (breach !== undefined || wrong.length > 0) print(`  npm run simulate -- --scenario ${name}`);
 };
 
@@ -58,7 +58,7 @@ const asked = (name: string | undefined, small: boolean): readonly Scenario[] =>
     name === undefined ? !small || scenario.crowd !== true : scenario.name === name
   );
 
-/** Tells the scenario of a name, or all; gives how many did not come as they must. */
+/** Runs the scenario of a name, or all; returns the number of failures. */
 export const printScenarios = async (
   name: string | undefined,
   options: PrintOptions,
@@ -86,7 +86,7 @@ export const printScenarios = async (
   }
   if (showsTable) {
     print(
-      `${scenarios.length} scenarios, ${failures} not as they must be; ` +
+      `${scenarios.length} scenarios, ${failures} failed; ` +
         `the slowest at ${Math.round(slowest)}× real time`,
     );
   }

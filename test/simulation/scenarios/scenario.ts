@@ -1,8 +1,8 @@
 /**
- * What a scenario is: a fixed world with a fixed story, told on simulated time.
+ * A scenario: a fixed world with fixed steps, on simulated time.
  *
- * Promises: it is played with every invariant of the simulation watching, and then left alone until
- * all has come to rest; the same scenario gives the same log, byte for byte, on every runtime.
+ * Promises: every invariant of the simulation is checked, until the world has come to rest; the
+ * same scenario gives the same log, byte for byte, on every runtime.
  */
 import { createHash } from 'node:crypto';
 import { auditCounts, evictionsIn, total } from '../../support/drains/audited-drains.ts';
@@ -11,19 +11,19 @@ import type { ProcessFlags } from '../simulated-process.ts';
 import { type Breach, FAIR } from '../world-state.ts';
 import { type Finding, type Harness, openHarness, ScenarioEnded } from './harness.ts';
 
-/** A world and its story. */
+/** A world and its steps. */
 export interface Scenario {
   readonly name: string;
-  /** What it shows, as a test's title says it. */
+  /** Its claim, as the title of its test. */
   readonly shows: string;
   readonly siteOptions: SiteOptions;
   readonly flags?: Partial<ProcessFlags>;
-  /** Thousands of pods: it takes a while to play. */
+  /** Thousands of pods: takes a while. */
   readonly crowd?: true;
   readonly play: (harness: Harness) => Promise<void>;
 }
 
-/** What became of it. */
+/** The result. */
 export interface ScenarioReport {
   readonly name: string;
   readonly breach: Breach | undefined;
@@ -45,7 +45,7 @@ const rest = async ({ state, interceptor }: Harness): Promise<void> => {
   state.check();
 };
 
-/** Plays a scenario to its rest. */
+/** Runs a scenario to its rest. */
 export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> => {
   const harness = openHarness(scenario.siteOptions, scenario.flags);
   const { state, processes, site, findings } = harness;
@@ -72,7 +72,7 @@ export const runScenario = async (scenario: Scenario): Promise<ScenarioReport> =
 };
 
 /**
- * Whether it came as it must: the whole story was told, all of it was so, all invariants were kept.
+ * Whether it succeeded: all steps ran, all checks passed, all invariants held.
  */
 export const wentWell = ({ breach, findings }: ScenarioReport): boolean =>
   breach === undefined && findings.length > 0 && findings.every(({ holds }) => holds);

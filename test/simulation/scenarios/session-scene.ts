@@ -1,4 +1,4 @@
-/** What scenarios of sessions stand on: demand, machines by the hundred, and who says what. */
+/** Fixtures of session scenarios: demand, machines by the hundred, and their expectations. */
 import { type JsonRecord, textAt } from '../../../src/domain/json.ts';
 import type { FleetMachineState } from '../../../packages/stand-in-fleet/src/machine.ts';
 import type { AuditEntry } from '../../../tools/testbed/audit.ts';
@@ -13,7 +13,7 @@ export const REQUESTS = 'capacityrequests.bigfleet.lucy.sh';
 
 const PROVIDER_DRAIN_MS = 2000;
 
-/** A fleet with so many machines of its own, which join as Nodes. */
+/** A fleet with this many machines, which join as Nodes. */
 export const sessionSiteOptions = (seed: number, more: Partial<SiteOptions> = {}): SiteOptions => ({
   seed,
   providerDrainMs: PROVIDER_DRAIN_MS,
@@ -21,7 +21,7 @@ export const sessionSiteOptions = (seed: number, more: Partial<SiteOptions> = {}
   ...more,
 });
 
-/** Waits until there are so many objects, each as wanted, and gives them. */
+/** Waits until this many objects match, and returns them. */
 export const untilAll = (
   harness: Harness,
   collection: string,
@@ -36,7 +36,7 @@ export const untilAll = (
     return objects.length === count && objects.every(each) && objects;
   });
 
-/** Waits until so many requests are acknowledged. */
+/** Waits until this many requests are acknowledged. */
 export const untilAcknowledged = (harness: Harness, count: number): Promise<unknown> =>
   untilAll(harness, COLLECTIONS.requests, {
     what: `${count} requests are acknowledged`,
@@ -44,9 +44,9 @@ export const untilAcknowledged = (harness: Harness, count: number): Promise<unkn
     each: (one) => phaseOf(one) === 'Acknowledged',
   });
 
-/** Waits until there is a session, with so many roll-ups acknowledged. */
+/** Waits for a session with this many acknowledged roll-ups. */
 export const untilSession = async (harness: Harness, after = 0): Promise<void> => {
-  await harness.until('there is one session, and it is heard', () => {
+  await harness.until('there is one session with acks', () => {
     const sessions = [...harness.site.script.shard.sessions.values()].map((one) => one.report());
     const [session, ...others] = sessions;
     return session !== undefined && others.length === 0 && session.number > after &&
@@ -54,17 +54,17 @@ export const untilSession = async (harness: Harness, after = 0): Promise<void> =
   });
 };
 
-/** Longer than the answers of writes are waited for. */
+/** Longer than shutdown waits for answers. */
 const LEAVING_MS = 30_000;
 
-/** The leader is told to go; waits until it has. */
+/** Stops the leader; waits until it is gone. */
 export const leave = async (harness: Harness): Promise<void> => {
   let gone = false;
   void harness.processes.dismiss().then(() => gone = true);
   await harness.until('the leader is gone', () => gone, { mostMs: LEAVING_MS });
 };
 
-/** Machines by number, taken through these states one after the other, all at once. */
+/** Machines by number, taken through these states in sequence, all at once. */
 export const burst = (
   harness: Harness,
   count: number,
@@ -81,17 +81,17 @@ export const machineId = (number: number): string => `mass-${String(number).padS
 export const numbersTo = (count: number): readonly number[] =>
   Array.from({ length: count }, (_, index) => index + 1);
 
-/** Roll-ups as the fleet that is there now took them. */
+/** Roll-ups as received by the current fleet. */
 export const rollupsOf = ({ site }: Harness) => site.script.shard.rollups.records.entries();
 
-/** The demand that counts at the fleet. */
+/** The demand in effect at the fleet. */
 export const needsOf = ({ site }: Harness) =>
   (site.script.shard.clusters.get(CLUSTER)?.needs ?? []).map(({ wire }) => ({
     resources: { ...wire.aggregateResources },
     priority: wire.priority,
   }));
 
-/** Writes of a process, but for the lease, which decides who may. */
+/** Writes of a process, without the lease. */
 export const writesBy = (harness: Harness, process: string): readonly AuditEntry[] =>
   harness.audit().filter(({ user, verb, resource }) =>
     user === process && verb !== 'get' && verb !== 'list' && resource !== 'leases'

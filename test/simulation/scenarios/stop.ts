@@ -1,4 +1,4 @@
-/** How the operator ends when it is told to. */
+/** How the operator stops. */
 import { overlapping } from '../../support/api/audited-writes.ts';
 import { COLLECTIONS, phaseOf } from '../../support/api/cluster-connection.ts';
 import { wantedMachines } from '../../support/demand/wanted-capacity.ts';
@@ -20,12 +20,12 @@ const REQUESTS = 10;
 const UNDER_WAY = 60;
 const FLAGS = { qps: 60, burst: 20 };
 const AFTER_END_MS = 30_000;
-/** Longer than the answers of writes are waited for. */
+/** Longer than shutdown waits for answers. */
 const LEAVING_MS = 30_000;
 
 const siteOptions = (seed: number) => sessionSiteOptions(seed, { makesNodes: false });
 
-/** In a session, with writes under way. */
+/** In a session, with writes in flight. */
 const getBusy = async (harness: Harness): Promise<void> => {
   harness.create(COLLECTIONS.requests, wantedMachines(REQUESTS, 'wanted'));
   harness.processes.start();
@@ -34,16 +34,16 @@ const getBusy = async (harness: Harness): Promise<void> => {
   const before = writesBy(harness, 'process-1').length;
   burst(harness, MACHINES, ['CONFIGURING', 'CONFIGURED']);
   await harness.until(
-    'the burst is under way',
+    'the burst is in progress',
     () => writesBy(harness, 'process-1').length > before + UNDER_WAY,
   );
 };
 
-/** Whoever comes next finishes what was begun. */
+/** The next process completes the burst. */
 const checkFinished = async (harness: Harness): Promise<void> => {
   harness.processes.start();
   await untilAll(harness, COLLECTIONS.upcomingNodes, {
-    what: 'the next one finishes what was begun',
+    what: 'the next one completes the burst',
     count: MACHINES,
     each: (one) => phaseOf(one) === 'Ready',
   });
@@ -51,14 +51,13 @@ const checkFinished = async (harness: Harness): Promise<void> => {
 
 export const stopInBurst: Scenario = {
   name: 'stop-in-burst',
-  shows:
-    'DR-15: told to stop it closes its session, gives its lease back and leaves nothing behind',
+  shows: 'DR-15: on stop it closes its session, releases its lease and leaves nothing behind',
   siteOptions: siteOptions(44),
   flags: FLAGS,
   play: async (harness) => {
     await getBusy(harness);
     await leave(harness);
-    harness.is('the lease is given back', holderOf(harness), '');
+    harness.is('the lease is released', holderOf(harness), '');
     harness.is('the session is closed', harness.site.fleet.sessions(), [
       'connected',
       'ended: The cluster closed the stream',
@@ -75,7 +74,7 @@ export const stopInBurst: Scenario = {
 
 export const stopWhileAway: Scenario = {
   name: 'stop-while-away',
-  shows: 'it leaves while the API server is away, in the middle of a burst',
+  shows: 'it stops while the API server is away, during a burst',
   siteOptions: siteOptions(45),
   flags: FLAGS,
   play: async (harness) => {

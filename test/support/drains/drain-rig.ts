@@ -81,7 +81,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
     if (pod === undefined) return undefined;
     return {
       reason: pod.terminating ? 'Terminating' : 'WaitingForTurn',
-      text: pod.terminating ? 'terminating for 1 s' : 'about to be asked to leave',
+      text: pod.terminating ? 'terminating for 1 s' : 'eviction is next',
       subject: '',
       state: 'calling',
       accepted: accepted.has(uid),

@@ -62,7 +62,7 @@ const present = <T>(value: T | undefined): T => {
   return value;
 };
 
-/** A Node as drains show it. */
+/** A Node as drains read it. */
 export const sceneNode = (traits?: SceneNode): DrainedNode =>
   present(projectDrainedNode(rawSceneNode(traits)));
 

@@ -47,7 +47,7 @@ export interface DrainSite {
   readonly operator: OperatorProcess;
   readonly machines: readonly string[];
   readonly pods: History;
-  /** The wall clock when the operator was ready: requests from before are not of the drain. */
+  /** The wall clock when the operator was ready: earlier requests do not belong to the drain. */
   readonly readyMs: number;
 }
 

@@ -41,7 +41,7 @@ const untilNodesReady = async (
   }, { what: `${names.length} Nodes to be Ready`, everyMs: 250, timeoutMs: PATIENT_MS });
 };
 
-/** Machines that serve the cluster, with Nodes named like them. Gives their ids. */
+/** Machines that serve the cluster, with Nodes named like them. Returns their ids. */
 export const joinMachines = async (
   { fleet, cluster }: { readonly fleet: FleetProcess; readonly cluster: ClusterClient },
   { count, prefix, pods = MANY_PODS }: NewMachines,
@@ -78,7 +78,7 @@ export const spareNodes = async (
   return names;
 };
 
-/** Waits until the operator shows each of these machines as Ready. */
+/** Waits until the operator reports each of these machines as Ready. */
 export const untilReadyInCluster = async (
   cluster: ClusterClient,
   ids: readonly string[],
@@ -102,7 +102,7 @@ const phaseDraining = async (fleet: FleetProcess, ids: readonly string[]): Promi
   }
 };
 
-/** Takes each machine back by an instruction of its own, as the shard does. Gives their ids. */
+/** Reclaims each machine by an instruction of its own, as the shard does. Returns their ids. */
 export const reclaimEach = async (
   fleet: FleetProcess,
   ids: readonly string[],
@@ -117,7 +117,7 @@ export const reclaimEach = async (
   return instructions;
 };
 
-/** Takes all machines back by one instruction. */
+/** Reclaims all machines by one instruction. */
 export const reclaimTogether = async (
   fleet: FleetProcess,
   ids: readonly string[],
@@ -176,7 +176,7 @@ export const endsOf = async (cluster: ClusterClient): Promise<ReadonlyMap<string
     }),
   );
 
-/** Waits until the drains of all these Nodes have ended, and gives how. */
+/** Waits until the drains of all these Nodes have ended, and returns how. */
 export const untilEnded = async (
   cluster: ClusterClient,
   names: readonly string[],

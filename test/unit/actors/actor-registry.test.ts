@@ -1,10 +1,10 @@
-/** The registry of actors, by its promises, on the smallest lifecycle that needs all of them. */
+/** The promises of the actor registry, tested on a minimal lifecycle. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Effect } from 'effect';
 import { registryRig } from '../../support/actors/registry-rig.ts';
 
-test('actorRegistry activates an entry that has something to do, and feeds the actor it has', async () => {
+test('actorRegistry activates an entry with pending work, and feeds an active actor', async () => {
   const { want, registry, time, written } = registryRig();
   want('a', 0);
   expect(registry.get('a')).toBeUndefined();
@@ -18,7 +18,7 @@ test('actorRegistry activates an entry that has something to do, and feeds the a
   expect(registry.counts()).toMatchObject({ passive: 0, settled: 1, writing: 0 });
 });
 
-test('actorRegistry passivates the settled actor that was used least recently', async () => {
+test('actorRegistry passivates the least recently used settled actor', async () => {
   const { want, registry, time } = registryRig(2);
   for (const key of ['a', 'b']) {
     want(key, 1);
@@ -32,7 +32,7 @@ test('actorRegistry passivates the settled actor that was used least recently', 
   expect(registry.stateOf('b')).toBe('passive');
 });
 
-test('actorRegistry keeps an actor that knows more than the cluster shows', async () => {
+test('actorRegistry keeps an actor whose knowledge is not in the cluster', async () => {
   const { want, registry, time, cluster } = registryRig(0);
   want('a', 1);
   await time.advance(50);
@@ -84,7 +84,7 @@ test('actorRegistry logs a crash with the actor, the times in a row and the stac
   }]);
 });
 
-test('actorRegistry starts no crashed actor again that was removed meanwhile', async () => {
+test('actorRegistry does not restart a crashed actor that was removed', async () => {
   const { want, crash, registry, time } = registryRig();
   want('a', 1);
   crash('a');
@@ -112,7 +112,7 @@ test('actorRegistry waits for operations in flight when it stops, and starts non
   expect(written).toEqual(['a=1']);
 });
 
-test('actorRegistry suspends: what is passivated activates nobody else', async () => {
+test('actorRegistry suspends: passivation activates no other actor', async () => {
   const { want, registry, time, cluster } = registryRig();
   want('a', 1);
   want('b', 1);
@@ -136,7 +136,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(1, 99, 101, 2000, 40_000) }),
 );
 
-test('actorRegistry loses nothing, whatever is wanted and whichever actors crash', async () => {
+test('actorRegistry loses no work, whichever actors crash', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), fc.nat(3), async (steps, activeMax) => {
       const { want, crash, registry, time, cluster } = registryRig(activeMax);

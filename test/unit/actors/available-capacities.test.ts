@@ -68,7 +68,7 @@ const rig = ({ synced = true } = {}) => {
   return { time, cluster, notes, registry, report };
 };
 
-test('availableCapacities: an object is named by the hash of its key and carries the exact cost', async () => {
+test('availableCapacities: an object is named by the hash of its key and has the exact cost', async () => {
   const { cluster, report } = rig();
   await report(3);
   expect(cluster.get(NAME)).toMatchObject({
@@ -84,7 +84,7 @@ test('availableCapacities: an object is named by the hash of its key and carries
   });
 });
 
-test('availableCapacities: only what changed is patched, and nothing when nothing did', async () => {
+test('availableCapacities: only changes are patched, and nothing without a change', async () => {
   const { cluster, report } = rig();
   await report(3);
   await report(3);
@@ -94,7 +94,7 @@ test('availableCapacities: only what changed is patched, and nothing when nothin
   expect(cluster.calls.at(-1)?.body).toEqual({ spec: { availableCount: 4 } });
 });
 
-test('availableCapacities: an object goes at count 0 with confidence NONE, and only then', async () => {
+test('availableCapacities: an object is deleted at count 0 with confidence NONE, and only then', async () => {
   const { cluster, report, registry } = rig();
   await report(3);
   await report(0, { confidence: 'Low' });
@@ -116,7 +116,7 @@ test('availableCapacities: nothing is written before the list is complete, and t
   expect(cluster.writes()).toEqual(['POST']);
 });
 
-test('availableCapacities: an object of an earlier process is patched, not made again', async () => {
+test('availableCapacities: an object of an earlier process is patched, not created again', async () => {
   const { cluster, report, time } = rig({ synced: false });
   cluster.put(NAME, { metadata: { name: NAME, uid: 'u' }, spec: { resources: {}, cost: 1 } });
   cluster.list();
@@ -126,7 +126,7 @@ test('availableCapacities: an object of an earlier process is patched, not made 
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3, cost: '0.3' } });
 });
 
-test('availableCapacities: a foreign value is written over', async () => {
+test('availableCapacities: a value from another client is overwritten', async () => {
   const { cluster, report, time } = rig();
   await report(3);
   cluster.put(NAME, { spec: { availableCount: 99 } });
@@ -137,7 +137,7 @@ test('availableCapacities: a foreign value is written over', async () => {
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 3 } });
 });
 
-test('availableCapacities: a write that fails is tried again with the latest', async () => {
+test('availableCapacities: a failed write is retried with the latest report', async () => {
   const { cluster, report, time } = rig();
   cluster.intercept(() => Effect.fail(new NotSent({ why: 'connection refused' })));
   await report(3);
@@ -148,7 +148,7 @@ test('availableCapacities: a write that fails is tried again with the latest', a
   expect(cluster.get(NAME)).toMatchObject({ spec: { availableCount: 5 } });
 });
 
-test('availableCapacities: a refused object is told to people', async () => {
+test('availableCapacities: a refused object gets an Event', async () => {
   const { cluster, report, time, notes } = rig();
   cluster.intercept(() => Effect.succeed({ status: 422, body: { message: 'bad cost' } }));
   await report(3);
@@ -158,7 +158,7 @@ test('availableCapacities: a refused object is told to people', async () => {
   ]);
 });
 
-test('availableCapacities: what was said in an earlier term of leadership is not written in the next', async () => {
+test('availableCapacities: reports of an earlier term of leadership are not written in the next', async () => {
   const { cluster, registry, report, time } = rig();
   cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
   for (let profile = 0; profile < 20; profile += 1) {

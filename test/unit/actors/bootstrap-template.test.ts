@@ -1,4 +1,4 @@
-/** The bootstrap template's file: judged at start, followed later. */
+/** The bootstrap template file: validated at start, followed afterwards. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,13 +34,13 @@ describe('bootstrap file', () => {
     return { time, logged, template, started: await template.start() };
   };
 
-  /** Files are read by the event loop: looks until it has happened, on simulated polls. */
+  /** The event loop reads files: polls on simulated time until the condition holds. */
   const untilLogged = async (time: ReturnType<typeof simulatedTime>, logged: readonly string[]) => {
     for (let polls = 0; polls < 1000 && logged.length === 0; polls += 1) await time.advance(5_000);
     return logged.at(-1);
   };
 
-  test('bootstrap file: a bad template at start is refused with its line and column', async () => {
+  test('bootstrap file: an invalid template at start is refused with its line and column', async () => {
     const { started } = await start('#cloud-config\n{{ .ClusterID');
     expect(started).toMatchObject({
       _tag: 'Refused',
@@ -48,7 +48,7 @@ describe('bootstrap file', () => {
     });
   });
 
-  test('bootstrap file: a file that is not there is refused by name', async () => {
+  test('bootstrap file: a missing file is refused by name', async () => {
     const { started } = await start();
     expect(started).toMatchObject({ _tag: 'Refused', problem: expect.stringContaining(path) });
   });
@@ -63,7 +63,7 @@ describe('bootstrap file', () => {
     expect(time.pending()).toBe(0);
   });
 
-  test('bootstrap file: a bad change keeps the last good template and is told once', async () => {
+  test('bootstrap file: an invalid change keeps the last valid template and is logged once', async () => {
     const { time, logged, template } = await start('one {{ .ClusterID }}');
     await writeFile(path, 'two {{ .ClusterID');
     expect(await untilLogged(time, logged)).toContain('the last good one stays');

@@ -1,10 +1,10 @@
-/** ConcurrencyLimit: every request gets a slot, a bounded number at once, one an actor. */
+/** ConcurrencyLimit: every request gets a slot, with bounded concurrency, one per actor. */
 import { expect, test } from 'vitest';
 import { createActor, setup } from 'xstate';
 import { startConcurrencyLimit } from '../../../src/actors/concurrency-limit.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
 
-/** Acts from the moment it has a slot until its work is done. */
+/** Acts while it holds a slot, until its work is done. */
 const worker = setup({
   types: {
     events: {} as { type: 'slot.acquired' } | { type: 'work.done' },
@@ -33,7 +33,7 @@ const rig = (atOnce: number) => {
   return { workers, counts, slots, settle, busy };
 };
 
-test('concurrencyLimit: slots are given in the order of the requests, as many at once as there are', async () => {
+test('concurrencyLimit: slots are granted in order of request, up to the limit', async () => {
   const { workers: [a, b], slots, settle, busy } = rig(1);
   if (a === undefined || b === undefined) throw new Error('No workers');
   slots.request(b);
@@ -47,7 +47,7 @@ test('concurrencyLimit: slots are given in the order of the requests, as many at
   expect(busy()).toEqual([]);
 });
 
-test('concurrencyLimit: an actor may request another slot when it released one', async () => {
+test('concurrencyLimit: an actor may request another slot after releasing one', async () => {
   const { workers: [a], slots, settle, busy } = rig(1);
   if (a === undefined) throw new Error('No workers');
   for (let round = 0; round < 3; round += 1) {

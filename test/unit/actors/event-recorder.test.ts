@@ -1,4 +1,4 @@
-/** Events: one per thing that happened, however often it is noted, and never in anybody's way. */
+/** Events: one per occurrence, deduplicated, and never blocking. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
@@ -89,7 +89,7 @@ test('events: a note becomes an Event with reason, action and reporter', async (
   }]);
 });
 
-test('events: an Event stands in the namespace of its object', async () => {
+test('events: an Event is in the namespace of its object', async () => {
   const { recorder, calls } = rig();
   recorder.record(note('x', { kind: 'CapacityRequest', namespace: 'team-a', name: 'cr-1' }));
   await recorder.idle();
@@ -111,7 +111,7 @@ test('events: equal notes are one Event whose series is written once a minute', 
   expect(counted('counted')).toBe(8);
 });
 
-test('events: a repeat after half an hour of silence is an Event of its own', async () => {
+test('events: a repeat after half an hour starts a new Event', async () => {
   const { recorder, calls, time } = rig();
   recorder.record(note('again'));
   await time.advance(31 * 60_000);
@@ -122,7 +122,7 @@ test('events: a repeat after half an hour of silence is an Event of its own', as
   expect(new Set(names).size).toBe(2);
 });
 
-test('events: a series whose Event has expired is written anew', async () => {
+test('events: a series whose Event has expired is created again', async () => {
   const { recorder, calls, time, answer } = rig();
   recorder.record(note('again'));
   await time.advance(61_000);
@@ -132,7 +132,7 @@ test('events: a series whose Event has expired is written anew', async () => {
   expect(calls.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
 });
 
-test('events: one object cannot fill the cluster with them', async () => {
+test('events: one object cannot flood the cluster with Events', async () => {
   const { recorder, calls, counted } = rig();
   for (let n = 0; n < 100; n += 1) recorder.record(note(`note ${n}`));
   recorder.record(note('another', { name: 'un-m2' }));
@@ -141,7 +141,7 @@ test('events: one object cannot fill the cluster with them', async () => {
   expect(counted('dropped')).toBe(100 - NOTES_PER_OBJECT_MAX);
 });
 
-test('events: recording never waits, and what finds no room is dropped and counted', async () => {
+test('events: recording never waits, and overflow is dropped and counted', async () => {
   const { recorder, calls, counted, time, answer } = rig();
   answer(() => Effect.never);
   for (let n = 0; n < WAITING_EVENTS_MAX + 10; n += 1) {
@@ -152,7 +152,7 @@ test('events: recording never waits, and what finds no room is dropped and count
   expect(calls.length).toBe(4);
 });
 
-test('events: a write that fails is tried three times and then given up', async () => {
+test('events: a failed write is tried three times and then dropped', async () => {
   const { recorder, calls, counted, time, answer } = rig();
   answer(() => Effect.succeed({ status: 500, body: {} }));
   recorder.record(note('x'));
@@ -165,7 +165,7 @@ test('events: a write that fails is tried three times and then given up', async 
   expect(counted('written')).toBe(1);
 });
 
-test('a note is cut at a whole character when it has more bytes than an Event may have', async () => {
+test('a note is truncated at a whole character when it exceeds the byte limit of an Event', async () => {
   const { time, calls, recorder } = rig();
   recorder.record(note('é'.repeat(1000)));
   await time.advance(1000);

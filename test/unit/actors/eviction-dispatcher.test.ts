@@ -93,13 +93,13 @@ const rig = (nodes: Readonly<Record<string, number>>, podsPerNode: number) => {
 };
 
 describe('eviction dispatcher', () => {
-  test('DR-34: evictions leave node by node, fewest pods left first', async () => {
+  test('DR-34: evictions are sent node by node, fewest pods first', async () => {
     const { run, sent } = rig({ a: 9, b: 3 }, 2);
     await run();
     expect(sent).toEqual(['b-p0', 'b-p1', 'a-p0', 'a-p1']);
   });
 
-  test('DR-34: few are between choice and wire, and each that was sent makes room', async () => {
+  test('DR-34: few evictions are between choice and wire, and each sent one makes room', async () => {
     const { dispatcher, run, sent } = rig({ a: 1 }, 20);
     await run();
     const before = sent.length;
@@ -109,7 +109,7 @@ describe('eviction dispatcher', () => {
     expect(sent.length).toBe(before + 1);
   });
 
-  test('DR-34: a pod that stopped waiting or cancelled is passed over', async () => {
+  test('DR-34: a pod that stopped waiting or cancelled is skipped', async () => {
     const { dispatcher, run, sent, waiting } = rig({ a: 1 }, 3);
     waiting.delete('a-p0');
     dispatcher.cancel(uid('a-p1'));
@@ -118,7 +118,7 @@ describe('eviction dispatcher', () => {
     expect(dispatcher.dispatchOne()).toBe(false);
   });
 
-  test('DR-37: no eviction leaves once the circuit is open, and one that probes may', async () => {
+  test('DR-37: no eviction is sent while the circuit is open, except a probe', async () => {
     const { dispatcher, run, sent, state } = rig({ a: 1 }, 3);
     state.closed = () => sent.length < 1;
     await run();
@@ -127,14 +127,14 @@ describe('eviction dispatcher', () => {
     expect(sent).toEqual(['a-p0', 'a-p1']);
   });
 
-  test('DR-34: a free slot is taken when the eviction of its pod comes first', async () => {
+  test('DR-34: a free slot is taken when the eviction of its pod is first by rank', async () => {
     const made = rig({ a: 3, b: 9 }, 1);
     made.offer('c-p0', 'c', 5);
     await made.run();
     expect(made.sent).toEqual(['a-p0', 'slot of c-p0', 'c-p0', 'b-p0']);
   });
 
-  test('DR-34: a slot that no pod wants any more is declined, and the next pod goes', async () => {
+  test('DR-34: a slot that no pod needs any more is declined, and the next pod is evicted', async () => {
     const made = rig({ a: 9 }, 1);
     made.offer('c-p0', 'c', 1);
     made.waiting.delete('c-p0');

@@ -1,4 +1,4 @@
-/** Candidates for one lease, on simulated time, with cuts. */
+/** Candidates for one lease, on simulated time, with network cuts. */
 import { Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, it } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Several processes on one clock; `clockOf` may give one a wall clock of its own. */
+/** Several processes on one clock; `clockOf` may give one its own wall clock. */
 const bed = () => {
   const time = simulatedTime();
   const api = leaseApi();
@@ -78,7 +78,7 @@ describe('a candidate', () => {
     });
   });
 
-  it('stands by while another one leads', async () => {
+  it('stands by while another process leads', async () => {
     const { time, candidate } = bed();
     candidate();
     await time.settle();
@@ -89,7 +89,7 @@ describe('a candidate', () => {
     expect(two.client.requests.length).toBeLessThan(5);
   });
 
-  it('starts at once when the leader releases', async () => {
+  it('takes over at once when the leader releases', async () => {
     const { time, api, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -105,7 +105,7 @@ describe('a candidate', () => {
     expect(one.gate.permit()._tag).toBe('Closed');
   });
 
-  it('takes over from a dead leader within the lease, never before', async () => {
+  it('takes over from a dead leader within the lease duration, never before', async () => {
     const { time, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -127,7 +127,7 @@ describe('a candidate', () => {
     expect([one.leadership.leads(), two.leadership.leads()]).toEqual([true, false]);
   });
 
-  it('takes over without a watch, by its own clock', async () => {
+  it('takes over without a watch, by its local clock', async () => {
     const { time, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -139,13 +139,13 @@ describe('a candidate', () => {
     expect(two.leadership.leads()).toBe(true);
   });
 
-  it('waits on when the leader renewed unseen', async () => {
+  it('keeps waiting when the leader renewed unobserved', async () => {
     const { time, candidate } = bed();
     candidate();
     await time.settle();
     const two = candidate();
     await time.settle();
-    // Only its own looks, one for each expiry, tell it about renewals.
+    // It learns of renewals only from its own reads, one per expiry.
     two.client.meets('deaf');
     await time.advance(120_000);
     expect(two.published).toEqual([false]);
@@ -153,7 +153,7 @@ describe('a candidate', () => {
 });
 
 describe('a leader', () => {
-  it('DR-15: writes nothing after its renew deadline, then is a candidate again', async () => {
+  it('DR-15: writes nothing after its renew deadline, then becomes a candidate again', async () => {
     const { time, candidate } = bed();
     const one = candidate();
     await time.advance(5000);
@@ -169,7 +169,7 @@ describe('a leader', () => {
     expect(one.leadership.leads()).toBe(true);
   });
 
-  it('DR-15: counts the deadline from the sending of the last good renewal', async () => {
+  it('DR-15: counts the deadline from when the last successful renewal was sent', async () => {
     const { time, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -180,7 +180,7 @@ describe('a leader', () => {
     expect(one.gate.permit()._tag).toBe('Closed');
   });
 
-  it('is never one of two, whatever is cut', async () => {
+  it('is never one of two, whichever connections are cut', async () => {
     const { time, candidate } = bed();
     const all = [candidate(), candidate(3_600_000), candidate(-3_600_000)];
     const weathers = ['fair', 'deaf', 'unreachable', 'answers lost', 'hanging'] as const;
@@ -212,7 +212,7 @@ describe('a leader', () => {
     expect(one.published).toEqual([false, true]);
   });
 
-  it('steps down when somebody else has taken the lease', async () => {
+  it('steps down when another process has taken the lease', async () => {
     const { time, api, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -224,7 +224,7 @@ describe('a leader', () => {
     expect(one.leadership.leads()).toBe(true);
   });
 
-  it('makes the lease anew when it was deleted', async () => {
+  it('creates the lease again when it was deleted', async () => {
     const { time, api, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -246,7 +246,7 @@ describe('a candidacy that crashes', () => {
     return { ...all, one, planted };
   };
 
-  it('lets nothing be written until it leads again', async () => {
+  it('allows no write until it leads again', async () => {
     const { time, one, planted } = fragile();
     await time.settle();
     planted.broken = true;
@@ -258,7 +258,7 @@ describe('a candidacy that crashes', () => {
     expect(one.published).toEqual([false, true, false, true]);
   });
 
-  it('is restarted ever more slowly while it goes on crashing', async () => {
+  it('is restarted with growing backoff while it keeps crashing', async () => {
     const { time, one, planted } = fragile();
     await time.settle();
     planted.broken = true;
@@ -269,7 +269,7 @@ describe('a candidacy that crashes', () => {
     expect(one.leadership.leads()).toBe(false);
   });
 
-  it('is over at once when it is released while it waits for its restart', async () => {
+  it('ends at once when it is released while it awaits its restart', async () => {
     const { time, one, planted } = fragile();
     await time.settle();
     planted.broken = true;
@@ -281,7 +281,7 @@ describe('a candidacy that crashes', () => {
 });
 
 describe('a release', () => {
-  it('leaves a lease of others alone', async () => {
+  it('leaves a lease of another process alone', async () => {
     const { time, api, candidate } = bed();
     candidate();
     await time.settle();
@@ -305,7 +305,7 @@ describe('a release', () => {
     expect(time.pending()).toBe(0);
   });
 
-  it('is tried again when it failed', async () => {
+  it('is retried after a failure', async () => {
     const { time, api, candidate } = bed();
     const one = candidate();
     await time.settle();
@@ -320,7 +320,7 @@ describe('a release', () => {
 });
 
 describe('the times of a lease', () => {
-  it('must fit each other', () => {
+  it('must be consistent', () => {
     const problem = (times: Partial<LeaseTimes>) => leaseTimesProblem({ ...LEASE_TIMES, ...times });
     expect(problem({})).toBeUndefined();
     expect(problem({ leaseMs: 10_000 })).toBe('RenewDeadlineTooLong');

@@ -1,11 +1,11 @@
-/** The Nodes of machines, as the registry of machines shows them. */
+/** The Nodes of machines, as the registry of machines reports them. */
 import { describe, expect, test } from 'vitest';
 import { machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('the Node of a machine', () => {
   const REF = { apiVersion: 'v1', kind: 'Node', name: 'm1', uid: 'uid-1' };
 
-  test('upcomingNodes: is referred to when it is seen, before or after the frame', async () => {
+  test('upcomingNodes: is referred to once it is observed, before or after the frame', async () => {
     const { frames, node, status, settle } = machineRig();
     node('m1', false);
     await frames('m1', 'Configured');
@@ -16,7 +16,7 @@ describe('the Node of a machine', () => {
     expect(status('m2')).toMatchObject({ nodeRef: { name: 'm2' } });
   });
 
-  test('upcomingNodes: tells its first readiness in one Event and leaves the phase to the shard', async () => {
+  test('upcomingNodes: records its first readiness in one Event and leaves the phase to the shard', async () => {
     const { frames, node, phase, notes, settle } = machineRig();
     await frames('m1', 'Configuring');
     node('m1', false);
@@ -32,7 +32,7 @@ describe('the Node of a machine', () => {
     expect(phase('m1')).toBe('Registered');
   });
 
-  test('upcomingNodes: that was Ready before a restart is not told again', async () => {
+  test('upcomingNodes: that was Ready before a restart gets no second Event', async () => {
     const { frames, node, notes, restart, settle, shardEvents } = machineRig();
     node('m1', true);
     await frames('m1', 'Configured');

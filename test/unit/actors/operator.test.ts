@@ -1,4 +1,4 @@
-/** One operator over roles that only write down what they are told. */
+/** One operator over roles that record their calls. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeActorEnvironment } from '../../../src/actors/actor-environment.ts';
@@ -23,14 +23,14 @@ import { scriptedApi } from '../../support/api/scripted-api.ts';
 
 const VERSION = { status: 200, body: { gitVersion: 'v1.36.3', major: '1', minor: '36' } };
 
-/** What one synthetic role differs in. */
+/** The differences of one synthetic role. */
 interface Differences {
   readonly start?: RoleStart;
   readonly reads?: readonly string[];
   readonly ready?: string;
 }
 
-/** A process whose roles are made by name; everything that they learn is in `log`. */
+/** A process whose roles are created by name; `log` records all their calls. */
 const startProcess = (names: Readonly<Record<string, Differences>>) => {
   const time = simulatedTime();
   const lease = leaseApi();
@@ -117,7 +117,7 @@ describe('an operator', () => {
     expect(lease.holder()).toBe('');
   });
 
-  test('tells every role in list order that the lease is lost, and leads again', async () => {
+  test('notifies every role in list order of lost leadership, and leads again', async () => {
     const { time, lease, log } = startProcess({ one: {}, two: {} });
     await time.settle();
     log.splice(0);
@@ -138,14 +138,14 @@ describe('an operator', () => {
     expect(log.slice(2)).toEqual(['one is disposed of', 'two is disposed of']);
   });
 
-  test('starts roles once, however often the cluster is asked', async () => {
+  test('starts roles once, however often the cluster is retried', async () => {
     const { time, client, log } = startProcess({ one: {} });
     client.meets('unreachable');
     await time.advance(60_000);
     expect(log).toEqual(['one starts']);
   });
 
-  test('does not seek the lease before every list of every role is complete', async () => {
+  test('does not request the lease before every list of every role is complete', async () => {
     const rig = startProcess({ one: { reads: ['things'] }, two: { reads: ['things'] } });
     const held = rig.things.holdPages();
     await rig.time.advance(10_000);
@@ -172,7 +172,7 @@ describe('an operator', () => {
       rig.operator.checks.map(({ name, failing: why }) => `${name}: ${why() ?? 'ready'}`);
     expect(failing()).toEqual([
       'cluster: ready',
-      'one: no complete list yet of things',
+      'one: initial list incomplete: things',
       'two: waits',
     ]);
     held.release();

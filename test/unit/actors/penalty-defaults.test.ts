@@ -1,4 +1,4 @@
-/** The file of penalties by PriorityClass: judged at start, followed later. */
+/** The file of penalties by PriorityClass: validated at start, followed afterwards. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ describe('penalty defaults', () => {
     rest.inUse.values.subscribe((defaults) => published.push(defaults));
     return { ...rest, published };
   };
-  /** Files are read by the event loop: looks until it has happened, on simulated polls. */
+  /** The event loop reads files: polls on simulated time until the condition holds. */
   const until = async (time: ReturnType<typeof simulatedTime>, happened: () => boolean) => {
     for (let polls = 0; polls < 1000 && !happened(); polls += 1) await time.advance(5_000);
     expect(happened()).toBe(true);
@@ -60,12 +60,12 @@ describe('penalty defaults', () => {
     expect(await firstValueFrom(inUse.values)).toEqual(new Map());
   });
 
-  test('a file that is not there is refused by name', async () => {
+  test('a missing file is refused by name', async () => {
     const { started } = await start(path);
     expect(started).toMatchObject({ _tag: 'Refused', problem: expect.stringContaining(path) });
   });
 
-  test('a bad file at start is refused with its problem', async () => {
+  test('an invalid file at start is refused with its problem', async () => {
     await writeFile(path, 'high: {interruptionPenalty: a lot}');
     const { started } = await start(path);
     expect(started).toMatchObject({
@@ -85,7 +85,7 @@ describe('penalty defaults', () => {
     expect(logged).toEqual(['Penalty defaults in use']);
   });
 
-  test('a bad change keeps the last good file, and is told once', async () => {
+  test('an invalid change keeps the last valid file, and is logged once', async () => {
     const { time, published, refused, counted, inUse } = await running(
       'high: {reclamationPenalty: 1}',
     );
@@ -93,7 +93,7 @@ describe('penalty defaults', () => {
     await until(time, () => refused.length === 1);
     await time.advance(60_000);
     expect(refused).toEqual([
-      `Cannot use the penalty defaults "${path}": high is no map of penalties`,
+      `Cannot use the penalty defaults "${path}": high is not a map of penalties`,
     ]);
     expect(counted).toEqual(['tidegate_penalty_defaults_refused_total']);
     expect(published).toHaveLength(1);

@@ -67,7 +67,7 @@ const lists = (api: ReturnType<typeof scriptedApi>): number =>
   api.calls.filter(({ query }) => query?.['continue'] === undefined).length;
 
 describe('a reflector', () => {
-  it('lists in pages and then follows', async () => {
+  it('lists in pages and then watches', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c', 'd', 'e']) api.put(name);
     const { reflector, facts } = start();
@@ -89,7 +89,7 @@ describe('a reflector', () => {
     expect(reflector.get(objectKey('a'))?.color).toBe('red');
   });
 
-  it('is not synced and shows nothing while a list is incomplete, however long it takes', async () => {
+  it('is not synced and publishes nothing while a list is incomplete', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const held = api.holdPages();
@@ -103,7 +103,7 @@ describe('a reflector', () => {
     expect([synced, reflector.synced, reflector.size]).toEqual([true, true, 3]);
   });
 
-  it('opens an ended watch again at once, from where it was and without a list', async () => {
+  it('resumes a closed watch at once, without a list', async () => {
     const { time, api, start } = bed();
     api.put('a');
     const { facts } = start();
@@ -120,7 +120,7 @@ describe('a reflector', () => {
     expect(facts).toEqual(['listed a', 'present b none', 'present c none']);
   });
 
-  it('takes the revision from bookmarks', async () => {
+  it('takes the resourceVersion from bookmarks', async () => {
     const { time, api, start } = bed();
     start();
     await time.settle();
@@ -131,7 +131,7 @@ describe('a reflector', () => {
     expect(api.watches.at(-1)?.['resourceVersion']).toBe('77');
   });
 
-  it('backs off when a watch ends without a word, and after a cut', async () => {
+  it('backs off when a watch ends without an event, and after a cut', async () => {
     const { time, api, start } = bed();
     start();
     await time.settle();
@@ -150,7 +150,7 @@ describe('a reflector', () => {
     expect(lists(api)).toBe(1);
   });
 
-  it('lists anew when the server has forgotten the revision; absences follow the list', async () => {
+  it('lists again when the resourceVersion has expired; absences follow the list', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const { facts } = start();
@@ -171,7 +171,7 @@ describe('a reflector', () => {
     ]);
   });
 
-  it('keeps showing what it knows while a new list is not complete', async () => {
+  it('keeps its cache while a new list is incomplete', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     const { reflector, facts } = start();
@@ -187,7 +187,7 @@ describe('a reflector', () => {
     expect(facts.length).toBe(2);
   });
 
-  it('gives up a silent watch at its idle deadline, which every chunk arms anew', async () => {
+  it('closes a silent watch at its idle deadline, which every chunk resets', async () => {
     const { time, api, start } = bed();
     start();
     await time.settle();
@@ -205,7 +205,7 @@ describe('a reflector', () => {
     expect(lists(api)).toBe(1);
   });
 
-  it('backs off with growing delays while the server is away, without an end', async () => {
+  it('backs off with growing delays while the server is away, without giving up', async () => {
     const { time, api, start } = bed();
     api.refuseLists(...Array.from({ length: 30 }, () => 'unreachable' as const));
     const { reflector } = start();
@@ -216,7 +216,7 @@ describe('a reflector', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  it('asks for the whole list when pages expire under way', async () => {
+  it('lists without pages when the continue token expires', async () => {
     const { time, api, start } = bed();
     for (const name of ['a', 'b', 'c']) api.put(name);
     api.refuseLists({ status: 410 });
@@ -226,7 +226,7 @@ describe('a reflector', () => {
     expect(api.calls.at(-1)?.query).toEqual({});
   });
 
-  it('says that it is refused and asks again', async () => {
+  it('reports a refusal and retries', async () => {
     const { time, api, start } = bed();
     api.refuseLists({ status: 403 });
     const { reflector } = start();
@@ -236,7 +236,7 @@ describe('a reflector', () => {
     expect(reflector.synced).toBe(true);
   });
 
-  it('draws the time of each watch between 5 and 10 minutes', async () => {
+  it('draws the timeout of each watch between 5 and 10 minutes', async () => {
     const { time, api, start } = bed();
     start();
     for (let nth = 0; nth < 20; nth += 1) {
@@ -251,7 +251,7 @@ describe('a reflector', () => {
     expect(new Set(seconds).size).toBeGreaterThan(10);
   });
 
-  it('leaves out what cannot be read, and follows on', async () => {
+  it('excludes unreadable objects, and keeps watching', async () => {
     const counted: string[] = [];
     const { time, api, start } = bed({
       ...silentTelemetry,
@@ -271,7 +271,7 @@ describe('a reflector', () => {
     expect(counted.filter((name) => name === 'tidegate_watch_unreadable_total').length).toBe(1);
   });
 
-  it('is not synced by a list that a defect keeps it from reading, and lists again', async () => {
+  it('is not synced by a list that a defect prevents it from reading, and lists again', async () => {
     const { time, api, start } = bed();
     api.put('a', { color: 'poison' });
     api.put('b', { color: 'poison' });
@@ -286,7 +286,7 @@ describe('a reflector', () => {
     expect(facts).toEqual(['listed a,c']);
   });
 
-  it('keeps what it knew of an object that it can no longer read', async () => {
+  it('keeps the last known version of an object that becomes unreadable', async () => {
     const { time, api, start } = bed();
     api.put('a', { color: 'red' });
     api.put('b');
@@ -298,7 +298,7 @@ describe('a reflector', () => {
     expect(facts.length).toBe(1);
   });
 
-  it('outlives a subscriber that throws', async () => {
+  it('survives a subscriber that throws', async () => {
     const reported: unknown[] = [];
     config.onUnhandledError = (error) => reported.push(error);
     cleanups.push(() => {
@@ -317,7 +317,7 @@ describe('a reflector', () => {
     await expect.poll(() => reported.length).toBe(3);
   });
 
-  it('tells a late subscriber the complete list first', async () => {
+  it('sends the complete list to a late subscriber first', async () => {
     const { time, api, start } = bed();
     api.put('a');
     const { reflector } = start();
@@ -329,7 +329,7 @@ describe('a reflector', () => {
     expect(late).toEqual(['listed a', 'present b none']);
   });
 
-  it('starts again with a list after a defect, and keeps showing what it knows', async () => {
+  it('restarts with a list after a defect, and keeps its cache', async () => {
     const { time, api, start } = bed();
     api.put('a');
     const { reflector, facts } = start();

@@ -51,7 +51,7 @@ const rig = () => {
 };
 
 describe('shared informers', () => {
-  test('keep of each object what every reader asks for, and watch it once', async () => {
+  test('keep the union of the fields that readers request, and watch once', async () => {
     const { time, api, informers } = rig();
     const colors = informers.collection({ ...THINGS, project: colored });
     const sizes = informers.collection({ ...THINGS, project: sized });
@@ -83,10 +83,10 @@ describe('shared informers', () => {
     const colors = informers.collection({ ...THINGS, project: colored });
     await time.advance(60_000);
     expect([api.calls.length, colors.synced, colors.actor]).toEqual([0, false, undefined]);
-    expect(missingLists([colors])).toBe('no complete list yet of things');
+    expect(missingLists([colors])).toBe('initial list incomplete: things');
   });
 
-  test('follow the whole collection when readers select differently', async () => {
+  test('watch the whole collection when readers use different selectors', async () => {
     const { time, api, informers } = rig();
     const query = { fieldSelector: 'spec.size=big' };
     informers.collection({ ...THINGS, query, project: colored });
@@ -96,7 +96,7 @@ describe('shared informers', () => {
     expect(api.calls[0]?.query).toEqual({ limit: '500' });
   });
 
-  test('follow what all readers select when they select the same', async () => {
+  test('use the selector that all readers share', async () => {
     const { time, api, informers } = rig();
     const query = { fieldSelector: 'spec.size=big' };
     informers.collection({ ...THINGS, query, project: colored });
@@ -106,7 +106,7 @@ describe('shared informers', () => {
     expect(api.calls[0]?.query).toEqual({ limit: '500', ...query });
   });
 
-  test('refuse a reader that comes after the start, or names another path', () => {
+  test('refuse a reader after the start, or with another path', () => {
     const { informers } = rig();
     informers.collection({ ...THINGS, project: colored });
     expect(() => informers.collection({ ...THINGS, path: '/others', project: sized })).toThrow();

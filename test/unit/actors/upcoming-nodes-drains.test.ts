@@ -1,4 +1,4 @@
-/** What drains say of machines, and what frames may not undo of it. */
+/** Reports of drains about machines, and their precedence over frames. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -94,11 +94,11 @@ const rig = () => {
       shardEvents.next(observed('m1', state, lastError));
       return time.settle();
     },
-    /** As many other machines are CONFIGURED. */
+    /** This many other machines are CONFIGURED. */
     frames: (count: number) => {
       for (let at = 0; at < count; at += 1) shardEvents.next(observed(`other-${at}`, 'Configured'));
     },
-    /** The Node as it is now: its reclaim key, and whether pods may come. */
+    /** The current Node: its reclaim key, and whether it is schedulable. */
     node: (key: string | null, unschedulable = true) => {
       nodes.put('n1', {
         metadata: {
@@ -111,7 +111,7 @@ const rig = () => {
       return time.settle();
     },
     key: () => valueAt(nodes.get('n1'), 'metadata', 'annotations', RECLAIM),
-    /** What the drain says; gives whether that was shown by the time that all is quiet. */
+    /** Reports of the drain; returns whether they are written once all actors have settled. */
     drain: async (fact: DrainFact) => {
       let isReported = false;
       void registry.drain('m1', fact).then(() => {
@@ -143,7 +143,7 @@ describe('drains and frames', () => {
     expect(statusWrites() - before).toBe(2);
   });
 
-  test('DR-40: Draining is shown although the cache does not show the cordon yet', async () => {
+  test('DR-40: Draining is written although the cache does not have the cordon yet', async () => {
     const { frame, node, drain, phase } = rig();
     await node(null, false);
     await frame('Configured');
@@ -152,7 +152,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Draining');
   });
 
-  test('DR-40: a drain speaks before the session does, after a restart', async () => {
+  test('DR-40: a drain reports before the session does, after a restart', async () => {
     const { frame, node, drain, phase, restart, time } = rig();
     await node(annotation(null));
     await frame('Configured');
@@ -168,7 +168,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Drained');
   });
 
-  test('DR-41: a failed drain says why, also after a restart, and a joining order moves it on', async () => {
+  test('DR-41: a failed drain reports its error, also after a restart; a joining order resumes it', async () => {
     const { frame, node, drain, phase, lastError, restart } = rig();
     await node(annotation(null));
     await frame('Draining');
@@ -186,7 +186,7 @@ describe('drains and frames', () => {
     expect(lastError()).toBeUndefined();
   });
 
-  test('DR-05: a cancelled drain holds the phase no longer', async () => {
+  test('DR-05: a cancelled drain no longer holds the phase', async () => {
     const { frame, node, drain, phase, restart } = rig();
     await node(annotation(null));
     await frame('Configured');
@@ -202,7 +202,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Registered');
   });
 
-  test('DR-06: the Node deleted in the middle leaves Drained, and frames leave it there', async () => {
+  test('DR-06: a Node deleted during its drain leaves Drained, and frames keep it', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
     await node(annotation(null));
     await frame('Configured');
@@ -214,14 +214,14 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Drained');
   });
 
-  test('DR-40: a drain that nothing can show is not waited for', async () => {
+  test('DR-40: a drain without an object is not waited for', async () => {
     const { drain, cluster } = rig();
     expect(await drain({ _tag: 'Draining' })).toBe(true);
     expect(await drain({ _tag: 'Drained' })).toBe(true);
     expect(cluster.names()).toEqual([]);
   });
 
-  test('DR-40: an object that comes late shows the drain that is under way', async () => {
+  test('DR-40: an object that is created late shows the active drain', async () => {
     const { drain, frame, phase, node } = rig();
     await node(annotation(null));
     await drain({ _tag: 'Draining' });
@@ -229,7 +229,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Draining');
   });
 
-  test('DR-40: a write that fails is waited for until it lands', async () => {
+  test('DR-40: a failed write is waited for until it lands', async () => {
     const { frame, node, cluster, registry, time, phase } = rig();
     await node(annotation(null));
     await frame('Configured');
@@ -246,7 +246,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Draining');
   });
 
-  test('DR-36: what a drain shows does not wait behind a crowd of frames', async () => {
+  test('DR-36: the report of a drain does not wait behind many frames', async () => {
     const { frame, frames, node, drain, cluster, registry, time, phase } = rig();
     await node(annotation(null));
     await frame('Draining');
@@ -264,7 +264,7 @@ describe('drains and frames', () => {
     expect(cluster.names().length).toBeLessThan(100);
   });
 
-  test('DR-36: a machine that waits its turn for a frame is drained before the others', async () => {
+  test('DR-36: a machine that waits for a slot because of a frame is drained before the others', async () => {
     const { frame, frames, node, cluster, registry, time, phase } = rig();
     await node(annotation(null));
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
@@ -283,7 +283,7 @@ describe('drains and frames', () => {
     expect(cluster.names().length).toBe(1001);
   });
 
-  test('wire phases: IDLE ends a machine whose drain goes on', async () => {
+  test('wire phases: IDLE ends a machine whose drain is active', async () => {
     const { frame, node, drain, cluster } = rig();
     await node(annotation(null));
     await frame('Draining');
@@ -294,7 +294,7 @@ describe('drains and frames', () => {
     expect(cluster.names()).toEqual([]);
   });
 
-  test('DR-40: the end of a drain is not told of the next life of its machine', async () => {
+  test('DR-40: the end of a drain does not affect the next lifecycle of its machine', async () => {
     const { frame, node, drain, phase, nodes, time } = rig();
     await node(annotation(null));
     await frame('Draining');
@@ -307,7 +307,7 @@ describe('drains and frames', () => {
     expect(phase()).toBe('Registered');
   });
 
-  test('DR-15: nothing of a drain is shown any more once the lease is lost', async () => {
+  test('DR-15: reports of a drain are not written after the lease is lost', async () => {
     const { frame, node, registry, cluster, time, phase } = rig();
     await node(annotation(null));
     await frame('Configured');
@@ -321,8 +321,8 @@ describe('drains and frames', () => {
   });
 });
 
-describe('the key of a reclaim that is over', () => {
-  test('DR-04: goes when a frame says CONFIGURED and the node is schedulable', async () => {
+describe('the key of a completed reclaim', () => {
+  test('DR-04: is removed when a frame reports CONFIGURED and the node is schedulable', async () => {
     const { frame, node, phase, key, drain } = rig();
     await node(annotation(null));
     await frame('Draining');
@@ -347,7 +347,7 @@ describe('the key of a reclaim that is over', () => {
     expect(key()).toBeUndefined();
   });
 
-  test('DR-04: stays when the CONFIGURED was said before another drain', async () => {
+  test('DR-04: stays when CONFIGURED was reported before another drain', async () => {
     const { frame, node, key, drain } = rig();
     await node(annotation('Drained'));
     await frame('Configured');
@@ -361,7 +361,7 @@ describe('the key of a reclaim that is over', () => {
     expect(key()).toBeUndefined();
   });
 
-  test('DR-04: a conflict is decided again on what the Node shows', async () => {
+  test('DR-04: a conflict is decided again on the current Node', async () => {
     const { frame, node, key, nodes, time } = rig();
     await node(annotation('Drained'), false);
     let refused = 0;
@@ -379,7 +379,7 @@ describe('the key of a reclaim that is over', () => {
     expect(nodes.writes()).toEqual(['PATCH n1', 'PATCH n1']);
   });
 
-  test('DR-01: a key of a version that is not ours is left alone and holds', async () => {
+  test('DR-01: a key of another version is unchanged and holds the phase', async () => {
     const { frame, node, key, drain, phase } = rig();
     await node('{"v":2}');
     await frame('Configured');

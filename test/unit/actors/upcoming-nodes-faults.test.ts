@@ -1,4 +1,4 @@
-/** Writes that fail, hands that are not ours, and the bounds of the registry. */
+/** Failed writes, writes of other clients, and the limits of the registry. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { textAt } from '../../../src/domain/json.ts';
@@ -22,7 +22,7 @@ describe('writes that fail', () => {
     expect(phase('old')).toBe('Draining');
   });
 
-  test('upcomingNodes: an API server that is away is knocked at by 32 machines at once at most', async () => {
+  test('upcomingNodes: at most 32 machines at once retry while the API server is away', async () => {
     const { frame, cluster, time } = machineRig();
     let inFlight = 0;
     let most = 0;
@@ -43,7 +43,7 @@ describe('writes that fail', () => {
     expect(most).toBe(32);
   });
 
-  test('upcomingNodes: an answer that was lost on the way does no harm', async () => {
+  test('upcomingNodes: a lost answer does no harm', async () => {
     const { frame, cluster, phase, time } = machineRig();
     cluster.put('un-m1', {
       metadata: { name: 'un-m1', uid: 'u', annotations: { [ID_KEY]: 'm1' } },
@@ -63,7 +63,7 @@ describe('writes that fail', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
-  test('upcomingNodes: a refused object is told to people and tried again when the machine says otherwise', async () => {
+  test('upcomingNodes: a refused object gets an Event and is retried when the report changes', async () => {
     const { frame, cluster, phase, time, notes } = machineRig();
     cluster.intercept(({ body }) =>
       Effect.succeed(
@@ -81,7 +81,7 @@ describe('writes that fail', () => {
     expect(phase('m1')).toBe('Ready');
   });
 
-  test('upcomingNodes: an API server that keeps nothing of a write is not written to in a hot loop', async () => {
+  test('upcomingNodes: an API server that drops every change causes no hot loop', async () => {
     const { frames, cluster, time, notes } = machineRig();
     await frames('m1', 'Configuring');
     cluster.intercept(({ method }) =>
@@ -95,7 +95,7 @@ describe('writes that fail', () => {
     expect(notes[0]?.note).toContain('did not keep what was written');
   });
 
-  test('upcomingNodes: an object that keeps failing does not keep others from their turn', async () => {
+  test('upcomingNodes: an object that keeps failing does not starve others', async () => {
     const { frame, cluster, phase, time } = machineRig();
     cluster.intercept(({ path, body }) =>
       (path + (textAt(body, 'metadata', 'name') ?? '')).includes('un-bad')
@@ -110,7 +110,7 @@ describe('writes that fail', () => {
 });
 
 describe('other hands', () => {
-  test('upcomingNodes: a foreign value is written over', async () => {
+  test('upcomingNodes: a value from another client is overwritten', async () => {
     const { frames, cluster, status, settle } = machineRig();
     await frames('m1', 'Configured');
     cluster.put('un-m1', { status: { phase: 'Failed', lastError: 'somebody else' } });
@@ -119,7 +119,7 @@ describe('other hands', () => {
     expect(status('m1')).not.toHaveProperty('lastError');
   });
 
-  test('upcomingNodes: an object that somebody deleted is made again', async () => {
+  test('upcomingNodes: a deleted object is created again', async () => {
     const { frames, cluster, phase, settle } = machineRig();
     await frames('m1', 'Configured');
     cluster.remove('un-m1');
@@ -143,7 +143,7 @@ describe('other hands', () => {
     expect(cluster.writes()).toEqual(['PATCH un-m1/status', 'PATCH un-m1']);
   });
 
-  test('upcomingNodes: an annotation that somebody took away is put back', async () => {
+  test('upcomingNodes: a removed annotation is restored', async () => {
     const { frames, cluster, settle } = machineRig();
     await frames('m1', 'Configured');
     cluster.put('un-m1', { metadata: { name: 'un-m1', uid: 'uid-1' } });
@@ -151,7 +151,7 @@ describe('other hands', () => {
     expect(cluster.get('un-m1')).toMatchObject({ metadata: { annotations: { [ID_KEY]: 'm1' } } });
   });
 
-  test('upcomingNodes: an echo of our own writes that comes late changes nothing', async () => {
+  test('upcomingNodes: a late echo of our own writes changes nothing', async () => {
     const { frames, cluster, phase, settle } = machineRig();
     cluster.lag();
     await frames('m1', 'Configuring');
@@ -163,7 +163,7 @@ describe('other hands', () => {
     expect(cluster.calls.length).toBe(before);
   });
 
-  test('upcomingNodes: an echo of a deleted object that comes late makes nothing new', async () => {
+  test('upcomingNodes: a late echo of a deleted object creates nothing', async () => {
     const { frames, cluster, settle, registry } = machineRig();
     cluster.lag();
     await frames('m1', 'Configuring');
@@ -178,7 +178,7 @@ describe('other hands', () => {
 });
 
 describe('the registry', () => {
-  test('wire 4: writes of one machine are never in flight together, and 32 machines write at once', async () => {
+  test('wire 4: writes of one machine never overlap, and 32 machines write at once', async () => {
     const { frame, cluster, time, phase } = machineRig();
     const busy = new Set<string>();
     let most = 0;
@@ -205,7 +205,7 @@ describe('the registry', () => {
     for (let id = 0; id < 300; id += 1) expect(phase(`m${id}`)).toBe('Ready');
   });
 
-  test('upcomingNodes: keeps few settled actors active and still writes foreign values over', async () => {
+  test('upcomingNodes: keeps few settled actors active and still overwrites foreign values', async () => {
     const { frame, cluster, phase, registry, settle } = machineRig();
     for (let id = 0; id < 2500; id += 1) frame(`m${id}`, 'Configured');
     for (let n = 0; n < 60; n += 1) await settle();
@@ -217,7 +217,7 @@ describe('the registry', () => {
     expect(phase('m0')).toBe('Ready');
   });
 
-  test('upcomingNodes: what was said in an earlier term of leadership is not written in the next', async () => {
+  test('upcomingNodes: reports of an earlier term of leadership are not written in the next', async () => {
     const { frames, cluster, phase, settle, registry, time, shardEvents } = machineRig();
     await frames('m1', 'Configured');
     cluster.intercept(() => Effect.fail(new NotSent({ why: 'not the leader' })));
@@ -235,7 +235,7 @@ describe('the registry', () => {
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
-  test('upcomingNodes: nobody wakes up for a turn at the end of a term of leadership', async () => {
+  test('upcomingNodes: the end of a term of leadership activates no actor for a slot', async () => {
     const { frame, cluster, settle, registry, time } = machineRig();
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     for (let id = 0; id < 1000; id += 1) frame(`m${id}`, 'Configured');
@@ -248,14 +248,14 @@ describe('the registry', () => {
     expect([...registry().actors()]).toEqual([]);
   });
 
-  test('upcomingNodes: is idle when nobody writes', async () => {
+  test('upcomingNodes: is idle when no actor writes', async () => {
     const { frame, registry, cluster } = machineRig();
     for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');
     await registry().idle();
     expect(cluster.writes().length).toBe(200);
   });
 
-  test('upcomingNodes: stops by letting writes under way finish and beginning no others', async () => {
+  test('upcomingNodes: completes writes in flight on stop and starts no others', async () => {
     const { frame, registry, cluster, time, settle } = machineRig();
     cluster.intercept(() => Effect.as(Effect.sleep(1000), undefined));
     for (let id = 0; id < 100; id += 1) frame(`m${id}`, 'Configured');

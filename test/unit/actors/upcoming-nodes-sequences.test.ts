@@ -28,7 +28,7 @@ const PHASES: Readonly<Partial<Record<MachineState, string>>> = {
   Draining: 'Draining',
   Failed: 'Failed',
 };
-/** Machines in these states are bound to the cluster, so a replay shows them. */
+/** Machines in these states are bound to the cluster, so a replay includes them. */
 const BOUND = Object.keys(PHASES);
 
 const machine = fc.integer({ min: 0, max: 4 }).map((n) => `m${n}`);
@@ -77,7 +77,7 @@ const makeHarness = () => {
     telemetry: silentTelemetry,
     firstSeed: 1,
   });
-  /** What the fleet would replay. */
+  /** The fleet's replay. */
   const fleet = new Map<string, MachineState>();
   let shardEvents = new Subject<ShardEvent>();
   let stream = 0;
@@ -164,7 +164,7 @@ const makeHarness = () => {
   };
   return {
     play,
-    /** Everything works again, and time goes by. */
+    /** All faults end, and time passes. */
     heal: async (): Promise<void> => {
       cluster.intercept(() => Effect.succeed(undefined));
       cluster.catchUp();
@@ -187,7 +187,7 @@ const makeHarness = () => {
   };
 };
 
-test('upcomingNodes: every story ends with the objects of exactly the machines that are ours', async () => {
+test('upcomingNodes: every sequence ends with the objects of exactly the bound machines', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
       const harness = makeHarness();

@@ -1,10 +1,10 @@
-/** Machines become objects, follow their frames and end, whatever is missed. */
+/** Machines get objects, follow their frames and end, whatever is missed. */
 import type { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import type { ShardEvent } from '../../../src/domain/frames.ts';
 import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
-describe('machines become objects', () => {
+describe('machines get objects', () => {
   test('upcomingNodes: a new machine costs two writes and has its start time from the first', async () => {
     const { frames, cluster, status } = machineRig();
     await frames('m1', 'Configuring');
@@ -32,7 +32,7 @@ describe('machines become objects', () => {
     expect(cluster.writes().length).toBe(400);
   });
 
-  test('upcomingNodes: nothing is written when a frame says what stands there', async () => {
+  test('upcomingNodes: nothing is written when a frame changes nothing', async () => {
     const { frames, cluster, counted } = machineRig();
     await frames('m1', 'Configured');
     const before = cluster.calls.length;
@@ -41,7 +41,7 @@ describe('machines become objects', () => {
     expect(counted.get('bigfleet_operator_upcoming_node_writes_total status_update noop')).toBe(1);
   });
 
-  test('upcomingNodes: a changed spec is patched alone', async () => {
+  test('upcomingNodes: only a changed spec is patched', async () => {
     const { frames, frame, cluster, settle } = machineRig();
     await frames('m1', 'Configured');
     frame('m1', 'Configured', { labels: { zone: 'b' } });
@@ -50,7 +50,7 @@ describe('machines become objects', () => {
     expect(cluster.writes().slice(2)).toEqual(['PATCH un-m1']);
   });
 
-  test('upcomingNodes: a machine with an id that is no DNS label has an object with a hashed name', async () => {
+  test('upcomingNodes: a machine whose id is not a DNS label gets a hashed name', async () => {
     const { frames, cluster } = machineRig();
     await frames('Rack 7/β', 'Configured');
     const [name = ''] = cluster.names();
@@ -61,7 +61,7 @@ describe('machines become objects', () => {
     });
   });
 
-  test('upcomingNodes: an unknown step is counted and followed', async () => {
+  test('upcomingNodes: an unexpected state change is counted and applied', async () => {
     const { frames, phase, counted } = machineRig();
     await frames('m1', 'Configured', 'Creating');
     expect(phase('m1')).toBe('Provisioning');
@@ -126,7 +126,7 @@ describe('machines end', () => {
     expect(Object.values(registry().counts()).reduce((sum, n) => sum + n, 0)).toBe(0);
   });
 
-  test('wire phases: IDLE after a restart is judged by the phase that stands there', async () => {
+  test('wire phases: IDLE after a restart is judged by the phase of the object', async () => {
     const { frames, cluster, phase, restart } = machineRig();
     await frames('m1', 'Draining');
     await frames('m2', 'Creating');
@@ -137,7 +137,7 @@ describe('machines end', () => {
     expect(phase('m2')).toBe('Launched');
   });
 
-  test('wire phases: a machine that ended and comes back has a new object', async () => {
+  test('wire phases: a machine that ended and returns gets a new object', async () => {
     const { frames, phase, time, status } = machineRig();
     await frames('m1', 'Draining');
     await frames('m1', 'Idle');
@@ -162,7 +162,7 @@ describe('a replay', () => {
   const resynced = (shardEvents: Subject<ShardEvent>, stream: number) =>
     shardEvents.next({ _tag: 'Resynced', stream });
 
-  test('wire resync: objects that were not replayed go, but only after the first rollup ack', async () => {
+  test('wire resync: objects that were not replayed are deleted, but only after the first rollup ack', async () => {
     const { frames, cluster, shardEvents, settle } = machineRig();
     open(shardEvents, 1);
     await frames('m1', 'Configured');
@@ -176,7 +176,7 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
-  test('wire resync: objects of an earlier process are collected when nothing replays them', async () => {
+  test('wire resync: objects of an earlier process are deleted when no replay includes them', async () => {
     const { frames, cluster, shardEvents, settle, restart } = machineRig();
     await frames('m1', 'Draining');
     await frames('m2', 'Configured');
@@ -188,7 +188,7 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m2']);
   });
 
-  test('wire resync: an object that the cache shows only after the resync is collected', async () => {
+  test('wire resync: an object that the cache gets only after the resync is deleted', async () => {
     const { frames, cluster, shardEvents, settle } = machineRig();
     open(shardEvents, 1);
     await frames('m1', 'Configured');
@@ -202,7 +202,7 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
-  test('wire resync: a resync before the object list is complete collects after it', async () => {
+  test('wire resync: a resync before the object list is complete deletes after it', async () => {
     const { frames, cluster, shardEvents, settle } = machineRig({ synced: false });
     for (const id of ['m1', 'm2']) {
       cluster.put(`un-${id}`, {
@@ -230,7 +230,7 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-m1']);
   });
 
-  test('wire resync: objects that are not ours are left alone', async () => {
+  test('wire resync: objects of other owners are left alone', async () => {
     const { cluster, shardEvents, settle } = machineRig();
     cluster.put('un-theirs', { metadata: { name: 'un-theirs', uid: 'a' }, spec: {} });
     cluster.put('other', {
@@ -243,7 +243,7 @@ describe('a replay', () => {
     expect(cluster.names()).toEqual(['un-theirs', 'other']);
   });
 
-  test('wire resync: a replay that changes nothing writes nothing and wakes nobody', async () => {
+  test('wire resync: a replay without changes writes nothing and activates no actor', async () => {
     const { frames, cluster, shardEvents, settle, restart, registry } = machineRig();
     for (let id = 0; id < 50; id += 1) await frames(`m${id}`, 'Configured');
     const before = cluster.calls.length;

@@ -1,4 +1,4 @@
-/** The custom resources: structural schemas that say what the Effect schemas say. */
+/** The custom resources: structural schemas equal to the Effect schemas. */
 import { Schema } from 'effect';
 import { describe, expect, it } from 'vitest';
 import { customResourceDefinition, structuralSchema } from '../../../src/api/crd.ts';
@@ -63,7 +63,7 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
       }
     });
 
-    it('says in words what each rule wants', () => {
+    it('describes each validation rule', () => {
       for (const { path, schema } of nodesOf(resource)) {
         const rules = valueAt(schema, 'x-kubernetes-validations');
         for (const rule of Array.isArray(rules) ? rules : []) {
@@ -72,7 +72,7 @@ describe.each(CUSTOM_RESOURCES.map((resource) => [resource.kind, resource] as co
       }
     });
 
-    it('has an example that its own schema takes', () => {
+    it('has an example that its own schema accepts', () => {
       const isSpec = Schema.is(resource.spec);
       expect(isSpec(exampleObject(resource)['spec'])).toBe(true);
       expect(isSpec({})).toBe(false);

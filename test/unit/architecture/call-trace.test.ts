@@ -1,4 +1,4 @@
-/** The trace behind ARCHITECTURE.md: code with reports does what it did, and causes are found. */
+/** The trace behind ARCHITECTURE.md: instrumented code behaves the same, and causes are found. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Call,
@@ -88,13 +88,13 @@ describe('code that reports its calls', () => {
       'x',
     ],
     ['text beyond ASCII', 'export const run = () => /* ä😀 */ "é";', 'é'],
-  ])('does what it did: %s', async (_title, source, wanted) => {
+  ])('behaves the same: %s', async (_title, source, wanted) => {
     const { run } = await loaded(source);
     expect(await run?.()).toEqual(wanted);
     expect(trace.current()).toBeUndefined();
   });
 
-  test('keeps its lines', () => {
+  test('keeps its line numbers', () => {
     const source = 'const a = (\n) => {\n  return b;\n};\n\nfunction* c() {\n  yield 1;\n}\n';
     const { text, functions } = instrumented('src/domain/x.ts', source, 0);
     expect(text.split('\n').length).toBe(source.split('\n').length);
@@ -114,7 +114,7 @@ describe('the cause of a call', () => {
     expect(chainOf('b', trace.drain())).toEqual(['b', 'a', 'run']);
   });
 
-  test('is its caller after the caller has waited', async () => {
+  test('is its caller after the caller has awaited', async () => {
     const { run } = await loaded(
       'const b = () => 1; export const run = async () => { await null; b(); };',
     );
@@ -122,7 +122,7 @@ describe('the cause of a call', () => {
     expect(chainOf('b', trace.drain())).toEqual(['b', 'run']);
   });
 
-  test('is what put it into a queue, and then what emptied the queue', async () => {
+  test('is the enqueuing call, and then the one that drains the queue', async () => {
     const { put, empty } = await loaded(
       'const queue = []; const b = () => 1; export const put = () => queue.push(() => b());' +
         'export const empty = () => queue.forEach((run) => run());',
@@ -146,7 +146,7 @@ describe('the cause of a call', () => {
     expect(chainOf('b', trace.drain())).toEqual(['b', 'subscribe:1', 'send']);
   });
 
-  test('is the beginning of the turn for what waited since an earlier one', async () => {
+  test('is the start of the turn for work that waited since an earlier one', async () => {
     const { wait, resume } = await loaded(
       'let resolve; const b = () => 1; export const resume = () => resolve();' +
         'export const wait = async () => { await new Promise((done) => { resolve = done; }); b(); };',
@@ -157,7 +157,7 @@ describe('the cause of a call', () => {
     expect(chainOf('b', trace.drain())).toEqual(['b', 'wait', 'resume']);
   });
 
-  test('is the sender of an event that an actor takes in later', () => {
+  test('is the sender of an event that an actor processes later', () => {
     let sender: Call | undefined;
     trace.step({ actor: 'nodeDrain/a', event: 'first' }, undefined, () => {
       trace.step({ actor: 'podEviction/b', event: 'second' }, undefined, () => {

@@ -1,4 +1,4 @@
-/** What a path passes, cut out of traces that are made by hand. */
+/** The files and calls of a path, computed from synthetic traces. */
 import { describe, expect, test } from 'vitest';
 import { makeCallTrace } from '../../../tools/architecture/call-trace.ts';
 import { type SliceOptions, slicePath } from '../../../tools/architecture/path-slice.ts';
@@ -60,7 +60,7 @@ const drained = (): SliceOptions => {
 };
 
 describe('a path', () => {
-  test('passes the files that lead to what leaves, and consults the others', () => {
+  test('includes the files that lead to the write, and lists the others as consulted', () => {
     const { files, consulted } = slicePath(drained());
     expect(files).toEqual([
       'src/actors/session.ts',
@@ -103,7 +103,7 @@ describe('a path', () => {
     ]);
   });
 
-  test('passes what keeps a value in memory until a timer takes it along', () => {
+  test('includes the code that stores a value until a timer uses it', () => {
     const run = tracing();
     const { call, leave, arrive } = run;
     call('test/simulation/api-line.ts', () => {
@@ -125,7 +125,7 @@ describe('a path', () => {
     expect(consulted).toEqual(['src/observability/logs.ts']);
   });
 
-  test('is an error when nothing left for it', () => {
+  test('is an error when nothing was sent', () => {
     const run = tracing();
     run.call('src/actors/session.ts');
     expect(() => slicePath(options(run))).toThrow('Nothing left the process');

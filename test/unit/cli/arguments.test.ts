@@ -1,4 +1,4 @@
-/** Arguments: whatever the Go operator was started with starts ours. */
+/** Arguments: every command line of the Go operator works. */
 import { expect, test } from 'vitest';
 import { normalizedArguments } from '../../../src/cli/arguments.ts';
 

@@ -1,4 +1,4 @@
-/** `tidegate charts`, in one process, inside of a repository of its own. */
+/** `tidegate charts`, in one process, in a temporary repository. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const listening = () => {
 const everything = { machines: [], out: undefined, format: undefined };
 
 describe('charts export', () => {
-  test('prints one machine in the format that is asked for', async () => {
+  test('prints one machine in the requested format', async () => {
     const { output, terminal } = listening();
     const request = { machines: ['lamp'], out: undefined, format: 'mermaid' };
     expect(await runChartsExport(request, { lamp, bell }, terminal)).toBe(EXIT.ok);
@@ -61,7 +61,7 @@ describe('charts export', () => {
   });
 
   test.each([
-    [{ ...everything, machines: ['lmap'] }, 'Cannot use machine "lmap": it is unknown'],
+    [{ ...everything, machines: ['lmap'] }, 'Cannot use machine "lmap": unknown value'],
     [{ ...everything, machines: ['lamp'], format: 'png' }, 'Cannot use --format "png"'],
     [everything, 'Cannot print several charts: name one machine, or add --out=DIR'],
   ])('refuses %o with one line', async (request, sentence) => {
@@ -100,7 +100,7 @@ describe('charts diff', () => {
 
   const ask = { revision: 'HEAD', machines: [], out: undefined };
 
-  test('tells what became of each lifecycle, and draws it', async () => {
+  test('prints the changes of each lifecycle, and draws them', async () => {
     const { output, terminal } = listening();
     const out = join(repository, 'pictures');
     const machines = { lamp: brighter, bell };
@@ -115,7 +115,7 @@ bell
     expect(readFileSync(join(out, 'lamp.diff.svg'), 'utf8')).toContain('class="state added"');
   });
 
-  test('says so when nothing has changed', async () => {
+  test('reports when nothing has changed', async () => {
     const { output, terminal } = listening();
     expect(await runChartsDiff(ask, { lamp }, terminal)).toBe(EXIT.ok);
     expect(output).toEqual({ stdout: '', stderr: 'No lifecycle has changed since HEAD\n' });

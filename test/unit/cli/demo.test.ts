@@ -1,4 +1,4 @@
-/** `tidegate demo`: when a story begins, and how one ends that cannot go on. */
+/** `tidegate demo`: when a scenario begins, and when it is refused. */
 import { expect, test } from 'vitest';
 import { runDemo } from '../../../src/cli/demo.ts';
 import type { DemoRequest } from '../../../src/cli/demo-request.ts';
@@ -21,7 +21,7 @@ const quietly = (lines: string[]) => ({
   interactive: false,
 });
 
-/** A stage on which nothing happens but what the story asks for. */
+/** An environment in which only the scenario acts. */
 const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   kubeconfig: '/kubeconfig',
   page: () => undefined,
@@ -39,7 +39,7 @@ const emptySite = (more: Partial<DemoSite>): DemoSite => ({
   ...more,
 });
 
-test('a story begins when its page is open, and not before, however long that takes', async () => {
+test('a scenario begins when its page is open, and not before', async () => {
   const time = simulatedTime();
   const page = { url: 'http://127.0.0.1:8772/', isOpened: false };
   let trouble: string | undefined;
@@ -59,15 +59,15 @@ test('a story begins when its page is open, and not before, however long that ta
   });
   await time.advance(3_600_000);
   expect(asked).toEqual([]);
-  expect(lines.join('')).toContain(`Open ${page.url} in a browser, and it begins.`);
+  expect(lines.join('')).toContain(`Open ${page.url} in a browser to begin.`);
   page.isOpened = true;
   await time.advance(1000);
   expect(asked).toEqual(['/apis/apps/v1/namespaces/default/deployments']);
   expect(await ended).toBe(EXIT.failure);
-  expect(lines.at(-1)).toBe('The story ends early: the operator ended');
+  expect(lines.at(-1)).toBe('Scenario failed: the operator ended');
 });
 
-test('a story that nobody could watch is refused before anything is started', async () => {
+test('a scenario without a page to watch is refused before anything starts', async () => {
   const lines: string[] = [];
   const code = await runDemo(
     { ...REQUEST, inspectAddress: undefined },
@@ -75,6 +75,6 @@ test('a story that nobody could watch is refused before anything is started', as
     { terminal: quietly(lines), time: simulatedTime() },
   );
   expect([code, lines]).toEqual([EXIT.usage, [
-    'Cannot use --when-watched without a page to watch: add --inspect-addr=:8772',
+    'Cannot use --when-watched without a live page: add --inspect-addr=:8772',
   ]]);
 });

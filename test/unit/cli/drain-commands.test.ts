@@ -1,4 +1,4 @@
-/** The commands about drains against a scripted API server: what they ask, print and end with. */
+/** The drain commands against a scripted API server: requests, output and exit codes. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { runDrainPlan } from '../../../src/cli/drain-plan.ts';
 import type { DrainPlanRequest, DrainStatusRequest } from '../../../src/cli/drain-request.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 const NODES = [rawSceneNode(), rawSceneNode({ name: 'free', unschedulable: false, cordons: {} })];
 const PODS = ['a', 'b', 'c'].map((name) => rawPod({ name }));
 
-/** What the cluster has; anything may be refused. */
+/** The content of the cluster; any request may be refused. */
 interface Cluster {
   readonly refused?: Readonly<Record<string, number>>;
   readonly evictions?: number;
@@ -58,7 +58,7 @@ const serving = (traits: Cluster): Handle => (request, response) => {
   }
   const items = listOf(path, traits);
   const from = Number(query.get('continue') ?? 0);
-  // Pages of two, whatever is asked for.
+  // Pages of two, whatever the requested limit.
   json(response, 200, {
     metadata: {
       resourceVersion: '1',
@@ -124,7 +124,7 @@ describe('drain status', () => {
     expect(new Set(api.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
-  test('a list that the API server forgot half way is read again in one piece', async () => {
+  test('a list whose continue token expired is read again without pages', async () => {
     const api = await cluster();
     const forgetful = serving({});
     api.script((request, response) => {
@@ -139,7 +139,7 @@ describe('drain status', () => {
     expect(stdout).toContain(' 3/0/3 ');
   });
 
-  test('asks for the pods of the nodes that are meant, and of no others', async () => {
+  test('lists the pods of the requested nodes, and no others', async () => {
     const api = await cluster();
     await status(api, { nodes: ['n1'] });
     const asked = api.requests.filter(({ path }) => path === '/api/v1/pods')
@@ -147,7 +147,7 @@ describe('drain status', () => {
     expect(new Set(asked)).toEqual(new Set(['spec.nodeName=n1']));
   });
 
-  test('DR-34: a slot that an eviction elsewhere holds is said, after a look at its pod', async () => {
+  test('DR-34: a slot held by an eviction on another node is reported, after reading its pod', async () => {
     const api = await cluster({ counted: 'far' });
     const { stdout } = await status(api, { format: 'json' });
     expect(stdout).toContain('"SlotHeldByInterruptedEviction"');
@@ -155,19 +155,19 @@ describe('drain status', () => {
     expect(api.requests.filter(({ path }) => path.endsWith('/pods/far')).length).toBe(1);
   });
 
-  test('a node that is named is shown whether it is drained or not', async () => {
+  test('a named node is shown with or without a drain', async () => {
     const { stdout } = await status(await cluster(), { nodes: ['free'], format: 'json' });
     expect(JSON.parse(stdout).items).toMatchObject([{ node: 'free', state: 'Schedulable' }]);
   });
 
-  test('exit code 3: a node that is not there is named, the others are shown', async () => {
+  test('exit code 3: a missing node is named, the others are shown', async () => {
     const ended = await status(await cluster(), { nodes: ['n1', 'n9'] });
     expect(ended.code).toBe(3);
     expect(ended.stderr).toBe('Cannot find Node "n9": it does not exist\n');
     expect(ended.stdout).toContain('\nn1 ');
   });
 
-  test('exit code 1: budgets that may not be read are said', async () => {
+  test('exit code 1: missing permission to list budgets is reported', async () => {
     const path = '/apis/policy/v1/poddisruptionbudgets';
     const ended = await status(await cluster({ refused: { [path]: 403 } }));
     expect(ended).toEqual({
@@ -177,7 +177,7 @@ describe('drain status', () => {
     });
   });
 
-  test('Events, UpcomingNodes and Leases may be refused', async () => {
+  test('Events, UpcomingNodes and Leases are optional', async () => {
     const ended = await status(
       await cluster({
         refused: {
@@ -191,16 +191,16 @@ describe('drain status', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('exit code 2: a format that is unknown', async () => {
+  test('exit code 2: an unknown format', async () => {
     const ended = await status(await cluster(), { format: 'xml' });
     expect(ended).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Cannot use --output "xml": it is unknown; write one of table, wide, json, yaml\n',
+      stderr: 'Cannot use --output "xml": unknown value; write one of table, wide, json, yaml\n',
     });
   });
 
-  test('exit code 4: a cluster that cannot be reached', async () => {
+  test('exit code 4: an unreachable cluster', async () => {
     const api = await cluster();
     api.cut();
     api.script((request) => request.socket.destroy());
@@ -211,7 +211,7 @@ describe('drain status', () => {
 describe('drain plan', () => {
   const node = 'n1';
 
-  test('DR-43: foresees a drain and asks for no eviction', async () => {
+  test('DR-43: previews a drain without an eviction', async () => {
     const api = await cluster();
     const { code, stdout } = await plan(api, { node });
     expect(code).toBe(0);
@@ -219,7 +219,7 @@ describe('drain plan', () => {
     expect(api.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 
-  test('DR-43: --dry-run=server asks as a dry run, with the UID of each pod', async () => {
+  test('DR-43: --dry-run=server sends dry runs, with the UID of each pod', async () => {
     const api = await cluster({ evictions: 403 });
     const { stdout } = await plan(api, { node, dryRun: 'server', format: 'json' });
     const asked = api.requests.filter(({ method }) => method === 'POST');
@@ -234,7 +234,7 @@ describe('drain plan', () => {
     });
   });
 
-  test('exit code 3: a node that is not there', async () => {
+  test('exit code 3: a missing node', async () => {
     expect(await plan(await cluster(), { node: 'n9' })).toMatchObject({
       code: 3,
       stdout: '',
@@ -243,7 +243,7 @@ describe('drain plan', () => {
   });
 
   test.each([
-    [{ grace: '10' }, /^Cannot use --grace "10": it is no duration/],
+    [{ grace: '10' }, /^Cannot use --grace "10": it is not a duration/],
     [{ grace: '-5s' }, /^Cannot use --grace "-5s"/],
     [{ dryRun: 'client' }, /^Cannot use --dry-run "client": .*none, server\n$/],
     [{ format: 'wide' }, /^Cannot use --output "wide"/],
@@ -271,14 +271,14 @@ describe('explain', () => {
     },
   );
 
-  test('exit code 3: a node that is not there', async () => {
+  test('exit code 3: a missing node', async () => {
     expect(await explain('n9', undefined)).toMatchObject({
       code: 3,
       stderr: 'Cannot find Node "n9": it does not exist\n',
     });
   });
 
-  test('exit code 2: a kind alone names nothing', async () => {
+  test('exit code 2: a kind without a name', async () => {
     expect(await explain('cr', undefined)).toMatchObject({
       code: 2,
       stderr: 'Cannot start without <name>: it is required; see "tidegate explain --help"\n',

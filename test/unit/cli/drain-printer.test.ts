@@ -1,4 +1,4 @@
-/** Drains that change, on a terminal and down a pipe. */
+/** Changing drains, on a terminal and in a pipe. */
 import { describe, expect, test } from 'vitest';
 import { drainPrinter } from '../../../src/cli/drain-printer.ts';
 import type { StatusFormat } from '../../../src/cli/drain-request.ts';
@@ -28,15 +28,15 @@ const printing = (format: StatusFormat, interactive: boolean) => {
   };
 };
 
-describe('down a pipe', () => {
-  test('every drain is one line, below one line of headings', () => {
+describe('in a pipe', () => {
+  test('every drain is one line, below one heading line', () => {
     const { show, text } = printing('table', false);
     show([drain('n1', 2), drain('n2', 1)]);
     const lines = text().trimEnd().split('\n').map((line) => line.split(/ {2,}/)[0]);
     expect(lines).toEqual(['NODE', 'n1', 'n2']);
   });
 
-  test('only what changed is printed again, without headings', () => {
+  test('only changes are printed again, without headings', () => {
     const { show, text } = printing('table', false);
     show([drain('n1', 2), drain('n2', 1)]);
     text();
@@ -44,7 +44,7 @@ describe('down a pipe', () => {
     expect(text()).toMatch(/^n1 .* 1\/0\/0 .*\n$/);
   });
 
-  test('time that passes is no change', () => {
+  test('remaining time alone is no change', () => {
     const { show, text } = printing('json', false);
     show([drain('n1', 2)]);
     text();
@@ -52,7 +52,7 @@ describe('down a pipe', () => {
     expect(text()).toBe('');
   });
 
-  test('a node that is gone is said once', () => {
+  test('a deleted node is printed once', () => {
     const { show, text } = printing('json', false);
     show([drain('n1', 2)]);
     text();
@@ -74,7 +74,7 @@ describe('down a pipe', () => {
 });
 
 describe('on a terminal', () => {
-  test('the whole table is drawn over the one before', () => {
+  test('the whole table is redrawn in place', () => {
     const { show, text } = printing('table', true);
     show([drain('n1', 2), drain('n2', 1)]);
     text();
@@ -85,7 +85,7 @@ describe('on a terminal', () => {
     expect(drawn).toContain('\nn2');
   });
 
-  test('no drain at all is said in words', () => {
+  test('an empty table is a sentence', () => {
     const { show, text } = printing('table', true);
     show([]);
     expect(text()).toContain('No node is drained\n');

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** One API server in memory for each collection, told apart by the path. */
+/** One API server in memory per collection, selected by the path. */
 const bed = () => {
   const time = simulatedTime();
   const collections = {
@@ -74,7 +74,7 @@ describe('the watch of drains', () => {
     expect(watch.reading().nodes.map(({ name }) => name)).toEqual(['n1']);
   });
 
-  test('tells many changes at once, and nothing when nothing changed', async () => {
+  test('emits simultaneous changes together, and nothing without a change', async () => {
     const { time, collections, start } = bed();
     const { watch, changes } = start();
     await time.advance(10_000);
@@ -87,7 +87,7 @@ describe('the watch of drains', () => {
     expect(changes()).toBe(before + 1);
   });
 
-  test('goes on without Events and UpcomingNodes', async () => {
+  test('works without Events and UpcomingNodes', async () => {
     const { time, collections, start } = bed();
     collections.others.refuseLists(
       ...Array.from({ length: 50 }, () => ({ status: 403 })),
@@ -98,7 +98,7 @@ describe('the watch of drains', () => {
     expect(watch.reading()).toMatchObject({ events: [], machines: [], missing: [] });
   });
 
-  test('an end of it is an end: nobody is called any more', async () => {
+  test('calls no subscriber after the unsubscription', async () => {
     const { time, collections, start } = bed();
     const { watch, changes } = start();
     await time.advance(10_000);

@@ -1,4 +1,4 @@
-/** Looking on at lifecycles: what was not asked for does not exist, and so costs nothing. */
+/** Inspectors exist only when requested, and so cost nothing otherwise. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,18 +26,18 @@ const looked = async (asked: {
   return { inspectors: inspectors.all.length, lines };
 };
 
-test('nobody looks on where neither page nor recording is asked for', async () => {
+test('no inspector exists without page and recording', async () => {
   expect(await looked({})).toEqual({ inspectors: 0, lines: [] });
 });
 
-test('a recording is one onlooker and one file', async () => {
+test('a recording is one inspector and one file', async () => {
   const folder = await emptyFolder();
   const { inspectors, lines } = await looked({ recordFile: join(folder, 'report.jsonl') });
-  expect([inspectors, lines]).toEqual([1, ['Lifecycles are recorded']]);
+  expect([inspectors, lines]).toEqual([1, ['Recording lifecycles']]);
   expect(await readdir(folder)).toEqual(['report.jsonl']);
 });
 
-test('a live page is one onlooker and one server', async () => {
+test('a live page is one inspector and one server', async () => {
   const { inspectors, lines } = await looked({ inspectAddress: { host: '', port: 0 } });
   expect([inspectors, lines]).toEqual([1, ['Live page is served']]);
 });

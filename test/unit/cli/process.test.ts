@@ -1,4 +1,4 @@
-/** The program as its own process, on the runtime that runs this test: exit codes and outputs. */
+/** The program as a separate process, on the runtime of this test: exit codes and outputs. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -42,7 +42,7 @@ const run = (
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
 
-/** Starts a program, waits for its first word, and sends it signals. */
+/** Starts a program, waits for its first output, and sends it signals. */
 const signalled = (
   script: readonly string[],
   signals: readonly NodeJS.Signals[],
@@ -88,34 +88,34 @@ test('exit code 2: a missing --cluster-id is one line on stderr', async () => {
   expect(await run(['operator', '--shard-addr=a:1'])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'Cannot start without --cluster-id: the fleet must know which cluster speaks; add ' +
+    stderr: 'Cannot start without --cluster-id: the fleet must identify the cluster; add ' +
       '--cluster-id=ID or set TIDEGATE_CLUSTER_ID\n',
   });
 });
 
-test('exit code 2: a bad variable is named', async () => {
+test('exit code 2: an invalid variable is named', async () => {
   const ended = await run(['-cluster-id', 'c', '-shard-addr', 'a:1'], { TIDEGATE_QPS: 'fast' });
   expect(ended).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'Cannot use TIDEGATE_QPS "fast": it is no rate; write a number above 0\n',
+    stderr: 'Cannot use TIDEGATE_QPS "fast": it is not a rate; write a number above 0\n',
   });
 });
 
-test('exit code 2: TLS files that are not complete stop the operator and the fleet', async () => {
+test('exit code 2: incomplete TLS files stop the operator and the fleet', async () => {
   const operator = await run(['--cluster-id=c', '--shard-addr=a:1', '--tls-key=k.pem']);
   const fleet = await run(['fleet', '--tls-cert=c.pem']);
   expect([operator.code, fleet.code]).toEqual([2, 2]);
   expect(operator.stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('exit code 2: a kubeconfig that is not there', async () => {
+test('exit code 2: a missing kubeconfig', async () => {
   const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig=/nonexistent/config']);
   expect(ended.code).toBe(2);
   expect(ended.stderr).toMatch(/^Cannot use --kubeconfig "\/nonexistent\/config": .*\n$/);
 });
 
-test('exit code 2: an operator whose kubeconfig is not there', async () => {
+test('exit code 2: an operator with a missing kubeconfig', async () => {
   const ended = await run([
     '--cluster-id=c',
     '--shard-addr=localhost:1',
@@ -127,7 +127,7 @@ test('exit code 2: an operator whose kubeconfig is not there', async () => {
   expect(ended.stderr).toMatch(/^Cannot use --kubeconfig "\/nonexistent\/config": .*\n$/);
 });
 
-test('exit code 1: an operator whose address is taken', async () => {
+test('exit code 1: an operator whose address is in use', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -148,21 +148,21 @@ test('exit code 1: an operator whose address is taken', async () => {
   }
 });
 
-test('exit code 2: a context that the kubeconfig does not have', async () => {
+test('exit code 2: a missing context', async () => {
   const file = await kubeconfigFile(1);
   const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig', file, '--context=other']);
   expect(ended.code).toBe(2);
   expect(ended.stderr).toContain('context "other" is not in the kubeconfig');
 });
 
-test('exit code 4: a cluster that cannot be reached', async () => {
+test('exit code 4: an unreachable cluster', async () => {
   const file = await kubeconfigFile(1);
   const ended = await run(['explain', 'machine', 'm-1', '--kubeconfig', file]);
   expect(ended.code).toBe(4);
   expect(ended.stderr).toMatch(/^Cannot reach the API server: .*\n$/);
 });
 
-test('exit code 3: an object that is not there', async () => {
+test('exit code 3: a missing object', async () => {
   const server = createServer((request, response) => {
     response.writeHead(404, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ kind: 'Status', code: 404, details: { name: 'x' } }));
@@ -190,7 +190,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('exit code 0: %s stops a fleet', async
   expect(await signalled([...RUN_TYPESCRIPT, ...flags], [signal])).toBe(0);
 });
 
-test('exit code 1: a second signal does not wait for a stop that hangs', async () => {
+test('exit code 1: a second signal does not wait for a hanging stop', async () => {
   const signals = new URL('../../../src/cli/signals.ts', import.meta.url);
   const script = `import { endingSignal } from '${signals.href}';
     const say = () => process.stderr.write('x');

@@ -1,5 +1,5 @@
 /**
- * The command line in one process: which role is asked with what, and the golden help texts.
+ * The command line in one process: which command gets which request, and the golden help texts.
  *
  * `UPDATE_GOLDEN=1` records the help texts anew.
  */
@@ -115,24 +115,24 @@ test.each([
   },
 );
 
-test('no arguments at all show the help', async () => {
+test('no arguments print the help', async () => {
   const { code, stdout, asked } = await run();
   expect(code).toBe(0);
   expect(stdout).toContain('SUBCOMMANDS');
   expect(asked).toEqual([]);
 });
 
-test('flags without a verb mean the operator, as an image swap needs it', async () => {
+test('flags without a command mean the operator, as an image swap requires', async () => {
   const { asked } = await run('-cluster-id', 'prod-1', '--shard-addr=shard:7700');
   expect(asked).toEqual([['operator', { 'cluster-id': 'prod-1', 'shard-addr': 'shard:7700' }]]);
 });
 
-test('a flag that is repeated counts as it was given last, as in Go', async () => {
+test('the last value of a repeated flag counts, as in Go', async () => {
   const { asked } = await run('operator', '--qps=1', '-qps', '2');
   expect(asked).toEqual([['operator', { qps: '2' }]]);
 });
 
-test('the exit code of a role is the exit code of the program', async () => {
+test('the exit code of a command is the exit code of the program', async () => {
   expect((await run('fleet')).code).toBe(1);
   expect((await run('explain', 'machine', 'm-1')).code).toBe(3);
 });
@@ -158,7 +158,7 @@ test('explain takes the flags of kubectl', async () => {
   }]]);
 });
 
-test('explain with one word asks about a node', async () => {
+test('explain with one argument explains a node', async () => {
   const { asked } = await run('explain', 'node-7');
   expect(asked).toMatchObject([['explain', { kind: 'node-7', name: undefined }]]);
 });
@@ -175,7 +175,7 @@ test('drain status takes nodes, and the flags of kubectl', async () => {
   }]]);
 });
 
-test('drain status without arguments asks about every drain, as a table, once', async () => {
+test('drain status without arguments shows every drain, as a table, once', async () => {
   const { asked } = await run('drain', 'status');
   expect(asked).toMatchObject([['drain status', { nodes: [], format: 'table', watch: false }]]);
 });
@@ -237,7 +237,7 @@ test.each([
   });
 });
 
-test('DR-45: --pause-drains alone says yes, and takes a value as well', async () => {
+test('DR-45: --pause-drains alone means true, and accepts a value as well', async () => {
   const flags = async (...given: readonly string[]) => (await run('operator', ...given)).asked;
   expect(await flags('--pause-drains')).toEqual([['operator', { 'pause-drains': 'true' }]]);
   expect(await flags('--pause-drains=false', '--qps=5')).toEqual([

@@ -1,4 +1,4 @@
-/** `tidegate replay`: the states of a recording at a moment, and what it says of bad ones. */
+/** `tidegate replay`: the states of a recording at a moment, and its errors. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const newFile = async (): Promise<string> => {
   return join(folder, 'report.jsonl');
 };
 
-/** A pod that waits for a slot, and shuts down a minute later. */
+/** A pod that waits for a slot, and terminates a minute later. */
 const recording = async (): Promise<string> => {
   const file = await newFile();
   const time = simulatedTime();
@@ -67,7 +67,7 @@ const replayed = async (file: string, request: Partial<ReplayRequest> = {}) => {
   return { code, stdout, lines };
 };
 
-test('a replay shows who was in which state at the end, and at a moment before', async () => {
+test('a replay shows the state of each actor at the end, and at an earlier moment', async () => {
   const file = await recording();
   const end = await replayed(file);
   expect(end).toMatchObject({ code: 0, lines: [] });
@@ -81,7 +81,7 @@ test('a replay shows who was in which state at the end, and at a moment before',
   expect(moment.stdout).toMatch(/queued +active +BlockedByBudget +45s/);
 });
 
-test('a replay tells the way of one actor, in words and as JSON', async () => {
+test('a replay prints the path of one actor, as text and as JSON', async () => {
   const file = await recording();
   const { stdout } = await replayed(file, { actor: ID });
   expect(stdout).toContain(`${ID} is in leaving.terminating since 0s (Terminating)`);
@@ -91,14 +91,14 @@ test('a replay tells the way of one actor, in words and as JSON', async () => {
   const nobody = await replayed(file, { actor: 'podEviction/ns/p9' });
   expect(nobody).toMatchObject({ code: 3, stdout: '' });
   expect(nobody.lines).toEqual([
-    'There is no actor "podEviction/ns/p9" at that moment of the recording',
+    'No actor "podEviction/ns/p9" at that moment of the recording',
   ]);
 });
 
 test.each([
-  [{ until: 'soon' }, /^Cannot use --until "soon": it is no moment; write 90s or /],
+  [{ until: 'soon' }, /^Cannot use --until "soon": it is not a time; write 90s or /],
   [{ speed: '0' }, /^Cannot use --speed "0": write a number above 0$/],
-  [{ format: 'xml' }, /^Cannot use --output "xml": it is unknown; write one of table, json$/],
+  [{ format: 'xml' }, /^Cannot use --output "xml": unknown value; write one of table, json$/],
   [
     { inspectAddress: 'nowhere' },
     /^Cannot use --inspect-addr "nowhere": write HOST:PORT or :PORT$/,
@@ -110,13 +110,13 @@ test.each([
   expect(lines[0]).toMatch(sentence);
 });
 
-test('a file that is no recording, or is not there, is said in one line', async () => {
+test('an invalid or missing recording is reported in one line', async () => {
   const file = await newFile();
   await writeFile(file, '{"hello":"world"}\n{"more":1}\n');
   const other = await replayed(file);
   expect(other).toMatchObject({
     code: 3,
-    lines: [`${file}: line 1: this is no recording of tidegate`],
+    lines: [`${file}: line 1: this is not a recording of tidegate`],
   });
   const missing = await replayed(`${file}.not`);
   expect(missing.code).toBe(1);

@@ -14,6 +14,6 @@ describe('embedded API server', () => {
   });
 });
 
-describe('embedded cluster with all its players', () => {
+describe('embedded cluster with all its controllers', () => {
   contractSuite(CONTROLLER_AREAS, { open: () => Promise.resolve(contractEmbedded('all')) });
 });

@@ -1,4 +1,4 @@
-/** What the demo tells of a changing cluster. */
+/** The log of a demo on a changing cluster. */
 import { describe, expect, test } from 'vitest';
 import {
   changeLines,
@@ -17,7 +17,7 @@ const machine = (phase: MachineSeen['phase'], nodeName = ''): ReadonlyMap<string
 const linesOf = (before: Scene, now: Scene): readonly string[] =>
   changeLines(before, now).map(({ who, what }) => `${who}: ${what}`);
 
-describe('the story of the demo', () => {
+describe('the log of the demo', () => {
   const asked: Scene = { ...EMPTY_SCENE, pods: 2, requests: 2 };
   const registered: Scene = {
     ...asked,
@@ -32,7 +32,7 @@ describe('the story of the demo', () => {
     nodes: new Map([['m-1', true]]),
   };
 
-  test('tells each change once, causes before what follows from them', () => {
+  test('reports each change once, causes before effects', () => {
     expect(linesOf(EMPTY_SCENE, asked)).toEqual([
       'requests: 0 of 2 acknowledged',
       'pods: 0 of 2 running',
@@ -50,7 +50,7 @@ describe('the story of the demo', () => {
     expect(linesOf(up, up)).toEqual([]);
   });
 
-  test('tells what goes, in the same order', () => {
+  test('reports removals in the same order', () => {
     expect(linesOf(up, EMPTY_SCENE)).toEqual([
       'requests: none left',
       'machine: un-m-1  went back',

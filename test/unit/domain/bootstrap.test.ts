@@ -1,4 +1,4 @@
-/** Bootstrap blobs (BOOT-01). */
+/** Bootstrap user data (BOOT-01). */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anyText, fuzzedTemplate } from '../../../packages/go-template/test/template-grammar.ts';
@@ -22,7 +22,7 @@ const rendered = (template: string | undefined, pull = PULL): BootstrapAnswer =>
 };
 
 describe('bootstrapRenderer', () => {
-  it('shows the cluster and its requirements to the template', () => {
+  it('passes the cluster and its requirements to the template', () => {
     const template =
       '{{.ClusterID}}:{{range .Requirements}} {{.Key}} {{.Operator}} {{.Values}}{{end}}';
     expect(rendered(template)).toEqual({
@@ -47,11 +47,11 @@ describe('bootstrapRenderer', () => {
     });
   });
 
-  it('takes an empty template for a template', () => {
+  it('accepts an empty template', () => {
     expect(rendered('')).toEqual({ _tag: 'Rendered', userData: '' });
   });
 
-  it('refuses a bad template with its line and column', () => {
+  it('refuses an invalid template with its line and column', () => {
     expect(bootstrapRenderer('#cloud-config\nhost: {{.ClusterID | upper}}\n')).toEqual({
       _tag: 'Unparseable',
       line: 2,
@@ -60,7 +60,7 @@ describe('bootstrapRenderer', () => {
     });
   });
 
-  it('answers a template that cannot be rendered with the reason', () => {
+  it('answers a template that fails to render with the cause', () => {
     expect(rendered('#cloud-config\nhost: {{.Cluster}}\n')).toEqual({
       _tag: 'Failed',
       problem: 'template: bootstrap:2:8: executing "bootstrap" at <.Cluster>: ' +
@@ -68,7 +68,7 @@ describe('bootstrapRenderer', () => {
     });
   });
 
-  it('answers many pulls with one template, each for itself', () => {
+  it('renders many pulls with one template, independently', () => {
     const made = bootstrapRenderer(
       '{{$n := .ClusterID}}{{range .Requirements}}{{$n = .Key}}{{end}}{{$n}}',
     );
@@ -79,7 +79,7 @@ describe('bootstrapRenderer', () => {
     expect(made.render(PULL)).toEqual({ _tag: 'Rendered', userData: 'rack' });
   });
 
-  it(`answers ${FUZZED} texts of any kind, and never throws`, () => {
+  it(`renders ${FUZZED} random texts without an exception`, () => {
     fc.assert(
       fc.property(fc.oneof(anyText, fuzzedTemplate), (text) => {
         const template = bootstrapRenderer(text);

@@ -1,9 +1,9 @@
 /**
- * Regression: an UpcomingNode whose status was patched for ever.
+ * Regression: an UpcomingNode whose status was patched forever.
  *
- * Cause: `lastError` was cut after 4,096 UTF-16 units, and the words about one pod after 300. With
- * an emoji at the cut the text ended in half a surrogate pair. The API server stores U+FFFD in its
- * place (`test/contract/cases/fields.ts`), so the object never equalled what was wanted.
+ * Cause: `lastError` was cut after 4,096 UTF-16 units, and the text about one pod after 300. With
+ * an emoji at the cut the text ended in a lone surrogate. The API server stores U+FFFD in its place
+ * (`test/contract/cases/fields.ts`), so the object never equalled the wanted one.
  */
 import { expect, test } from 'vitest';
 import { asRecord } from '../../../src/domain/json.ts';
@@ -16,7 +16,7 @@ import {
 
 const identity = { name: 'un-m-1', uid: 'u1', resourceVersion: '7' };
 
-/** The status as the API server keeps it. */
+/** The status as the API server stores it. */
 const stored = (status: object): object =>
   Object.fromEntries(
     Object.entries(status).map(([key, value]) => [
@@ -44,12 +44,12 @@ test('upcomingNodes: an emoji where lastError is cut settles with one write', ()
   expect(secondPatch(`${'x'.repeat(4095)}😀 and more`)).toBeUndefined();
 });
 
-test('upcomingNodes: an emoji where the words about one pod are cut settles with one write', () => {
+test('upcomingNodes: an emoji where the text about one pod is cut settles with one write', () => {
   const text = remainingSentence([{ key: 'shop/web-1', text: `${'x'.repeat(299)}😀 and more` }]);
   expect(text).toContain('x…');
   expect(secondPatch(text)).toBeUndefined();
 });
 
-test('upcomingNodes: half a surrogate pair in a policy’s own words settles with one write', () => {
+test('upcomingNodes: a lone surrogate in the message of a policy settles with one write', () => {
   expect(secondPatch('denied: \ud83d is not allowed')).toBeUndefined();
 });

@@ -18,11 +18,11 @@ test.each([
   expect(decimalText(value)).toBe(text);
 });
 
-test('decimalText of what is no number is nothing', () => {
+test('decimalText of NaN or infinity is undefined', () => {
   expect([NaN, Infinity, -Infinity].map(decimalText)).toEqual([undefined, undefined, undefined]);
 });
 
-test('decimalText is what a quantity field takes, and means the same to a nano', () => {
+test('decimalText is accepted by a quantity field, with the same value to a nano', () => {
   const quantity = /^-?[0-9]+(\.[0-9]+)?(e[0-9]+)?$/;
   fc.assert(fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
     const text = decimalText(value) ?? '';

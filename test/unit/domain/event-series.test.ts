@@ -1,4 +1,4 @@
-/** Series of equal notes, and the bounds of what is remembered. */
+/** Series of equal notes, and their limits. */
 import { expect, test } from 'vitest';
 import {
   eventSeriesIndex,
@@ -8,7 +8,7 @@ import {
 
 const MINUTE = 60_000;
 
-test('event series: repeats are counted and told once a minute', () => {
+test('event series: repeats are counted and written once a minute', () => {
   const seriesIndex = eventSeriesIndex();
   expect(seriesIndex.note('k', 'o', 0)).toMatchObject({ _tag: 'Begun', series: { count: 1 } });
   expect(seriesIndex.note('k', 'o', 1000)).toEqual({ _tag: 'Counted' });
@@ -19,7 +19,7 @@ test('event series: repeats are counted and told once a minute', () => {
   expect(seriesIndex.note('k', 'o', MINUTE + 1)).toEqual({ _tag: 'Counted' });
 });
 
-test('event series: half an hour of silence ends one', () => {
+test('event series: half an hour without a repeat ends one', () => {
   const seriesIndex = eventSeriesIndex();
   seriesIndex.note('k', 'o', 0);
   expect(seriesIndex.note('k', 'o', 30 * MINUTE)).toMatchObject({
@@ -40,7 +40,7 @@ test('event series: one object begins a bounded number in five minutes', () => {
   expect(verdicts(5 * MINUTE)[0]).toBe('Begun');
 });
 
-test('event series: the oldest is forgotten for a new one', () => {
+test('event series: the oldest is evicted for a new one', () => {
   const seriesIndex = eventSeriesIndex();
   for (let n = 0; n <= SERIES_MAX; n += 1) seriesIndex.note(`k${n}`, `o${n}`, n);
   expect(seriesIndex.size()).toBe(SERIES_MAX);

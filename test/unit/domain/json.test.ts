@@ -1,4 +1,4 @@
-/** Reading JSON and metadata from outside. */
+/** Reading external JSON and metadata. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -21,7 +21,7 @@ import {
 } from '../../../src/domain/object-meta.ts';
 
 describe('json', () => {
-  it('follows a path to a value of the wanted kind', () => {
+  it('follows a path to a value of the wanted type', () => {
     const raw = { a: { b: { text: 'x', number: 2, yes: true, list: [1], record: { k: 'v' } } } };
     expect(textAt(raw, 'a', 'b', 'text')).toBe('x');
     expect(numberAt(raw, 'a', 'b', 'number')).toBe(2);
@@ -30,7 +30,7 @@ describe('json', () => {
     expect(recordAt(raw, 'a', 'b', 'record')).toEqual({ k: 'v' });
   });
 
-  it('reads what has another shape as undefined or empty', () => {
+  it('reads a value of another type as undefined or empty', () => {
     expect(textAt({ a: 1 }, 'a')).toBeUndefined();
     expect(numberAt({ a: Number.NaN }, 'a')).toBeUndefined();
     expect(recordAt({ a: [] }, 'a')).toBeUndefined();
@@ -47,7 +47,7 @@ describe('json', () => {
     );
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws', () => {
     fc.assert(
       fc.property(fc.anything(), fc.array(fc.string()), (value, path) => {
         textAt(value, ...path);
@@ -58,7 +58,7 @@ describe('json', () => {
     );
   });
 
-  it('parses what is JSON and nothing else', () => {
+  it('parses only valid JSON', () => {
     expect(parseJson('{"a":1}')).toEqual({ a: 1 });
     expect(parseJson('{')).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** The phase of every state, with every ending (UPN-01). */
+/** The phase of every state, with every end (UPN-01). */
 import { describe, expect, test } from 'vitest';
 import { MACHINE_STATES, type MachineState } from '../../../src/domain/frames.ts';
 import {
@@ -10,7 +10,7 @@ import {
   PHASES,
 } from '../../../src/domain/machine-phase.ts';
 
-/** Where a machine stands after these frames, starting from what its object shows. */
+/** The status of a machine after these frames, starting from its object. */
 const after = (states: readonly MachineState[], current?: Phase): MachinePhase | undefined =>
   states.reduce<MachinePhase | undefined>(follow, current);
 
@@ -26,7 +26,7 @@ describe('machine phase', () => {
     expect(after(['Idle'], 'Provisioning')).toBe('Launched');
   });
 
-  test('wire phases: IDLE that is said again leaves a launched machine Launched', () => {
+  test('wire phases: a repeated IDLE leaves a launched machine Launched', () => {
     expect(after(['Creating', 'Idle', 'Idle'])).toBe('Launched');
     expect(after(['Idle'], 'Launched')).toBe('Launched');
   });
@@ -43,13 +43,13 @@ describe('machine phase', () => {
     expect(after(['Configured', 'Draining'])).toBe('Draining');
   });
 
-  test('wire phases: IDLE after DRAINING is Drained, and then the object goes', () => {
+  test('wire phases: IDLE after DRAINING is Drained, and then the object is deleted', () => {
     expect(after(['Configured', 'Draining', 'Idle'])).toBe('Drained');
     expect(after(['Idle'], 'Draining')).toBe('Drained');
     expect(endsObject('Drained')).toBe(true);
   });
 
-  test('wire phases: DRAINING superseded by IDLE is judged by the last frame, not the shown phase', () => {
+  test('wire phases: DRAINING superseded by IDLE is judged by the last frame, not by the phase', () => {
     expect(after(['Creating', 'Configuring', 'Configured', 'Draining', 'Idle'], 'Provisioning'))
       .toBe('Drained');
   });
@@ -59,7 +59,7 @@ describe('machine phase', () => {
     expect(after(['Idle'], 'Registered')).toBe('Gone');
   });
 
-  test('wire phases: IDLE ends the object whatever its phase was, but while it is being created', () => {
+  test('wire phases: IDLE ends the object in any phase, except during creation', () => {
     const ended = PHASES.filter((phase) => {
       const next = after(['Idle'], phase);
       return next !== undefined && endsObject(next);
@@ -67,7 +67,7 @@ describe('machine phase', () => {
     expect(ended).toEqual(['Registered', 'Ready', 'Draining', 'Drained', 'Failed']);
   });
 
-  test('wire phases: IDLE of a machine that nobody knows does nothing', () => {
+  test('wire phases: IDLE of an unknown machine does nothing', () => {
     expect(after(['Idle'])).toBeUndefined();
     expect(after(['Idle', 'Idle', 'Deleting'])).toBeUndefined();
   });
@@ -81,13 +81,13 @@ describe('machine phase', () => {
     for (const phase of PHASES) expect(after(['Failed'], phase)).toBe('Failed');
   });
 
-  test('wire phases: a machine that ended and comes back is followed again', () => {
+  test('wire phases: a machine that ended and returns is tracked again', () => {
     expect(after(['Draining', 'Idle', 'Configuring'])).toBe('Registered');
     expect(after(['Deleting', 'Creating', 'Idle'], 'Ready')).toBe('Launched');
     expect(after(['Deleting', 'Idle'], 'Ready')).toBe('Gone');
   });
 
-  test('machine phase can be read back: the shown phase leads to the same end as the last frame', () => {
+  test('machine phase can be read back: the stored phase leads to the same end as the last frame', () => {
     for (const first of MACHINE_STATES) {
       const current = follow(undefined, first);
       if (current === undefined || current === 'Gone') continue;
@@ -97,7 +97,7 @@ describe('machine phase', () => {
     }
   });
 
-  test('machine phase knows the usual walk and calls every other step unknown', () => {
+  test('machine phase recognizes the usual transitions and calls every other one unexpected', () => {
     const walk: readonly MachineState[] = [
       'Speculative',
       'Creating',

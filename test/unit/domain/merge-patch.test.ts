@@ -1,4 +1,4 @@
-/** Merge patches: the smallest that leads from one object to the other. */
+/** Merge patches: the smallest from one object to the other. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mergePatchOf } from '../../../src/domain/merge-patch.ts';
@@ -11,7 +11,7 @@ const object = fc.letrec((tie) => ({
 })).object;
 
 describe('merge patch', () => {
-  test('applied to what is shown gives what is wanted', () => {
+  test('applied to the current object gives the wanted one', () => {
     fc.assert(fc.property(object, object, (current, wanted) => {
       const patch = mergePatchOf(current, wanted);
       expect(patch === undefined ? current : mergePatched(current, patch)).toEqual(wanted);

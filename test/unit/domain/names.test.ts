@@ -31,13 +31,13 @@ describe('upcomingNodeName', () => {
     expect(upcomingNodeName(machineId('m-17.rack-3'))).toBe('un-m-17.rack-3');
   });
 
-  it('names: is un- and a hash where the machine id makes no legal name', () => {
+  it('names: is un- and a hash where the machine id is not a valid name', () => {
     for (const id of ['', 'Machine', 'a_b', 'a/b', 'ends-', '.a', 'a..b', 'x'.repeat(251), 'ü']) {
       expect(upcomingNodeName(machineId(id))).toMatch(/^un-[0-9a-f]{32}$/);
     }
   });
 
-  it('is always a legal name, and different for different machines', () => {
+  it('is always a valid name, and different for different machines', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 260 }), fc.string({ maxLength: 260 }), (one, other) => {
         expect(isSubdomain(upcomingNodeName(machineId(one)))).toBe(true);

@@ -36,14 +36,14 @@ const matched = (nodes: readonly NodeProjection[], traits: MachineTraits) => {
 };
 
 describe('node matching', () => {
-  test('node matching: goes by a providerID that is equal to the provider id', () => {
+  test('node matching: uses a providerID that equals the provider id', () => {
     expect(matched([node('n1', { providerId: 'fleet://zone/host-1' })], {
       ...machine('m1'),
       providerId: 'fleet://zone/host-1',
     })).toEqual(['n1', 'ProviderId']);
   });
 
-  test('node matching: goes by a providerID that ends in a slash and the provider id', () => {
+  test('node matching: uses a providerID that ends in a slash and the provider id', () => {
     const nodes = [node('n1', { providerId: 'fleet:///zone/host-1' })];
     expect(matched(nodes, machine('m1', { providerId: 'host-1' }))).toEqual(['n1', 'ProviderId']);
     expect(matched(nodes, machine('m1', { providerId: 'zone/host-1' })))
@@ -51,14 +51,14 @@ describe('node matching', () => {
     expect(matched(nodes, machine('m1', { providerId: 'ost-1' }))).toBeUndefined();
   });
 
-  test('node matching: prefers an equal providerID to one that ends alike', () => {
+  test('node matching: prefers an equal providerID to a matching suffix', () => {
     expect(matched([
       node('n1', { providerId: 'fleet:///host-1' }),
       node('n2', { providerId: 'host-1' }),
     ], machine('m1', { providerId: 'host-1' }))).toEqual(['n2', 'ProviderId']);
   });
 
-  test('node matching: takes the rules in the order of the wire', () => {
+  test('node matching: applies the rules in the order of the wire contract', () => {
     const nodes = [
       node('by-provider', { providerId: 'x/host-1' }),
       node('m1'),
@@ -73,7 +73,7 @@ describe('node matching', () => {
     expect(matched([], traits)).toBeUndefined();
   });
 
-  test('node matching: lets a rule that fits two Nodes decide nothing', () => {
+  test('node matching: ignores a rule that matches two Nodes', () => {
     const twins = [node('n1', { providerId: 'a/host' }), node('n2', { providerId: 'b/host' })];
     expect(matched(twins, machine('m1', { providerId: 'host' }))).toBeUndefined();
     expect(matched([...twins, node('m1')], machine('m1', { providerId: 'host' })))
@@ -84,7 +84,7 @@ describe('node matching', () => {
     ], machine('m1'))).toBeUndefined();
   });
 
-  test('node matching: says which machines a Node concerns, before and after it changes', () => {
+  test('node matching: returns the machines that a Node affects, before and after a change', () => {
     const matching = nodeMatching();
     matching.putMachine(machine('m1', { providerId: 'host-1' }));
     matching.putMachine(machine('m2'));
@@ -96,7 +96,7 @@ describe('node matching', () => {
     expect(matching.putNode(node('m2'))).toEqual(['m2']);
   });
 
-  test('node matching: finds what a plain search in the order of the wire finds', () => {
+  test('node matching: equals a linear search in the order of the wire contract', () => {
     const word = fc.constantFrom('', 'a', 'b', 'x/a', 'y/x/a', 'm1', 'm2');
     const nodes = fc.uniqueArray(
       fc.record({
@@ -145,7 +145,7 @@ describe('node matching', () => {
     expect(matching.machinesOf('n3')).toEqual([]);
   });
 
-  test('node matching: a machine that has another Node is not the one of this', () => {
+  test('node matching: a machine that has another Node does not match', () => {
     const matching = nodeMatching();
     matching.putNode(node('n1', { providerId: 'host-1' }));
     matching.putNode(node('m1'));
@@ -154,7 +154,7 @@ describe('node matching', () => {
     expect(matching.machinesOf('m1')).toEqual([]);
   });
 
-  test('node matching: reads what decides about draining a Node', () => {
+  test('node matching: reads the drain facts of a Node', () => {
     expect(projectNode({
       metadata: {
         name: 'n1',
@@ -175,7 +175,7 @@ describe('node matching', () => {
     });
   });
 
-  test('node matching: reads a Node as the API server gives it', () => {
+  test('node matching: reads a Node as the API server returns it', () => {
     expect(projectNode({
       metadata: {
         name: 'n1',

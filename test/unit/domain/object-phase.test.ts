@@ -1,4 +1,4 @@
-/** DR-40: which phase is shown when frames and a drain both have a say. */
+/** DR-40: which phase is written when both frames and a drain affect it. */
 import { describe, expect, test } from 'vitest';
 import { type MachinePhase, type Phase, PHASES } from '../../../src/domain/machine-phase.ts';
 import type { NodeLink } from '../../../src/domain/node-link.ts';
@@ -52,7 +52,7 @@ describe('phaseToShow', () => {
     },
   );
 
-  test('DR-40: frames decide while nothing of a drain is shown', () => {
+  test('DR-40: frames decide while no drain has reported', () => {
     for (const reported of PHASES) {
       expect(phaseToShow(facts(reported, 'Ready', HELD))).toBe(reported);
     }
@@ -64,7 +64,7 @@ describe('phaseToShow', () => {
     }
   });
 
-  test('DR-40: what the drain says last is shown, whatever was shown before', () => {
+  test('DR-40: the last report of the drain is written, whatever was written before', () => {
     for (const current of PHASES) {
       for (const drain of [{ _tag: 'Draining' }, { _tag: 'Drained' }] as const) {
         expect(phaseToShow(facts('Ready', current, { ...HELD, drain }))).toBe(drain._tag);
@@ -73,7 +73,7 @@ describe('phaseToShow', () => {
     }
   });
 
-  test('DR-40: a machine that the fleet calls FAILED is shown so, drained or not', () => {
+  test('DR-40: a machine that the fleet reports FAILED is Failed, drained or not', () => {
     for (const current of PHASES) {
       expect(phaseToShow(facts('Failed', current, HELD))).toBe('Failed');
       expect(phaseToShow(facts('Failed', current, { ...HELD, drain: { _tag: 'Draining' } })))
@@ -81,14 +81,14 @@ describe('phaseToShow', () => {
     }
   });
 
-  test('DR-40: a machine that is no longer ours ends whatever its drain says', () => {
+  test('DR-40: an unbound machine ends whatever its drain reports', () => {
     for (const reported of ['Gone', 'Drained'] as const) {
       expect(phaseToShow(facts(reported, 'Draining', { ...HELD, drain: { _tag: 'Draining' } })))
         .toBe(reported);
     }
   });
 
-  test('DR-06: what was drained until its Node went stays Drained until it begins anew', () => {
+  test('DR-06: a machine drained until its Node was deleted stays Drained until its next lifecycle', () => {
     const gone = { node: null };
     expect(phaseToShow(facts('Draining', 'Drained', gone))).toBe('Drained');
     expect(phaseToShow(facts('Ready', 'Drained', gone))).toBe('Drained');
@@ -96,14 +96,14 @@ describe('phaseToShow', () => {
     expect(phaseToShow(facts('Ready', 'Drained'))).toBe('Ready');
   });
 
-  test('DR-40: a Drained that somebody else wrote where no Node ever was is written over', () => {
+  test('DR-40: a Drained by another client without a Node is overwritten', () => {
     const current = { phase: 'Drained', lastError: '', nodeName: '' } as const;
     expect(phaseToShow(facts('Ready', null, { current, node: null }))).toBe('Ready');
   });
 });
 
 describe('errorToShow', () => {
-  test('DR-41: the sentence of a drain that failed is shown, and stays while the key holds', () => {
+  test('DR-41: the error of a failed drain is written, and stays while the key holds', () => {
     const drain = { _tag: 'Failed', lastError: '1 pod remains: ns/a (two budgets)' } as const;
     expect(errorToShow(facts('Draining', 'Draining', { ...HELD, drain }), 'Failed', ''))
       .toBe(drain.lastError);
@@ -111,7 +111,7 @@ describe('errorToShow', () => {
     expect(errorToShow(facts('Failed', 'Failed'), 'Failed', '')).toBe('');
   });
 
-  test('DR-41: the error of a FAILED frame goes before it', () => {
+  test('DR-41: the error of a FAILED frame takes precedence', () => {
     expect(errorToShow(facts('Failed', 'Failed', HELD), 'Failed', 'no disk')).toBe('no disk');
   });
 
@@ -120,7 +120,7 @@ describe('errorToShow', () => {
   });
 });
 
-test('DR-40: a machine whose drain failed is not called Drained when the fleet takes it', () => {
+test('DR-40: a machine whose drain failed is not Drained when the fleet takes it', () => {
   expect(endsUndrained(facts('Drained', 'Failed', HELD))).toBe(true);
   expect(endsUndrained(facts('Drained', 'Draining', HELD))).toBe(false);
   expect(endsUndrained(facts('Drained', 'Failed'))).toBe(false);

@@ -1,16 +1,16 @@
-/** Packages that are not installed: what a person reads then. */
+/** The error for a package that is not installed. */
 import { describe, expect, test } from 'vitest';
 import { loadOnDemand, PackageMissing } from '../../../src/domain/package-missing.ts';
 
 const NOWHERE = '@tidegate/not-there';
 
-describe('a package that is loaded on demand', () => {
-  test('gives what it exports', async () => {
+describe('a package loaded on demand', () => {
+  test('gives its exports', async () => {
     const path = await loadOnDemand('join', 'path@1', () => import('node:path'));
     expect(path.join('a', 'b')).toBe('a/b');
   });
 
-  test('that is not installed is named, with what to install', async () => {
+  test('is named when it is missing, with the install command', async () => {
     const loading = loadOnDemand('run "x"', `${NOWHERE}@1.2.3`, () => import(NOWHERE));
     await expect(loading).rejects.toThrow(PackageMissing);
     await expect(loading).rejects.toThrow(
@@ -19,13 +19,13 @@ describe('a package that is loaded on demand', () => {
     );
   });
 
-  test('whose name has no version is named whole', () => {
+  test('is named without a version when it has none', () => {
     expect(new PackageMissing('draw', 'elkjs').message).toBe(
       'Cannot draw: package "elkjs" is not installed; install it with "npm install elkjs"',
     );
   });
 
-  test('that fails otherwise fails as it does', async () => {
+  test('passes other failures through', async () => {
     const broken = new Error('broken');
     await expect(loadOnDemand('run', 'x@1', () => Promise.reject(broken))).rejects.toBe(broken);
   });

@@ -27,11 +27,11 @@ describe('penaltyBucket', () => {
     expect(examples.map(bucket)).toEqual([1, 2, 2, 2, 3, 3, 4, 4, 5, 16, 26]);
   });
 
-  it('penalty: pins what is more than $8,388,608', () => {
+  it('penalty: pins amounts above $8,388,608', () => {
     expect(['8388608.000000001', '20M', '1Ei', '1e300'].map(bucket)).toEqual([27, 27, 27, 27]);
   });
 
-  it('penalty: has none for a negative penalty, and takes negative zero for zero', () => {
+  it('penalty: is undefined for a negative penalty, and treats negative zero as zero', () => {
     expect(['-1', '-1n'].map(bucket)).toEqual([undefined, undefined]);
     expect(bucket('-0')).toBe(1);
   });
@@ -41,7 +41,7 @@ describe('penaltyBucket', () => {
     expect(powers.map(penaltyBucket)).toEqual(powers.map((_, power) => power + 3));
   });
 
-  it('never falls when dollars rise', () => {
+  it('never decreases when dollars increase', () => {
     const dollars = fc.bigInt({ min: 0n, max: 20_000_000n });
     fc.assert(
       fc.property(dollars, dollars, (one, other) => {

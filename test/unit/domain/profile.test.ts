@@ -39,7 +39,7 @@ describe('canonicalRequirements', () => {
     ]);
   });
 
-  it('gives the same list for every order and repetition, and changes it no further', () => {
+  it('gives the same list for every order and repetition, and is idempotent', () => {
     fc.assert(
       fc.property(fc.array(requirements, { maxLength: 5 }), (list) => {
         const canonical = canonicalRequirements(list);
@@ -51,7 +51,7 @@ describe('canonicalRequirements', () => {
 });
 
 describe('withSame', () => {
-  it('adds Same on the topology key, and asking twice changes nothing', () => {
+  it('adds Same on the topology key, and is idempotent', () => {
     const once = withSame([{ key: 'z', operator: 'Exists', values: [] }], 'rack');
     expect(once).toEqual([
       { key: 'rack', operator: 'Same', values: [] },
@@ -80,7 +80,7 @@ describe('profileFingerprint', () => {
     })).toBe('p=-5|ipb=27|rpb=1|reqs=gpu:3:;zone:1:a,b;|spr=rack:1:1;zone:2:2;');
   });
 
-  it('tells apart what separators in texts could make look alike', () => {
+  it('distinguishes texts that contain separators', () => {
     const of = (values: readonly string[]): string =>
       profileFingerprint({ ...plain, requirements: [{ key: 'k', operator: 'In', values }] });
     expect(of(['a,b'])).not.toBe(of(['a', 'b']));

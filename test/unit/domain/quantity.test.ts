@@ -1,4 +1,4 @@
-/** Exact quantities: what Go reads, prints and adds. */
+/** Exact quantities: read, printed and added as in Go. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -64,12 +64,12 @@ describe('parseQuantity', () => {
     expect(quantity('1.5Gi').nanos).toBe(1536n * 2n ** 20n * 10n ** 9n);
   });
 
-  it('takes negative zero for zero', () => {
+  it('treats negative zero as zero', () => {
     expect(printQuantity(quantity('-0'))).toBe('0');
     expect(compareQuantities(quantity('-0'), quantity('0'))).toBe(0);
   });
 
-  it('quantity: what is finer than a nano is rounded away from zero', () => {
+  it('quantity: values finer than a nano are rounded away from zero', () => {
     expect(quantity('0.1n').nanos).toBe(1n);
     expect(quantity('1.0000000001').nanos).toBe(1_000_000_001n);
     expect(quantity('-0.00000000001').nanos).toBe(-1n);
@@ -82,18 +82,18 @@ describe('parseQuantity', () => {
     expect(quantity('10E').nanos).toBe(10n ** 28n);
   });
 
-  it('says what is wrong with a text that is no quantity', () => {
+  it('reports the problem of a malformed text', () => {
     expect(problem('')).toBe('is empty');
     expect(problem('1mi')).toBe('has the unknown suffix "mi"');
     expect(problem('3ei')).toBe('has the unknown suffix "ei"');
     expect(problem('1e')).toBe('has the unknown suffix "e"');
     expect(problem('1e-')).toBe('has the unknown suffix "e-"');
-    expect(problem('1e1.5')).toBe('is no number with a suffix');
-    expect(problem('1.1.1')).toBe('is no number with a suffix');
+    expect(problem('1e1.5')).toBe('is not a number with a suffix');
+    expect(problem('1.1.1')).toBe('is not a number with a suffix');
     expect(problem('--1')).toBe('has no digits');
-    expect(problem(' 1')).toBe('is no number with a suffix');
-    expect(problem('1 Gi')).toBe('is no number with a suffix');
-    expect(problem('NaN')).toBe('is no number with a suffix');
+    expect(problem(' 1')).toBe('is not a number with a suffix');
+    expect(problem('1 Gi')).toBe('is not a number with a suffix');
+    expect(problem('NaN')).toBe('is not a number with a suffix');
     expect(problem('.')).toBe('has no digits');
     expect(problem('k')).toBe('has no digits');
     expect(problem('-')).toBe('has no digits');
@@ -123,7 +123,7 @@ describe('printQuantity', () => {
     expect(canonicalQuantity(quantity('1.0001Ki'))).toBe('1024102400u');
   });
 
-  it('keeps the text that was read where Go does', () => {
+  it('keeps the original text where Go does', () => {
     expect(printQuantity(quantity('1.500'))).toBe('1.500');
     expect(printQuantity(quantity('+5'))).toBe('+5');
     expect(printQuantity(quantity('1.Ki'))).toBe('1.Ki');
@@ -147,14 +147,14 @@ describe('addQuantities', () => {
     expect(sum('1Gi', '-1Gi')).toBe('0');
   });
 
-  it('quantity: a sum has the format of its first operand that is not zero', () => {
+  it('quantity: a sum has the format of its first non-zero operand', () => {
     expect(sum('1Gi', '1G')).toBe('2073741824');
     expect(sum('0', '1Gi', '1G')).toBe('2073741824');
     expect(sum('1Gi', '1024')).toBe('1048577Ki');
     expect(sum('1024', '1Gi')).toBe('1073742848');
     expect(sum('1e3', '1k')).toBe('2e3');
     expect(sum('1Ki', '-1Ki', '1k')).toBe('1k');
-    // A binary quantity below 1 counts as a decimal one from the moment it is read.
+    // A binary quantity below 1 counts as a decimal one once it is read.
     expect(sum('0.00048828125Ki', '1023.5')).toBe('1024');
     expect(sum('0.5Ki', '512')).toBe('1Ki');
   });
@@ -173,7 +173,7 @@ describe('addQuantities', () => {
     );
   });
 
-  it('prints what reads as the same value again, and the same text again', () => {
+  it('prints a text that reads as the same value and prints the same again', () => {
     fc.assert(
       fc.property(quantities, (value) => {
         const printed = quantity(canonicalQuantity(value));

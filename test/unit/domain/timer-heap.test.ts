@@ -1,4 +1,4 @@
-/** Timers fire in their order, however they were armed and cancelled. */
+/** Timers fire in order, however they were set and cancelled. */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -9,7 +9,7 @@ import {
 const comesBefore = (one: Timer, other: Timer): number =>
   one.dueMs - other.dueMs || one.order - other.order;
 
-/** Arms a timer, cancels one of those that were armed, or fires the first. */
+/** Sets a timer, cancels one, or fires the first. */
 const steps = fc.array(
   fc.oneof(
     fc.record({ _tag: fc.constant('arm' as const), dueMs: fc.nat(50) }),
@@ -19,7 +19,7 @@ const steps = fc.array(
   { maxLength: 500, size: 'max' },
 );
 
-test('timerHeap gives the earliest armed timer, and of two the one that was made first', () => {
+test('timerHeap gives the earliest timer, and of two equal ones the first set', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const heap = timerHeap();
@@ -44,7 +44,7 @@ test('timerHeap gives the earliest armed timer, and of two the one that was made
   );
 });
 
-test('timerHeap keeps its order when it sweeps out what was cancelled', () => {
+test('timerHeap keeps its order when it removes cancelled timers', () => {
   const heap = timerHeap();
   const timers = Array.from({ length: 5000 }, (_, order): Timer => ({
     dueMs: order * 7919 % 5000,

@@ -1,4 +1,4 @@
-/** What an UpcomingNode owes: one write, of what changed and no more, or none. */
+/** The pending write of an UpcomingNode: one, minimal, or none. */
 import { describe, expect, test } from 'vitest';
 import type { MachineObservation, MachineState } from '../../../src/domain/frames.ts';
 import { machineId } from '../../../src/domain/ids.ts';
@@ -79,16 +79,16 @@ const READY = {
 };
 
 describe('upcoming node', () => {
-  test('upcomingNodes: owes nothing when the object shows what the shard said', () => {
+  test('upcomingNodes: no write is pending when the object matches the report', () => {
     expect(pendingWrite('m-1', facts(reported('Configured'), object(READY)))).toBeUndefined();
   });
 
-  test('upcomingNodes: owes nothing while the shard said nothing about the machine', () => {
+  test('upcomingNodes: no write is pending before the first report', () => {
     expect(pendingWrite('m-1', facts(null, object(READY)))).toBeUndefined();
     expect(pendingWrite('m-1', facts(null))).toBeUndefined();
   });
 
-  test('upcomingNodes: owes a creation, then the first status with the start time', () => {
+  test('upcomingNodes: first creates the object, then writes its status with the start time', () => {
     expect(pendingWrite('m-1', facts(reported('Configuring')))).toBe('create');
     const created = facts(reported('Configuring'), object(undefined));
     expect(pendingWrite('m-1', created)).toBe('status_update');
@@ -106,7 +106,7 @@ describe('upcoming node', () => {
       .toEqual({ status: { phase: 'Ready' } });
   });
 
-  test('upcomingNodes: keeps the start time that stands there, until the machine begins a new life', () => {
+  test('upcomingNodes: keeps the start time until the next lifecycle of the machine', () => {
     const nextReport = reportOf(reported('Configuring'), frame('Configured'), T0 + 60_000);
     expect(nextReport.since).toBe('2026-01-01T00:00:00Z');
     expect(statusPatch(facts(nextReport, object({ ...READY, phase: 'Registered' }))))
@@ -115,7 +115,7 @@ describe('upcoming node', () => {
     expect(reused.since).toBe('2026-01-01T00:01:00Z');
   });
 
-  test('upcomingNodes: shows the last error of a failed machine and takes it away deferredSends', () => {
+  test('upcomingNodes: writes the last error of a failed machine and removes it afterwards', () => {
     const failed = reportOf(undefined, frame('Failed', { lastError: 'no room' }), T0);
     expect(statusPatch(facts(failed, object(READY)))).toEqual({
       status: { phase: 'Failed', lastError: 'no room' },
@@ -140,7 +140,7 @@ describe('upcoming node', () => {
     expect(pendingWrite('m-1', facts(first, object(READY)))).toBeUndefined();
   });
 
-  test('upcomingNodes: fills nodeRef from the matched Node and keeps it when the Node is gone', () => {
+  test('upcomingNodes: sets nodeRef from the matched Node and keeps it when the Node is gone', () => {
     const node = { ...NODE, ready: true };
     expect(statusPatch(facts(reported('Configured'), object(READY), node))).toEqual({
       status: { nodeRef: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'nu1' } },
@@ -152,7 +152,7 @@ describe('upcoming node', () => {
     });
   });
 
-  test('upcomingNodes: patches only the spec fields that changed, and null takes one away', () => {
+  test('upcomingNodes: patches only the spec fields that changed, and null removes one', () => {
     const current = object(READY, {
       labels: { arch: 'amd64', old: 'x' },
       resources: { cpu: 2, memory: '4Gi' },
@@ -164,7 +164,7 @@ describe('upcoming node', () => {
     });
   });
 
-  test('upcomingNodes: names the machine in an object that carries no annotation yet', () => {
+  test('upcomingNodes: names the machine in an object without an annotation', () => {
     const unnamed = {
       ...object(READY),
       metadata: { name: 'un-m-1', uid: 'u', resourceVersion: '1' },
@@ -174,7 +174,7 @@ describe('upcoming node', () => {
     });
   });
 
-  test('wire phases: a drained machine is shown as Drained before its object is deleted', () => {
+  test('wire phases: a drained machine is Drained before its object is deleted', () => {
     const ended = reported('Draining', 'Idle');
     expect(pendingWrite('m-1', facts(ended, object({ ...READY, phase: 'Draining' }))))
       .toBe('status_update');
@@ -184,7 +184,7 @@ describe('upcoming node', () => {
     expect(pendingWrite('m-1', facts(ended))).toBeUndefined();
   });
 
-  test('wire phases: IDLE after a restart is judged by the phase that the object shows', () => {
+  test('wire phases: IDLE after a restart is judged by the phase of the object', () => {
     const idle = reported('Idle');
     expect(idle.phase).toBeNull();
     const pendingFor = (phase: string) =>
@@ -196,12 +196,12 @@ describe('upcoming node', () => {
     expect(pendingWrite('m-1', facts(idle))).toBeUndefined();
   });
 
-  test('wire phases: a machine that a replay left out loses its object', () => {
+  test('wire phases: a machine missing from a replay loses its object', () => {
     expect(pendingWrite('m-1', facts(UNBOUND, object(READY)))).toBe('delete');
     expect(pendingWrite('m-1', facts(UNBOUND))).toBeUndefined();
   });
 
-  test('upcomingNodes: is read from whatever the API server gives', () => {
+  test('upcomingNodes: is read from any object of the API server', () => {
     expect(projectUpcomingNode(undefined)).toBeUndefined();
     expect(projectUpcomingNode({ metadata: { name: 'x' } })).toBeUndefined();
     expect(projectUpcomingNode({

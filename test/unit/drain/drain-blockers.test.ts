@@ -1,4 +1,4 @@
-/** What holds up pods of a drain, and when it is recorded. */
+/** The blockers of a drain, and when they are recorded. */
 import { ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
 import { describe, expect, test } from 'vitest';
@@ -60,7 +60,7 @@ describe('blockers of a drain', () => {
     expect(recorded).toEqual(['11 s n1/reclaim BlockedByBudget']);
   });
 
-  test('DR-42: a recorded cause that goes and comes back is not recorded again', async () => {
+  test('DR-42: a recorded cause that recurs is not recorded again', async () => {
     const { time, recorded, set } = rig();
     set([BUDGET]);
     await time.advance(20_000);
@@ -71,7 +71,7 @@ describe('blockers of a drain', () => {
     expect(recorded).toHaveLength(1);
   });
 
-  test('DR-42: a cause that goes before it is recorded begins anew', async () => {
+  test('DR-42: a cause that disappears before it is recorded starts over', async () => {
     const { time, recorded, set } = rig();
     set([BUDGET]);
     await time.advance(8000);
@@ -84,7 +84,7 @@ describe('blockers of a drain', () => {
     expect(recorded).toHaveLength(1);
   });
 
-  test('DR-42: nothing is computed without a change, and a drain that ended is forgotten', async () => {
+  test('DR-42: nothing is computed without a change, and an ended drain is removed', async () => {
     const { time, recorded, set, reviews, blockers } = rig();
     set([BUDGET, FINALIZER]);
     await time.advance(5000);

@@ -1,4 +1,4 @@
-/** Drains of several owners on one node: overlap, deadlines, one that leaves, both in a crash. */
+/** Drains of several owners on one node: overlap, deadlines, withdrawal, and a crash. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { annotationOf } from '../../../src/domain/drain/cordon.ts';
 import type { DrainOwner } from '../../../src/domain/drain/cordon.ts';
@@ -23,7 +23,7 @@ const rig = () => {
   return {
     ...made,
     annotation,
-    /** A second owner wants the node drained. */
+    /** A second owner drains the node. */
     maintain: (owner: Exclude<DrainOwner, 'reclaim'>, graceMs: number | null = null) => {
       const node = made.nodes.known('n1');
       const sinceMs = made.time.now();
@@ -61,7 +61,7 @@ describe('drains of several owners', () => {
     ]);
   });
 
-  test('DR-16: each drain has its own deadline, and one without a deadline goes on', async () => {
+  test('DR-16: each drain has its own deadline, and one without a deadline continues', async () => {
     const { node, pods, maintain, annotation, time } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -109,7 +109,7 @@ describe('drains of several owners', () => {
     expect(nodes.known('n1')?.unschedulable).toBe(true);
   });
 
-  test('DR-13: after a crash both drains go on from their annotations', async () => {
+  test('DR-13: after a crash both drains resume from their annotations', async () => {
     const { node, pods, order, maintain, annotation, time, restart, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 20_000 });
@@ -128,7 +128,7 @@ describe('drains of several owners', () => {
 });
 
 describe('actors that crash', () => {
-  test('DR-13: a drain that crashes goes on from its Node, and its instruction ends', async () => {
+  test('DR-13: a crashed drain resumes from its Node, and its instruction ends', async () => {
     const { node, pods, order, annotation, time, crashOn, replies, reclaims, phases } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 5000 });
@@ -141,7 +141,7 @@ describe('actors that crash', () => {
     expect([...reclaims().actors()]).toEqual([]);
   });
 
-  test('DR-10: an instruction that crashes goes on from its order', async () => {
+  test('DR-10: a crashed instruction resumes from its order', async () => {
     const { node, pods, order, annotation, time, crashOn, replies, reclaims } = rig();
     node('n1');
     pods.add({ node: 'n1' });
@@ -181,7 +181,7 @@ describe('evictions of several owners', () => {
     return made;
   };
 
-  test('DR-05: a release for one owner is none for the other', async () => {
+  test('DR-05: a release by one owner does not affect the other', async () => {
     const made = await blocked();
     want(made, 'reclaim', 600_000);
     want(made, OWNER, null);
@@ -193,7 +193,7 @@ describe('evictions of several owners', () => {
     expect(made.cluster.has('p1')).toBe(false);
   });
 
-  test('DR-05: a pod that all owners released stays until one wants it again', async () => {
+  test('DR-05: a pod that all owners released stays until one requests it again', async () => {
     const made = await blocked();
     want(made, 'reclaim', 600_000);
     want(made, OWNER, null);

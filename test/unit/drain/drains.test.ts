@@ -1,4 +1,4 @@
-/** Drains and reclaim instructions over a cluster in memory: what the cluster ends up showing. */
+/** Drains and reclaim instructions on a cluster in memory, judged by the resulting objects. */
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
@@ -16,7 +16,7 @@ const rig = (options?: DrainRigOptions) => {
 
 const KEY = 'cordon.tidegate.dev/reclaim';
 describe('a drain', () => {
-  test('DR-50: a drain of N pods writes the Node twice, shows two phases and reads nothing', async () => {
+  test('DR-50: a drain of N pods writes the Node twice, writes two phases and reads nothing', async () => {
     const { order, node, pods, time, nodes, phases, log, annotation } = rig();
     node('n1');
     for (let index = 0; index < 100; index += 1) pods.add({ node: 'n1' });
@@ -41,7 +41,7 @@ describe('a drain', () => {
     expect(nodes.known('n1')?.unschedulable).toBe(true);
   });
 
-  test('DR-20: pods that stay hold nothing up, and pods that come after the cordon leave as well', async () => {
+  test('DR-20: pods that stay do not block, and pods that arrive after the cordon leave as well', async () => {
     const { order, node, pods, time, annotation, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'daemon', controller: { kind: 'DaemonSet', name: 'd' } });
@@ -56,7 +56,7 @@ describe('a drain', () => {
     expect(log).toContain('evict late');
   });
 
-  test('DR-20: a pod that comes back past the cordon stays', async () => {
+  test('DR-20: a pod that is rescheduled past the cordon stays', async () => {
     const { order, node, pods, time, annotation, log } = rig();
     const tolerations = [{ operator: 'Exists' }];
     node('n1');
@@ -82,7 +82,7 @@ describe('a drain', () => {
     expect(log).toContain('evict us');
   });
 
-  test('DR-21: a blocked tier lets the others go after the tier wait', async () => {
+  test('DR-21: a blocked tier lets the others start after the tier wait', async () => {
     const { order, node, pods, time, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'low', priority: 0 });
@@ -99,7 +99,7 @@ describe('a drain', () => {
     expect(log).toContain('evict high');
   });
 
-  test('DR-21: a tier starts as soon as the ones before it are gone', async () => {
+  test('DR-21: a tier starts as soon as the earlier ones are gone', async () => {
     const { order, node, pods, time, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'low', priority: 0 });
@@ -111,7 +111,7 @@ describe('a drain', () => {
     expect(log).toContain('evict high');
   });
 
-  test('DR-21: the clock of a tier begins again when one of its pods moves', async () => {
+  test('DR-21: the tier wait restarts when one of its pods makes progress', async () => {
     const { order, node, pods, time, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'low', priority: 0 });
@@ -138,7 +138,7 @@ describe('a drain', () => {
     expect(log).toContain('evict high');
   });
 
-  test('DR-24: terminating pods are waited for, and volumes that stay attached are named', async () => {
+  test('DR-24: terminating pods are waited for, and attached volumes are named', async () => {
     const { order, node, pods, time, annotation, notes } = rig({ volumes: ['pv-1'] });
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 60_000 });
@@ -149,11 +149,11 @@ describe('a drain', () => {
     expect(annotation('n1')?.ended).toBe('Drained');
     expect(notes.at(-1)).toMatchObject({
       reason: 'DrainFinished',
-      note: 'No pod that must leave is left after 60 s; still attached: pv-1',
+      note: 'Drained in 60 s; still attached: pv-1',
     });
   });
 
-  test('DR-41: Failed says how many pods remain, the first five by name, and why each', async () => {
+  test('DR-41: Failed reports how many pods remain, the first five by name, and why each', async () => {
     const { order, node, pods, time, reported, annotation } = rig();
     node('n1');
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -171,7 +171,7 @@ describe('a drain', () => {
     });
   });
 
-  test('DR-41: a node that could not be cordoned until the deadline fails with the reason', async () => {
+  test('DR-41: a node that was not cordoned until the deadline fails with the cause', async () => {
     const { order, node, time, reported, intercept, notes, pods, log } = rig();
     node('n1');
     pods.add({ node: 'n1' });
@@ -180,7 +180,7 @@ describe('a drain', () => {
     await time.advance(31_000);
     expect(reported.map(({ fact }) => fact)).toEqual([{
       _tag: 'Failed',
-      lastError: 'the node could not be cordoned: 403 no patch for you',
+      lastError: 'cannot cordon the node: 403 no patch for you',
     }]);
     expect(notes.map(({ reason }) => reason)).toContain('CordonFailing');
     expect(log.some((line) => line.startsWith('evict'))).toBe(false);
@@ -205,7 +205,7 @@ describe('a drain', () => {
     expect(notes.every(({ regarding }) => regarding.kind === 'Node')).toBe(true);
   });
 
-  test('DR-45: a paused node evicts nothing new, says so, and its deadline comes all the same', async () => {
+  test('DR-45: a paused node sends no new eviction, reports it, and keeps its deadline', async () => {
     const { order, node, pods, time, log, notes, annotation } = rig();
     const paused = (value: string) => ({
       metadata: { name: 'n1', uid: 'u1', annotations: { 'tidegate.dev/pause': value } },
@@ -220,7 +220,7 @@ describe('a drain', () => {
     expect(annotation('n1')?.ended).toBe('Failed');
   });
 
-  test('DR-45: --pause-drains holds every drain', async () => {
+  test('DR-45: --pause-drains pauses every drain', async () => {
     const { order, node, pods, time, log, reported } = rig({ paused: true });
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -232,7 +232,7 @@ describe('a drain', () => {
     });
   });
 
-  test('DR-06: a Node that is deleted in the middle is Drained', async () => {
+  test('DR-06: a Node deleted during its drain is Drained', async () => {
     const { order, node, pods, nodes, time, phases, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
@@ -244,7 +244,7 @@ describe('a drain', () => {
     expect([...drains().actors()]).toEqual([]);
   });
 
-  test('drains end as Failed with the missing right when evictions are forbidden', async () => {
+  test('drains end as Failed with the missing permission when evictions are forbidden', async () => {
     const { order, node, pods, time, annotation, reported, notes } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -262,7 +262,7 @@ describe('a drain', () => {
 });
 
 describe('cancelling', () => {
-  test('DR-05: a node that is made schedulable again is cancelled, and nothing is evicted after that', async () => {
+  test('DR-05: an uncordoned node is cancelled, and nothing is evicted after that', async () => {
     const { order, node, nodes, pods, time, annotation, phases, log, notes } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -278,7 +278,7 @@ describe('cancelling', () => {
     expect(notes.map(({ reason }) => reason)).toContain('DrainCancelled');
   });
 
-  test('DR-05: a key that a person took away is written back with its end', async () => {
+  test('DR-05: a key that a person removed is written back with its end', async () => {
     const { order, node, nodes, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
@@ -289,7 +289,7 @@ describe('cancelling', () => {
     expect(annotation('n1')).toMatchObject({ ids: ['i1'], ended: 'Cancelled' });
   });
 
-  test('DR-05: a cancelled instruction that is said again starts nothing; another one does', async () => {
+  test('DR-05: a repeated cancelled instruction starts nothing; another one does', async () => {
     const { order, node, nodes, pods, time, annotation, replies } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
@@ -306,7 +306,7 @@ describe('cancelling', () => {
     expect(annotation('n1')).toMatchObject({ ids: ['i2'], ended: null });
   });
 
-  test('DR-05: an event that is older than our own patch cancels nothing', async () => {
+  test('DR-05: an event older than our own patch cancels nothing', async () => {
     const { order, node, nodes, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: 5000 });
@@ -318,7 +318,7 @@ describe('cancelling', () => {
     expect(annotation('n1')?.ended).toBe('Drained');
   });
 
-  test('DR-01: a key of another version is left alone and said', async () => {
+  test('DR-01: a key of another version is left unchanged and reported', async () => {
     const { order, node, nodes, time, notes, phases } = rig();
     node('n1', { metadata: { name: 'n1', uid: 'u1', annotations: { [KEY]: '{"v":2}' } } });
     order('i1', ['n1'], 60);

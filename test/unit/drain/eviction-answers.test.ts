@@ -1,4 +1,4 @@
-/** Answers to evictions: what each means for its pod and for those that wait. */
+/** Answers to evictions: the effect of each on its pod and on waiting pods. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { type KubeAnswer, NotSent } from '../../../src/effects/kube-api.ts';
@@ -60,7 +60,7 @@ describe('answers', () => {
   };
 
   test.each(Object.entries(ROWS))(
-    'evictions: %s holds its own pod up by its own name, and the pod beside it leaves',
+    'evictions: %s blocks only its own pod with its own reason, and the pod beside it leaves',
     async (_name, { answer, state, reason }) => {
       const made = evictionsOfTest();
       made.cluster.addPod({ name: 'bad', node: 'n1', app: 'a' });
@@ -78,7 +78,7 @@ describe('answers', () => {
     },
   );
 
-  test('evictions: who is refused by a policy is asked again after 10, 20, 40 s, at most 300 s', async () => {
+  test('evictions: a policy refusal is retried after 10, 20, 40 s, at most 300 s', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
@@ -135,7 +135,7 @@ describe('answers', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
-  test('DR-37: a watch that never went does not make each of its events a trial', async () => {
+  test('DR-37: a healthy watch does not make each of its events a probe', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     made.cluster.addPod({ name: 'busy', node: 'n2', app: 'b' });
@@ -152,7 +152,7 @@ describe('answers', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
-  test('DR-32: the same name elsewhere is gone for its drain', async () => {
+  test('DR-32: the same name on another node is gone for its drain', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();

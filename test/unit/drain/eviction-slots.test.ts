@@ -1,4 +1,4 @@
-/** Slots of budgets: who gets one, in which order, and who waits without one. */
+/** Slots of budgets: which pod gets one, in which order, and which waits. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { AnswerLost } from '../../../src/effects/kube-api.ts';
@@ -6,7 +6,7 @@ import { refusal } from '../../support/drains/eviction-refusals.ts';
 import { budgetedApp, evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
 describe('slots', () => {
-  test('DR-32: after a refusal nobody asks until the status is newer', async () => {
+  test('DR-32: after a refusal no eviction is sent until the status is newer', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 1 });
     let refusals = 0;
@@ -24,7 +24,7 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-35: a budget that closes in the middle makes it silent, and it goes on when it opens', async () => {
+  test('DR-35: a budget that closes stops evictions, which resume when it opens', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 4, unavailable: 1 });
     made.drain('n1');
@@ -57,7 +57,7 @@ describe('slots', () => {
     expect(podsAsked(made).length).toBe(2);
   });
 
-  test('DR-35: a watch that speaks again ends the silence for budgets that nobody waited at', async () => {
+  test('DR-35: a recovered watch ends the probing of budgets without a queue', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 0 });
     made.drain('n1');
@@ -93,7 +93,7 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-32: the lost answer of a call that was done is not asked for again', async () => {
+  test('DR-32: the lost answer of a landed call is not retried', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 1 });
     const { cluster } = made;
@@ -108,7 +108,7 @@ describe('slots', () => {
     expect(new Set(podsAsked(made)).size).toBe(podsAsked(made).length);
   });
 
-  test('DR-32: a pod that became ready while its call waited does not go without a slot', async () => {
+  test('DR-32: a pod that became ready while its call waited does not leave without a slot', async () => {
     const made = evictionsOfTest({ timing: { qps: 1 } });
     for (const name of ['p0', 'p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
     made.cluster.settle('a');
@@ -126,7 +126,7 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-37: a slot is not handed out while everyone has to wait, and that is said', async () => {
+  test('DR-37: no slot is assigned while the circuit is open, and that is reported', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 2 });
     made.cluster.intercept(() =>
@@ -144,7 +144,7 @@ describe('slots', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-34: a slot goes first to the eviction that was cut short', async () => {
+  test('DR-34: a slot goes first to the interrupted eviction', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 4, unavailable: 2 });
     made.cluster.charged('db', 'p3');
@@ -154,7 +154,7 @@ describe('slots', () => {
     expect(podsAsked(made)[0]).toBe('p3');
   });
 
-  test('DR-34: a slot that an interrupted eviction holds is said so, with its end', async () => {
+  test('DR-34: a slot held by an interrupted eviction is reported, with its end', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 1 });
     made.cluster.charged('db', 'p2');
@@ -170,7 +170,7 @@ describe('slots', () => {
     expect(made.cluster.left('n1')).toBeLessThan(3);
   });
 
-  test('DR-34: a slot is held as well by an interrupted eviction on a node that stays', async () => {
+  test('DR-34: an interrupted eviction on a node that stays holds its slot as well', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 1 });
     made.cluster.addPod({ name: 'elsewhere', node: 'n2', app: 'a' });
@@ -216,7 +216,7 @@ describe('slots', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
-  test('DR-33: as many calls are in flight as the flag allows', async () => {
+  test('DR-33: the flag sets the number of calls in flight', async () => {
     const made = evictionsOfTest({ callsPerBudget: 3, timing: { answerMs: 1000 } });
     await budgetedApp(made, { size: 5, unavailable: 5 });
     made.drain('n1');

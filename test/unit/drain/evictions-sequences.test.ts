@@ -13,7 +13,7 @@ import { refusal } from '../../support/drains/eviction-refusals.ts';
 const NODES = ['n0', 'n1', 'n2'];
 const APPS = ['a0', 'a1'];
 
-/** What the API server says instead of serving the next call. */
+/** The answer of the API server instead of serving the next call. */
 const TROUBLES: Readonly<Record<string, Effect.Effect<KubeAnswer, WriteFault>>> = {
   lost: Effect.fail(new AnswerLost({ why: 'cut' })),
   hang: Effect.andThen(Effect.sleep(30_000), Effect.fail(new AnswerLost({ why: 'hang' }))),
@@ -62,7 +62,7 @@ const disturbances: fc.Arbitrary<Disturbance> = fc.oneof(
 
 const leaving = fc.record({
   watchMs: fc.integer({ min: 0, max: 400 }),
-  /** Writes are scarce in some: what is asked for leaves late. */
+  /** Writes are scarce in some runs: requests are sent late. */
   qps: fc.constantFrom(Infinity, 20, 4),
   steps: fc.array(fc.tuple(disturbances, fc.integer({ min: 0, max: 5000 })), { maxLength: 16 }),
 });
@@ -106,7 +106,7 @@ const disturb = (rig: Rig, disturbance: Disturbance): void => {
   }
 };
 
-/** The trouble is over: everybody is healthy, every budget is open, every node answers. */
+/** The faults are over: every pod is healthy, every budget is open, every node responds. */
 const mend = ({ cluster }: Rig): void => {
   cluster.intercept(() => Effect.succeed(undefined));
   for (const app of APPS) {
@@ -118,8 +118,8 @@ const mend = ({ cluster }: Rig): void => {
   for (const node of NODES) cluster.node(node, 'True');
 };
 
-describe('random stories', () => {
-  test('evictions break no rule, and every pod leaves when the trouble is over', async () => {
+describe('random sequences', () => {
+  test('evictions break no rule, and every pod leaves when the faults are over', async () => {
     await fc.assert(
       fc.asyncProperty(leaving, async ({ watchMs, qps, steps }) => {
         const rig = evictionRig({ timing: { watchMs, qps } });

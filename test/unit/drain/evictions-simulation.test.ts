@@ -1,4 +1,4 @@
-/** Whole drains over a cluster in memory: budgets hold, nothing is asked for twice, nodes empty. */
+/** Whole drains on a cluster in memory: budgets hold, no eviction is repeated, nodes empty. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
@@ -6,7 +6,7 @@ import { evictionRig } from '../../support/drains/eviction-rig.ts';
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at);
 
-/** `nodes` nodes with `pods` pods each, of apps that have a budget each. */
+/** `nodes` nodes with `pods` pods each, of apps with a budget each. */
 const spread = async (
   rig: ReturnType<typeof evictionRig>,
   { nodes, pods, apps, unavailable }: {
@@ -32,7 +32,10 @@ const spread = async (
   return names;
 };
 
-/** 150 apps of 20 pods on a hundred nodes, spread as a scheduler would; each may miss five. */
+/**
+ * 150 apps of 20 pods on a hundred nodes, spread as a scheduler would; each tolerates five
+ * disruptions.
+ */
 const scatter = async (
   rig: ReturnType<typeof evictionRig>,
   seed: number,
@@ -87,7 +90,7 @@ describe('drains under budgets', () => {
     expect(rig.cluster.calls.length).toBe(20);
     expect(rig.cluster.violations).toEqual([]);
     expect(rig.cluster.mostAtOnce()).toBe(1);
-    // A replacement takes three seconds; nothing is waited for besides.
+    // A replacement takes three seconds; nothing else waits.
     expect(tookMs).toBeLessThan(20 * 3100);
     await rig.stop();
   });
@@ -113,9 +116,9 @@ describe('drains under budgets', () => {
   );
 
   /**
-   * Pods lie as a scheduler scatters them, and replacements come one after another: thirty a
-   * second for everybody. What an order of the nodes can do for pods that lie at random is bounded:
-   * a local search over which half goes first found hardly any better one.
+   * Pods are placed as by a scheduler, and replacements start one after another: thirty a second in
+   * total. The benefit of any node order is bounded for randomly placed pods: a local search over
+   * which half goes first found hardly any better one.
    */
   test.each([
     ['by one instruction', 1, 0],
@@ -161,7 +164,7 @@ describe('drains under budgets', () => {
     await rig.stop();
   });
 
-  test('DR-51: no call is refused while budgets change only by our doing', async () => {
+  test('DR-51: no call is refused while only our evictions change budgets', async () => {
     const rig = evictionRig({ timing: { watchMs: 20, controllerMs: 5 } });
     const nodes = await spread(rig, { nodes: 10, pods: 20, apps: 12, unavailable: 4 });
     nodes.forEach(rig.drain);
@@ -172,7 +175,7 @@ describe('drains under budgets', () => {
     await rig.stop();
   });
 
-  test('DR-32: whatever the pace, no more leave than a budget has slots, and all leave', async () => {
+  test('DR-32: at any speed, no more pods leave than a budget has slots, and all leave', async () => {
     const timings = fc.record({
       watchMs: fc.integer({ min: 0, max: 120 }),
       chargeMs: fc.integer({ min: 0, max: 40 }),

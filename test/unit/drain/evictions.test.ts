@@ -1,11 +1,11 @@
-/** The registry of pods that are to leave, over a small cluster in memory. */
+/** The registry of pods that must leave, on a small cluster in memory. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { refusal } from '../../support/drains/eviction-refusals.ts';
 import { budgetedApp, evictionsOfTest, podsAsked } from '../../support/drains/eviction-test-rig.ts';
 
-describe('which pods are asked', () => {
-  test('DR-22: a pod that is terminating is not asked, and is watched until it is gone', async () => {
+describe('which pods are evicted', () => {
+  test('DR-22: a terminating pod is not evicted, and is watched until it is gone', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
@@ -20,7 +20,7 @@ describe('which pods are asked', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-22: nothing is sent for a UID that is not the one under that name', async () => {
+  test('DR-22: nothing is sent when another UID has the name', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
@@ -41,7 +41,7 @@ describe('which pods are asked', () => {
     expect(podsAsked(made)).toEqual([]);
   });
 
-  test('DR-22: a pod that was recreated while its eviction waited is not asked', async () => {
+  test('DR-22: a pod that was recreated while its eviction waited is not evicted', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 0 });
     made.drain('n1');
@@ -54,7 +54,7 @@ describe('which pods are asked', () => {
     expect(made.cluster.has('p0')).toBe(true);
   });
 
-  test('DR-31: Pending and unready pods leave at once behind a budget that has no slot', async () => {
+  test('DR-31: Pending and unready pods leave at once behind a budget without a slot', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'pending', node: 'n1', app: 'a', phase: 'Pending', ready: false });
     made.cluster.addPod({ name: 'unready', node: 'n1', app: 'a', ready: false });
@@ -65,7 +65,7 @@ describe('which pods are asked', () => {
     expect(made.status('p0')).toMatchObject({ state: 'queued', reason: 'BlockedByBudget' });
   });
 
-  test('DR-20: a pod that finishes while it waits is not asked', async () => {
+  test('DR-20: a pod that finishes while it waits is not evicted', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 0 });
     made.drain('n1');
@@ -76,7 +76,7 @@ describe('which pods are asked', () => {
     expect(made.cluster.has('p0')).toBe(true);
   });
 
-  test('DR-31: a pod under two budgets is never asked, and is once one of them is gone', async () => {
+  test('DR-31: a pod under two budgets is not evicted until one of them is gone', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 3 });
     made.cluster.addBudget({ name: 'other', app: 'a', maxUnavailable: 3 });
@@ -90,7 +90,7 @@ describe('which pods are asked', () => {
     expect(podsAsked(made).length).toBe(3);
   });
 
-  test('DR-30: pods join and leave the queue of a budget as it comes to cover them, or goes', async () => {
+  test('DR-30: pods join and leave the queue of a budget as its coverage changes', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 2, unavailable: 0 });
     made.cluster.addPod({ name: 'free', node: 'n2', app: 'b' });
@@ -109,8 +109,8 @@ describe('which pods are asked', () => {
   });
 });
 
-describe('when nothing more is wanted', () => {
-  test('DR-05: a release sends nothing more, and what was sent ends as it ends', async () => {
+describe('after a release', () => {
+  test('DR-05: no new eviction is sent, and a sent one completes', async () => {
     const made = evictionsOfTest({ timing: { deleteMs: 500 } });
     await budgetedApp(made, { size: 6, unavailable: 2 });
     made.drain('n1');
@@ -124,7 +124,7 @@ describe('when nothing more is wanted', () => {
     expect(made.cluster.violations).toEqual([]);
   });
 
-  test('DR-45: who was released goes on when it is wanted again', async () => {
+  test('DR-45: a released pod continues when it is requested again', async () => {
     const made = evictionsOfTest();
     await budgetedApp(made, { size: 3, unavailable: 1 });
     made.drain('n1');
@@ -136,7 +136,7 @@ describe('when nothing more is wanted', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
-  test('DR-33: a stop waits for the answers of calls that were sent', async () => {
+  test('DR-33: a stop waits for the answers of sent calls', async () => {
     const made = evictionsOfTest({ timing: { answerMs: 8000 } });
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a' });
     await made.ready();
@@ -155,8 +155,8 @@ describe('when nothing more is wanted', () => {
   });
 });
 
-describe('pods that cannot go', () => {
-  test('DR-44: under a kubelet that does not answer each pod is asked once', async () => {
+describe('pods that cannot leave', () => {
+  test('DR-44: under an unresponsive kubelet each pod is evicted once', async () => {
     const made = evictionsOfTest();
     for (const name of ['p1', 'p2']) made.cluster.addPod({ name, node: 'n1', app: 'a' });
     made.cluster.node('n1', 'Unknown');
@@ -172,7 +172,7 @@ describe('pods that cannot go', () => {
     expect(made.cluster.left('n1')).toBe(0);
   });
 
-  test('DR-41: a finalizer that never clears is named', async () => {
+  test('DR-41: a stuck finalizer is named', async () => {
     const made = evictionsOfTest();
     made.cluster.addPod({ name: 'p1', node: 'n1', app: 'a', finalizers: ['x.dev/keep'] });
     await made.ready();
@@ -189,7 +189,7 @@ describe('pods that cannot go', () => {
     expect(podsAsked(made)).toEqual(['p1']);
   });
 
-  test('DR-42: says the node of each pod whose standing changes, once for many', async () => {
+  test('DR-42: emits the node of each pod whose status changes, once for many', async () => {
     const made = evictionsOfTest();
     for (let at = 0; at < 50; at += 1) {
       made.cluster.addPod({ name: `p${at}`, node: 'n1', app: 'a' });

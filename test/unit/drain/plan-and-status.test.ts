@@ -1,6 +1,6 @@
 /**
- * The plan before a drain and the status at its deadline name the same blockers, because both
- * decide by what the drain decides by. Random small clusters, made of what can be known; the real
+ * The plan before a drain and the status at its deadline name the same blockers, because both use
+ * the decision functions of the drain. Random small clusters of predictable facts; the real
  * registry of evictions drains them on simulated time.
  */
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const GRACE_SECONDS = 600;
 const KINDS = ['BlockedByBudget', 'BudgetNeverAllows', 'Finalizer', 'TwoBudgets'];
 const NODE = 'n1';
 
-/** One application: its pods here and elsewhere, and what covers them. */
+/** One application: its pods here and elsewhere, and its budgets. */
 interface App {
   readonly here: number;
   readonly elsewhere: number;
@@ -26,7 +26,7 @@ interface App {
   readonly unreadyElsewhere: number;
   readonly finalizers: number;
   readonly budgets: readonly { readonly maxUnavailable: number; readonly alwaysAllow: boolean }[];
-  /** False: nobody says how many there are to be, and nobody replaces them. */
+  /** False: a bare pod without a controller. */
   readonly replaced: boolean;
 }
 
@@ -103,7 +103,7 @@ const look = (rig: Rig, annotations: object): NodeFacts => {
   return facts;
 };
 
-/** Reason and pods of each blocker, in one order. */
+/** Reason and pods of each blocker, in canonical order. */
 const named = (
   blockers: readonly { readonly reason: string; readonly pods: readonly string[] }[],
 ): readonly string[] =>
@@ -141,7 +141,7 @@ test('DR-43: drain plan names the blockers that drain status names at the deadli
     }),
     { numRuns: 200, seed: 20261121 },
   );
-  // Each kind of what can be known beforehand was there often enough to mean something.
+  // Each kind of predictable fact occurred often enough.
   expect([...kinds.keys()].toSorted()).toEqual(KINDS);
   expect(Math.min(...kinds.values())).toBeGreaterThan(20);
 }, 240_000);

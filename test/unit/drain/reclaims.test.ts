@@ -1,4 +1,6 @@
-/** Reclaim instructions over a cluster in memory: what the cluster and the shard get to know. */
+/**
+ * Reclaim instructions on a cluster in memory, judged by the objects and the messages to the shard.
+ */
 import { Effect } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
 import { drainRig, type DrainRigOptions } from '../../support/drains/drain-rig.ts';
@@ -62,7 +64,7 @@ describe('an instruction', () => {
     expect(log.filter((line) => line.startsWith('cordon')).length).toBeLessThanOrEqual(100);
   });
 
-  test('DR-11: a cordon that fails for two seconds holds up neither ack nor the other drains', async () => {
+  test('DR-11: a cordon that fails for two seconds delays neither ack nor the other drains', async () => {
     const { node, pods, order, time, replies, intercept, annotation } = rig();
     for (const name of ['n1', 'n2']) {
       node(name);
@@ -86,7 +88,7 @@ describe('an instruction', () => {
     expect(pods.names()).toEqual([]);
   });
 
-  test('DR-02: a cordon is one patch with owner, instruction, deadline and the revision it was decided on', async () => {
+  test('DR-02: a cordon is one patch with owner, instruction, deadline and its resourceVersion', async () => {
     const { node, order, nodes, time } = rig();
     node('n1');
     order('i1', ['n1'], 120);
@@ -112,7 +114,7 @@ describe('an instruction', () => {
     });
   });
 
-  test('DR-02: a conflict is decided again at once when the cache has moved on, else on the next event', async () => {
+  test('DR-02: a conflict is retried at once when the cache is newer, else on the next event', async () => {
     const { node, nodes, order, log, time, annotation } = rig();
     node('n1');
     nodes.lag();
@@ -159,7 +161,7 @@ describe('an instruction', () => {
     expect(nodes.calls.length).toBe(writes);
   });
 
-  test('DR-10: a Node that was known and is gone is counted and shown as Drained', async () => {
+  test('DR-10: a Node that was known and is gone is counted and written as Drained', async () => {
     const { order, machineObjects, time, replies, reported } = rig();
     machineObjects.set('un-m1', { machineId: 'm1', nodeName: 'gone', nodeUid: 'u9' });
     order('i1', ['m1']);
@@ -168,7 +170,7 @@ describe('an instruction', () => {
     expect(reported.map(({ machine, fact }) => [machine, fact._tag])).toEqual([['m1', 'Drained']]);
   });
 
-  test('DR-10: a Node that nobody saw is loud, not counted, and cordoned when it joins', async () => {
+  test('DR-10: an unknown Node is recorded, not counted, and cordoned when it joins', async () => {
     const { order, node, time, replies, notes, annotation } = rig();
     order('i1', ['n1'], 600);
     await time.advance(60_000);
@@ -190,7 +192,7 @@ describe('an instruction', () => {
     expect([...reclaims().actors()]).toEqual([]);
   });
 
-  test('DR-12: an ack that found no stream is kept until the next one opens', async () => {
+  test('DR-12: an ack without a stream is kept until the next one opens', async () => {
     const { order, node, time, replies, session, shardEvents } = rig();
     session.open = false;
     node('n1');
@@ -203,7 +205,7 @@ describe('an instruction', () => {
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
 
-  test('DR-16: no grace is 30 s, and one above seven days is cut with a Warning', async () => {
+  test('DR-16: an absent grace is 30 s, and one above seven days is cut with a Warning', async () => {
     const { order, node, pods, time, notes, annotation } = rig();
     for (const name of ['n1', 'n2']) {
       node(name);
@@ -217,7 +219,7 @@ describe('an instruction', () => {
     expect(notes.map(({ reason }) => reason)).toContain('GraceClamped');
   });
 
-  test('DR-16: the live deadline follows no jump of the wall clock, and no timer is too long', async () => {
+  test('DR-16: the deadline ignores jumps of the wall clock, and no timer is too long', async () => {
     const { order, node, pods, time, annotation } = rig();
     node('n1');
     pods.add({ node: 'n1', goesAfterMs: Number.POSITIVE_INFINITY });
@@ -235,7 +237,7 @@ describe('a new process', () => {
   const unfinished = (deadline: string) =>
     key({ deadline, graceSeconds: 600, since: '2026-01-01T00:00:00Z' });
 
-  test('DR-13: what a Node shows goes on with its deadline, and is acked once more', async () => {
+  test('DR-13: a drain found on a Node resumes with its deadline, and is acked once more', async () => {
     const { node, pods, time, annotation, replies, restart, log } = rig();
     node('n1', { ...unfinished('2026-01-01T00:05:00Z'), spec: { unschedulable: true } });
     pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });
@@ -249,7 +251,7 @@ describe('a new process', () => {
     expect(annotation('n1')?.ended).toBe('Failed');
   });
 
-  test('DR-13: a deadline that passed while nobody led ends the drain at once', async () => {
+  test('DR-13: a deadline that passed without a leader ends the drain at once', async () => {
     const { node, pods, time, annotation, log, restart } = rig({ leads: false });
     node('n1', { ...unfinished('2025-12-31T23:00:00Z'), spec: { unschedulable: true } });
     pods.add({ node: 'n1', name: 'a' });
@@ -259,7 +261,7 @@ describe('a new process', () => {
     expect(log).not.toContain('evict a');
   });
 
-  test('DR-13: a drain that is killed anywhere ends as it would have', async () => {
+  test('DR-13: a drain that is killed anywhere ends as without the kill', async () => {
     for (let at = 0; at < 8000; at += 250) {
       const { node, pods, order, time, annotation, restart, replies, stop } = drainRig();
       for (const name of ['n1', 'n2']) {
@@ -283,7 +285,7 @@ describe('a new process', () => {
     }
   });
 
-  test('DR-05: a key without end on a schedulable node was cancelled while nobody looked', async () => {
+  test('DR-05: a key without end on a schedulable node was cancelled without a leader', async () => {
     const { node, pods, time, annotation, log, restart } = rig({ leads: false });
     node('n1', unfinished('2026-01-01T00:05:00Z'));
     pods.add({ node: 'n1', name: 'a' });
@@ -306,7 +308,7 @@ describe('a new process', () => {
     expect(replies).toEqual([{ id: 'i1', nodesStarted: 1 }]);
   });
 
-  test('DR-14: a machine that drains in a replay and whose Node knows nothing of it is recovered', async () => {
+  test('DR-14: a machine that drains in a replay without an annotation is recovered', async () => {
     const { node, pods, shardEvents, frame, time, annotation, replies } = rig();
     for (const name of ['n1', 'n2', 'n3']) node(name);
     pods.add({ node: 'n1' });
@@ -339,7 +341,7 @@ describe('a new process', () => {
     expect(annotation('n1')).toBeUndefined();
   });
 
-  test('DR-15: who loses the lease begins nothing new and patches nothing', async () => {
+  test('DR-15: after losing the lease nothing new begins and nothing is patched', async () => {
     const { node, pods, order, time, nodes, setLeading, log, drains } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a' });
@@ -354,7 +356,7 @@ describe('a new process', () => {
     expect([...drains().actors()]).toEqual([]);
   });
 
-  test('DR-33: a Node patch under way is waited for when the process stops', async () => {
+  test('DR-33: a stop waits for Node patches in flight', async () => {
     const made = drainRig();
     made.node('n1');
     made.intercept(() => Effect.as(Effect.sleep(3000), undefined));
@@ -365,8 +367,8 @@ describe('a new process', () => {
   });
 });
 
-describe('orders that meet', () => {
-  test('DR-03: an order that finds a drain at its end begins another one after it', async () => {
+describe('concurrent instructions', () => {
+  test('DR-03: an instruction that finds a drain ending begins another one after it', async () => {
     const { node, nodes, pods, order, time, annotation, replies, showingTakes, log } = rig();
     node('n1');
     pods.add({ node: 'n1', name: 'a', goesAfterMs: Number.POSITIVE_INFINITY });

@@ -1,4 +1,4 @@
-/** The connection's TLS: whom it trusts, whom it says it is, and key pairs that change. */
+/** TLS of the connection: trust, identity, and rotation. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const serve = async (authority: Authority, server: Pair): Promise<number> => {
 interface Bed {
   readonly call: () => Promise<Result.Result<KubeAnswer, KubeFault>>;
   readonly useClient: (commonName: string) => Promise<void>;
-  /** Leaves a new certificate beside the old key. */
+  /** Writes a new certificate beside the old key. */
   readonly rotateHalf: () => Promise<void>;
   readonly loseFiles: () => Promise<void>;
   readonly refreshCredentials: () => Promise<void>;
@@ -102,7 +102,7 @@ const bed = async (trusted: Authority, serving: Authority): Promise<Bed> => {
 };
 
 describe('TLS to the API server', () => {
-  it('shows the client certificate of the kubeconfig', async () => {
+  it('presents the client certificate of the kubeconfig', async () => {
     const authority = newAuthority();
     const { call } = await bed(authority, authority);
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'first' });
@@ -127,7 +127,7 @@ describe('TLS to the API server', () => {
     expect(Result.getOrThrow(await call()).body).toEqual({ peer: 'first' });
   });
 
-  it('keeps its key pair during half a rotation', async () => {
+  it('keeps its key pair in the middle of a rotation', async () => {
     const authority = newAuthority();
     const { call, rotateHalf, useClient, refreshCredentials } = await bed(authority, authority);
     await call();

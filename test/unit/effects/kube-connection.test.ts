@@ -32,7 +32,7 @@ const connect = (stub: Pick<StubApi, 'source'>, telemetry = silentTelemetry) => 
   cleanups.push(() => runtime.dispose());
   const call = (request: KubeCall) =>
     runtime.runPromise(Effect.result(KubeApi.use((api) => api.call(request))));
-  /** Runs `use` with an open watch and leaves its scope deferredSends. */
+  /** Runs `use` with an open watch and leaves its scope afterwards. */
   const watching = <A>(
     path: string,
     use: (lines: AsyncIterable<readonly WatchLine[]>) => Promise<A>,
@@ -94,20 +94,20 @@ describe('the connection to the API server', () => {
       .toBeLessThanOrEqual(2);
   });
 
-  it('says that nothing was sent when no connection can be made', async () => {
+  it('reports that nothing was sent when no connection can be made', async () => {
     const { stub, call } = await connected((_request, response) => json(response, 200, {}));
     await stub.stop();
     expect(failureOf(await call(get))).toMatchObject({ _tag: 'NotSent' });
   });
 
-  it('says that the answer was lost when the connection breaks after the request left', async () => {
+  it('reports a lost answer when the connection breaks after the request was sent', async () => {
     const { call } = await connected((request) => request.socket.destroy());
     expect(failureOf(await call({ ...get, method: 'POST', body: {} }))).toMatchObject({
       _tag: 'AnswerLost',
     });
   });
 
-  it('says that the answer was lost when it does not come in time', async () => {
+  it('reports a lost answer after the timeout', async () => {
     const { call } = await connected(() => {});
     expect(failureOf(await call({ ...get, timeoutMs: 30 }))).toMatchObject({
       _tag: 'AnswerLost',
@@ -115,7 +115,7 @@ describe('the connection to the API server', () => {
     });
   });
 
-  it('sends nothing when the call may not leave any more by the time a socket is there', async () => {
+  it('sends nothing when the precondition no longer holds once a socket is available', async () => {
     const { stub, call } = await connected((_request, response) => json(response, 200, {}));
     const held = await call({ ...get, mayLeave: () => false });
     expect(failureOf(held)).toMatchObject({ _tag: 'NotSent' });
@@ -123,7 +123,7 @@ describe('the connection to the API server', () => {
     expect(Result.isSuccess(await call({ ...get, mayLeave: () => true }))).toBe(true);
   });
 
-  it('aborts on the socket what is interrupted', async () => {
+  it('aborts an interrupted request on the socket', async () => {
     const closed = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
     const { runtime } = await connected((request) => {
@@ -140,7 +140,7 @@ describe('the connection to the API server', () => {
     await closed.promise;
   });
 
-  it('reads its credentials again after a 401 and tries once more', async () => {
+  it('reads its credentials again after a 401 and retries once', async () => {
     const { stub, call } = await connected((request, response) =>
       json(response, request.headers.authorization === 'Bearer second' ? 200 : 401, {})
     );
@@ -176,7 +176,7 @@ describe('the connection to the API server', () => {
     ]);
   });
 
-  it('works with many requests at once', async () => {
+  it('works with many concurrent requests', async () => {
     const { call } = await connected((request, response) =>
       json(response, 200, { at: request.query.get('n') })
     );
@@ -192,7 +192,7 @@ describe('the connection to the API server', () => {
 describe('a watch', () => {
   const object = (name: string) => ({ metadata: { name } });
 
-  it('gives the lines of each chunk together and ends at EOF', async () => {
+  it('yields the lines of each chunk together and ends at EOF', async () => {
     const { watching } = await connected((_request, response) => {
       response.write(`{"type":"ADDED","object":1}\n{"type":"ADDED","object":2}\n{"type":"BOOK`);
       setImmediate(() => response.end('MARK","object":3}\n'));
@@ -241,7 +241,7 @@ describe('a watch', () => {
     await closed.promise;
   });
 
-  it('says with which status it was refused, and why', async () => {
+  it('reports the status and cause of a refusal', async () => {
     const { watching } = await connected((_request, response) =>
       json(response, 410, { kind: 'Status', message: 'too old resource version' })
     );

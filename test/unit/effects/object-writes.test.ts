@@ -38,13 +38,13 @@ const status = (code: number, message?: string): KubeAnswer => ({
   body: message === undefined ? {} : { message },
 });
 
-test('object writes: what is created or patched comes back as it is shown', async () => {
+test('object writes: a created or patched object is returned as stored', async () => {
   const { run, writes } = rig({ status: 201, body: object }, { status: 200, body: object });
   expect(await run(writes.create({}, 'x'))).toEqual(written);
   expect(await run(writes.patch('x', {}))).toEqual(written);
 });
 
-test('object writes: what is there already is looked at', async () => {
+test('object writes: an existing object is read instead', async () => {
   const { run, writes, calls } = rig(status(409), { status: 200, body: object });
   expect(await run(writes.create({}, 'x'))).toEqual({
     ...written,
@@ -56,13 +56,13 @@ test('object writes: what is there already is looked at', async () => {
   ]);
 });
 
-test('object writes: a kind that is not served is no object that is not there', async () => {
+test('object writes: a resource that is not served differs from a missing object', async () => {
   const { run, writes } = rig(status(404, 'the server could not find the requested resource'));
   expect(await run(writes.create({}, 'x')))
     .toEqual(fault('404 the server could not find the requested resource'));
 });
 
-test('object writes: a patch of an object that is not there says so', async () => {
+test('object writes: a patch of a missing object is Absent', async () => {
   const { run, writes } = rig(status(404));
   expect(await run(writes.patchStatus('x', {})))
     .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });
@@ -93,7 +93,7 @@ test('object writes: transport problems and a lost lease are faults', async () =
   expect(await run(writes.create({}, 'x'))).toEqual(fault('not the leader'));
 });
 
-test('object writes: a deletion names the UID it means, and is done when there is nothing', async () => {
+test('object writes: a deletion names the UID, and succeeds when there is no object', async () => {
   const { run, writes, calls } = rig(status(200), status(404), status(409, 'another UID'));
   const absent = { _tag: 'Absent' };
   expect(await run(writes.remove('x', 'u')))
@@ -107,7 +107,7 @@ test('object writes: a deletion names the UID it means, and is done when there i
 
 const OURS = { fieldManager: 'tidegate-test', force: false };
 
-test('object writes: an apply names its field manager and whether it takes fields over', async () => {
+test('object writes: an apply sends its field manager and force', async () => {
   const { run, writes, calls } = rig({ status: 201, body: object }, { status: 200, body: object });
   expect(await run(writes.apply('x', object, OURS))).toEqual(written);
   expect(await run(writes.applyStatus('x', object, { ...OURS, force: true })))
@@ -127,7 +127,7 @@ test('object writes: an apply names its field manager and whether it takes field
   ]);
 });
 
-test('object writes: an apply that meets fields of other managers names fields and managers', async () => {
+test('object writes: an apply conflict names fields and managers', async () => {
   const causes = [
     {
       reason: 'FieldManagerConflict',
@@ -153,19 +153,19 @@ test('object writes: an apply that meets fields of other managers names fields a
   });
 });
 
-test('object writes: an apply to an older revision is a fault that counts as a conflict', async () => {
+test('object writes: an apply with an older resourceVersion is a fault that counts as a conflict', async () => {
   const { run, writes } = rig(status(409, 'the object has been modified'));
   expect(await run(writes.apply('x', object, OURS)))
     .toEqual(fault('409 the object has been modified', 'conflict'));
 });
 
-test('object writes: an apply creates, so a 404 is a kind that is not served', async () => {
+test('object writes: an apply creates, so a 404 means that the resource is not served', async () => {
   const { run, writes } = rig(status(404, 'the server could not find the requested resource'));
   expect(await run(writes.apply('x', object, OURS)))
     .toEqual(fault('404 the server could not find the requested resource'));
 });
 
-test('object writes: an apply of a status to an object that is not there says so', async () => {
+test('object writes: an apply of a status to a missing object is Absent', async () => {
   const { run, writes } = rig(status(404), new NotSent({ why: 'connection refused' }));
   expect(await run(writes.applyStatus('x', object, OURS)))
     .toEqual({ outcome: { _tag: 'Absent' }, result: 'error' });

@@ -1,4 +1,4 @@
-/** The call that evicts a pod: what it says, and that nobody hangs up on it. */
+/** The eviction call: its body, and that it is never aborted. */
 import { Effect, Fiber, Layer, ManagedRuntime } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
@@ -18,7 +18,7 @@ import { unwatched } from '../../support/api/fake-api.ts';
 
 const DONE: KubeAnswer = { status: 201, body: { status: 'Success' } };
 
-/** The real write budget and gate over an API server that does what it is told. */
+/** The real write budget and gate over a scripted API server. */
 const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | NotSent>) => {
   const time = simulatedTime();
   const sent: KubeCall[] = [];
@@ -62,7 +62,7 @@ const rig = (serve: (call: KubeCall) => Effect.Effect<KubeAnswer, AnswerLost | N
 };
 
 describe('an eviction', () => {
-  test('DR-22: names the UID that it means', async () => {
+  test('DR-22: names the UID of its pod', async () => {
     const { sent, runtime, evict, open } = rig(() => Effect.succeed(DONE));
     await open();
     expect(await runtime.runPromise(evict())).toEqual({ _tag: 'Accepted' });
@@ -77,7 +77,7 @@ describe('an eviction', () => {
     }]);
   });
 
-  test('DR-23: asks for nothing but the UID: no grace period and no force', async () => {
+  test('DR-23: sends only the UID: no grace period and no force', async () => {
     const { sent, runtime, evict, open } = rig(() => Effect.succeed(DONE));
     await open();
     await runtime.runPromise(evict());
@@ -91,7 +91,7 @@ describe('an eviction', () => {
     expect(sent[0]?.timeoutMs).toBeGreaterThanOrEqual(15_000);
   });
 
-  test('DR-33: is not aborted when whoever asked is interrupted, and keeps the gate from closing', async () => {
+  test('DR-33: is not aborted when its caller is interrupted, and delays the closing of the gate', async () => {
     let aborted = false;
     const { time, sent, counted, runtime, evict, open } = rig(() =>
       Effect.sleep(5000).pipe(
@@ -119,7 +119,7 @@ describe('an eviction', () => {
     expect(counted).toContain('tidegate_evictions_total Accepted');
   });
 
-  test('DR-05: does not leave when it is not wanted any more by the time of its turn', async () => {
+  test('DR-05: is not sent when it is no longer wanted at its turn', async () => {
     const { time, sent, runtime, evict, open } = rig(() => Effect.succeed(DONE));
     await open();
     await runtime.runPromise(evict());
@@ -132,7 +132,7 @@ describe('an eviction', () => {
     expect(sent.length).toBe(1);
   });
 
-  test('DR-33: an answer that was lost is unknown, a call that was not sent is not', async () => {
+  test('DR-33: a lost answer is unknown, an unsent call is not', async () => {
     const faults = [new AnswerLost({ why: 'cut' }), new NotSent({ why: 'refused' })];
     const { time, runtime, evict, open } = rig(() =>
       Effect.fail(faults.shift() ?? new NotSent({ why: '' }))

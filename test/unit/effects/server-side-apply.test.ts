@@ -1,4 +1,4 @@
-/** Server-side apply over a real socket: what leaves, and what a refusal becomes. */
+/** Server-side apply over a real socket: the request, and the outcome of a refusal. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -52,7 +52,7 @@ test('server-side apply: the request is an apply patch with manager and force', 
   expect(JSON.parse(request?.body ?? '')).toEqual(OBJECT);
 });
 
-test('server-side apply: a refusal for other managers names them and their fields', async () => {
+test('server-side apply: a conflict names the other managers and their fields', async () => {
   const cause = {
     reason: 'FieldManagerConflict',
     message: 'conflict with "kubectl" with subresource "status" using g/v1',

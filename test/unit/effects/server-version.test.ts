@@ -19,11 +19,11 @@ describe("the server's version", () => {
     expect(versionOf(200, version('1', '30'))).toEqual({
       _tag: 'TooOld',
       version: 'v1.30.2',
-      why: 'Cannot work with Kubernetes v1.30.2: 1.31 or newer is needed',
+      why: 'Cannot use Kubernetes v1.30.2: 1.31 or newer is required',
     });
   });
 
-  it('is unknown when the answer is no version', () => {
+  it('is unknown when the answer is not a version', () => {
     expect(versionOf(200, '<html>')._tag).toBe('Unknown');
     expect(versionOf(503, undefined)._tag).toBe('Unknown');
   });

@@ -32,7 +32,7 @@ const anyLine = fc.record({
 });
 
 describe('the lines of a watch', () => {
-  it('are the same however the bytes are cut', async () => {
+  it('are the same however the bytes are chunked', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(anyLine, { maxLength: 8 }),
@@ -50,7 +50,7 @@ describe('the lines of a watch', () => {
     );
   });
 
-  it('come together when they came in one chunk', async () => {
+  it('are grouped by chunk', async () => {
     const lines = ['a', 'b', 'c'].map((object) => ({ type: 'ADDED', object }));
     expect(await read(textOf(lines))).toEqual([lines]);
   });
@@ -61,14 +61,14 @@ describe('the lines of a watch', () => {
     await expect(read(long.trimEnd(), [20, 40, 60], 50)).rejects.toThrow('longer than 50');
   });
 
-  it('fail on what is no event, whatever it is', async () => {
+  it('fail on a line that is not an event', async () => {
     for (const broken of ['{\n', '[]\n', '"text"\n', '{"object":{}}\n', '{"type":1}\n']) {
-      await expect(read(broken)).rejects.toThrow('no event');
+      await expect(read(broken)).rejects.toThrow('not an event');
     }
     await expect(read('{"type":"ADDED"')).rejects.toThrow('middle of a line');
   });
 
-  it('never do anything but end or fail on arbitrary bytes', async () => {
+  it('only end or fail on arbitrary bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
         const failure = await read(Buffer.from(bytes).toString('latin1')).catch((cause) => cause);

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-/** A budget over an API server that takes `connectMs` to let a request leave. */
+/** A budget over an API server that takes `connectMs` to connect. */
 const bed = (qps: number, burst: number, connectMs = 0) => {
   const counted: string[] = [];
   const telemetry: Telemetry = {
@@ -46,7 +46,7 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
   );
   const runtime = ManagedRuntime.make(layer);
   cleanups.push(() => runtime.dispose());
-  /** What became of a write: `sent`, the tag of its fault, or `interrupted`. */
+  /** The result of a write: `sent`, the tag of its fault, or `interrupted`. */
   const send = async (writeClass: WriteClass, path: string, signal?: AbortSignal) => {
     const exit = await runtime.runPromiseExit(
       Effect.result(Writes.use((writes) => writes.send(writeClass, { method: 'PATCH', path }))),
@@ -59,7 +59,7 @@ const bed = (qps: number, burst: number, connectMs = 0) => {
 };
 
 describe('the write budget', () => {
-  it('lets a burst through at once and then so many a second', async () => {
+  it('lets a burst through at once and then limits the rate', async () => {
     const { time, sent, send } = bed(10, 5);
     const all = Array.from({ length: 15 }, (_, n) => send('phase', `/${n}`));
     await time.settle();
@@ -71,7 +71,7 @@ describe('the write budget', () => {
     expect(await Promise.all(all)).toEqual(all.map(() => 'sent'));
   });
 
-  it('saves no more than one burst over a quiet time', async () => {
+  it('saves no more than one burst over an idle time', async () => {
     const { time, sent, send } = bed(10, 3);
     await send('phase', '/first');
     await time.advance(60_000);
@@ -80,7 +80,7 @@ describe('the write budget', () => {
     expect(sent.length).toBe(1 + 3);
   });
 
-  it('DR-36: lets a higher class go first and keeps the order within a class', async () => {
+  it('DR-36: a higher class goes first, and a class is FIFO', async () => {
     const { time, send, paths } = bed(10, 1);
     void send('event', '/token');
     await time.settle();
@@ -122,7 +122,7 @@ describe('the write budget', () => {
 });
 
 describe('a full class of writes', () => {
-  it('sends nothing more, says so and is counted; other classes go on', async () => {
+  it('sends nothing more, fails and is counted; other classes continue', async () => {
     const { time, send, paths, counted } = bed(10, 1);
     const all = Array.from({ length: 12 }, (_, n) => send('event', `/${n}`));
     const urgent = send('phase', '/urgent');
@@ -152,7 +152,7 @@ describe('the write gate', () => {
     expect(gate.permit()._tag).toBe('Closed');
   });
 
-  it('DR-15: holds back a write that waited for the budget beyond the deadline', async () => {
+  it('DR-15: withholds a write that waited for the budget beyond the deadline', async () => {
     const { time, gate, send, paths } = bed(1, 1);
     gate.openUntil(1500);
     const all = ['/a', '/b', '/c'].map((path) => send('phase', path));
@@ -161,12 +161,12 @@ describe('the write gate', () => {
     expect(paths()).toEqual(['/a', '/b']);
   });
 
-  it('DR-15: once shut lets nothing out, opens no more, and waits for what is outside', async () => {
+  it('DR-15: once shut sends nothing, opens no more, and waits for requests in flight', async () => {
     const { time, gate, send, paths } = bed(10, 10, 2000);
     const early = send('phase', '/early');
     await time.settle();
     let isShut = false;
-    const shut = gate.shut('this process stops writing').then(() => {
+    const shut = gate.shut('this process is stopping').then(() => {
       isShut = true;
     });
     gate.openUntil(60_000);
@@ -179,7 +179,7 @@ describe('the write gate', () => {
     expect(paths()).toEqual([]);
   });
 
-  it('DR-15: holds back a write whose connection came beyond the deadline', async () => {
+  it('DR-15: withholds a write whose connection came beyond the deadline', async () => {
     const { time, gate, send, paths } = bed(10, 10, 2000);
     gate.openUntil(1500);
     const late = send('phase', '/late');
@@ -188,7 +188,7 @@ describe('the write gate', () => {
     expect(paths()).toEqual([]);
   });
 
-  it('DR-37: while no connection can be made one write tries and the others wait', async () => {
+  it('DR-37: while no connection can be made one write probes and the others wait', async () => {
     const { time, send, server, sent } = bed(100, 100);
     server.there = false;
     expect(await send('event', '/first')).toBe('NotSent');
@@ -203,7 +203,7 @@ describe('the write gate', () => {
     expect(await Promise.all(waiting)).toEqual(['NotSent', 'NotSent', 'sent', 'sent']);
   });
 
-  it('DR-37: a write that is held back or taken back tells nothing of the API server', async () => {
+  it('DR-37: a withheld or interrupted write is no information about the API server', async () => {
     const { time, gate, send, server, sent } = bed(100, 100, 50);
     const abort = new AbortController();
     const taken = send('phase', '/taken-back', abort.signal);
@@ -222,7 +222,7 @@ describe('the write gate', () => {
     expect(server.tried).toBe(2);
   });
 
-  it('DR-37: who may not write any more does not wait for the API server', async () => {
+  it('DR-37: a write without the lease does not wait for the API server', async () => {
     const { time, gate, send, server } = bed(100, 100);
     server.there = false;
     await send('phase', '/first');

@@ -1,4 +1,4 @@
-/** The board of actors: what is kept of those that live, and forgotten of those that end. */
+/** The board of actors: the history of active ones, and the eviction of ended ones. */
 import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -44,7 +44,7 @@ const watched = () => {
   return { time, board, begin };
 };
 
-test('a board tells state, reason and age of each actor of the catalogue, and of no other', async () => {
+test('a board has state, reason and age of each actor of the catalogue, and of no other', async () => {
   const { time, board, begin } = watched();
   const actor = begin('gate/north');
   begin('ferry/1');
@@ -61,7 +61,7 @@ test('a board tells state, reason and age of each actor of the catalogue, and of
   }]);
 });
 
-test('a board keeps the way of an actor and what it was told, the last of each', () => {
+test('a board keeps the last states and events of an actor', () => {
   const { board, begin } = watched();
   const actor = begin('gate/north');
   for (let seen = 0; seen < 100; seen += 1) actor.send({ type: 'gate.seen' });
@@ -80,7 +80,7 @@ test('a board keeps the way of an actor and what it was told, the last of each',
   expect(detail?.context).toEqual({ seen: 0 });
 });
 
-test('a board shows how an actor ended, and the life that a name begins anew', async () => {
+test('a board shows how an actor ended, and a new actor with the same id', async () => {
   const { time, board, begin } = watched();
   begin('gate/north').stop();
   expect(board.row('gate/north')).toMatchObject({ status: 'stopped', reason: null });
@@ -89,7 +89,7 @@ test('a board shows how an actor ended, and the life that a name begins anew', a
   expect(board.row('gate/north')).toMatchObject({ status: 'active', bornMs: START_MS + 1000 });
 });
 
-test('a board forgets the oldest of those that ended, and none that lives', () => {
+test('a board evicts the oldest ended actor, and no active one', () => {
   const { board, begin } = watched();
   begin('gate/alive');
   for (let at = 0; at < 600; at += 1) begin(`gate/${at}`).stop();
@@ -99,7 +99,7 @@ test('a board forgets the oldest of those that ended, and none that lives', () =
   expect(board.row('gate/100')?.status).toBe('stopped');
 });
 
-test('a board says which actor changed, for as long as somebody listens', () => {
+test('a board notifies subscribers of changed actors', () => {
   const { board, begin } = watched();
   const changed: string[] = [];
   const leave = board.subscribe((id) => changed.push(id));

@@ -1,4 +1,4 @@
-/** A recording: what an actor went through can be played again from its file alone. */
+/** A recording can be replayed from its file alone. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +65,7 @@ test('a recording begins with its head and has each event with the state that it
     ]);
 });
 
-test('a recording that is played again comes to the recorded states', async () => {
+test('a replayed recording reaches the recorded states', async () => {
   const replay = makeReplay(MACHINES);
   const replayed = linesIn(await recorded()).map(replay.play);
   expect(replayed.map(({ _tag }) => _tag)).toEqual(['Moved', 'Moved', 'Moved']);
@@ -73,25 +73,25 @@ test('a recording that is played again comes to the recorded states', async () =
   expect(last?._tag === 'Moved' && stateOf(last.actor.snapshot)).toBe('leaving.terminating');
 });
 
-test('a replay says where the machine of now does otherwise, and what it cannot play', () => {
+test('a replay reports different states, and events that it cannot replay', () => {
   const replay = makeReplay(MACHINES);
   const line = { atMs: 0, id: 'podEviction/ns/p1', status: 'active' };
   const init = { type: 'xstate.init', input: INPUT };
   expect(replay.play({ ...line, event: init, state: 'dancing' }))
     .toMatchObject({ _tag: 'Disagreed', recorded: 'dancing' });
   expect(replay.play({ ...line, id: 'podEviction/ns/p2', event: { type: 'a.b' }, state: '' }))
-    .toMatchObject({ _tag: 'Unplayable', why: 'its beginning is not in the recording' });
+    .toMatchObject({ _tag: 'Unplayable', why: 'its start is not in the recording' });
   expect(replay.play({ ...line, id: 'ferry/1', event: init, state: '' }))
     .toMatchObject({ _tag: 'Unplayable', why: 'there is no machine "ferry"' });
 });
 
-test('an error in an event goes into its line and comes back as an error', () => {
+test('an error in an event is stored in its line and restored as an error', () => {
   const event = { type: 'xstate.error.actor.evictPod', error: new Error('no way') };
   const line = { atMs: 1, id: 'a/b', event, state: '', status: 'active' };
   expect(recordEntry(recordText(line))).toEqual({ _tag: 'Line', line });
 });
 
-test('what was said reaches the file in batches, while the recording goes on', async () => {
+test('events are written in batches, while the recording runs', async () => {
   const file = await recordingFile();
   const time = simulatedTime();
   const kinds = new Set(['podEviction']);
@@ -105,14 +105,14 @@ test('what was said reaches the file in batches, while the recording goes on', a
   await time.advance(100);
   await expect.poll(size).toBeGreaterThan(0);
   const before = await size();
-  // More than a batch holds does not wait for its time.
+  // A full batch is written at once.
   for (let sent = 0; sent < 2000; sent += 1) actor.send({ type: 'pod.observed', facts: FACTS });
   await expect.poll(size).toBeGreaterThan(before);
   await recorder.close();
   expect((await readFile(file, 'utf8')).trimEnd().split('\n')).toHaveLength(2002);
 });
 
-test('lines that the disk has no room for are left out, and the recording says how many', async () => {
+test('lines are dropped when the disk is too slow, and the recording counts them', async () => {
   let waiting = 0;
   const lines: string[] = [];
   const { observe, close } = recordInto({
@@ -133,7 +133,7 @@ test('lines that the disk has no room for are left out, and the recording says h
     .toEqual(['Head', 'Line', 3, 'Line']);
 });
 
-test('an error in an event that was written by hand comes back as an error', () => {
+test('an error in a handwritten event is restored as an error', () => {
   const text = '{"atMs":1,"id":"a/b","event":{"type":"t","error":{"$error":"no"}},"state":""}';
   const entry = recordEntry(text);
   expect(entry._tag === 'Line' && 'error' in entry.line.event && entry.line.event.error)
@@ -141,14 +141,14 @@ test('an error in an event that was written by hand comes back as an error', () 
 });
 
 test.each([
-  ['nonsense', 'it is no JSON object'],
+  ['nonsense', 'it is not a JSON object'],
   [
     '{"recording":"tidegate","format":9}',
     'the recording has a format that this version does not know',
   ],
   ['{"id":"a/b"}', 'it has no "atMs"'],
   ['{"atMs":1,"id":"a/b"}', 'it has no "id", or no "event" with a type'],
-])('a line that says %s cannot be read: %s', (text, why) => {
+])('a line that contains %s is unreadable: %s', (text, why) => {
   expect(recordEntry(text)).toEqual({ _tag: 'Unreadable', why });
 });
 
@@ -159,5 +159,7 @@ test('a recording that cannot be written is one sentence with its remedy', async
     title: '',
     time: simulatedTime(),
     kinds: new Set(),
-  })).rejects.toThrow(/^Cannot record to "\/nowhere\/at\/all.jsonl": .+; give --record a file/);
+  })).rejects.toThrow(
+    /^Cannot record to "\/nowhere\/at\/all.jsonl": .+; use a writable file for --record/,
+  );
 });

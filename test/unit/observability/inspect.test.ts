@@ -1,4 +1,7 @@
-/** The inspection tap: each transition is counted by its drawn states and logged by its machine. */
+/**
+ * The inspector for logs and metrics: counts each transition by its chart states and logs it per
+ * machine.
+ */
 import { createActor, setup } from 'xstate';
 import { expect, test } from 'vitest';
 import type { LogLevel } from '../../../src/api/telemetry.ts';
@@ -43,7 +46,7 @@ const watch = (levels: Readonly<Record<string, LogLevel>>, enabled: readonly Log
 
 const TRANSITIONS = 'tidegate_machine_transitions_total';
 
-test('inspectionTap counts transitions by the states as they are drawn', () => {
+test('inspectionTap counts transitions by chart states', () => {
   const { counted } = watch({ gate: 'info' }, ['info']);
   expect(counted).toEqual([
     [TRANSITIONS, 1, { machine: 'gate', from: 'closed', to: 'open.wide' }],
@@ -67,7 +70,7 @@ test('inspectionTap counts but does not log below the level', () => {
   expect([logged.length, counted.length]).toEqual([0, 2]);
 });
 
-test('inspectionTap is blind to machines that are not in the catalogue', () => {
+test('inspectionTap ignores machines that are not in the catalogue', () => {
   const { logged, counted } = watch({}, ['debug', 'info']);
   expect([logged, counted]).toEqual([[], []]);
 });

@@ -1,9 +1,9 @@
-/** What those who look on at actors see, and what is looked past. */
+/** What inspectors receive, and what is skipped. */
 import { expect, test } from 'vitest';
 import { type AnyActorLogic, createActor, createMachine, fromCallback, fromPromise } from 'xstate';
 import { type Inspector, inspectWith, isOfAct } from '../../../src/observability/inspector.ts';
 
-/** What is told of the snapshots of an actor that begins and ends. */
+/** Records the snapshots of an actor that starts and ends. */
 const lines = async (logic: AnyActorLogic): Promise<readonly boolean[]> => {
   const seen: boolean[] = [];
   const actor = createActor(logic, {
@@ -33,12 +33,12 @@ test.each<[what: string, logic: AnyActorLogic, isAct: boolean]>([
   expect(await lines(logic)).toEqual([isAct]);
 });
 
-test('where nobody looks on, actors are inspected by the tap of logs and metrics itself', () => {
+test('without inspectors, actors are inspected by the tap of logs and metrics itself', () => {
   const tap = (): void => {};
   expect(inspectWith(tap, [])).toBe(tap);
 });
 
-test('those who look on see what became of each statechart, and the tap what moved', async () => {
+test('inspectors receive the transitions of statecharts, and the tap all events', async () => {
   const act = fromPromise(() => Promise.resolve(1));
   const gate = createMachine({
     id: 'door',

@@ -1,4 +1,4 @@
-/** A file of lines: none is lost or torn, however long they are, and its end tells the truth. */
+/** A file of lines: no line is lost or torn, and its end reports write errors. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ test('lines of all lengths are in the file, in order', async () => {
   expect(await readFile(file, 'utf8')).toBe([...lines, '🌊 the end', ''].join('\n'));
 });
 
-test('lines stay what they are while the disk takes them, and rooms are used again', async () => {
+test('lines stay intact while the disk writes them, and buffers are reused', async () => {
   const file = await newFile();
   const { put, flush, waitingBytes, close } = await openLineFile(file);
   const lines = Array.from({ length: 60 }, (_, at) => String(at % 10).repeat(50_000));
@@ -37,7 +37,7 @@ test('lines stay what they are while the disk takes them, and rooms are used aga
   expect((await readFile(file, 'utf8')).split('\n')).toEqual([...lines, '']);
 });
 
-test('what was written waits until it is on the disk', async () => {
+test('buffered lines are counted until they are on the disk', async () => {
   const { put, flush, waitingBytes, close } = await openLineFile(await newFile());
   put('four');
   expect(waitingBytes()).toBe(0);
@@ -47,11 +47,11 @@ test('what was written waits until it is on the disk', async () => {
   expect(waitingBytes()).toBe(0);
 });
 
-test('a file that cannot be opened says so', async () => {
+test('a file that cannot be opened is an error', async () => {
   await expect(openLineFile('/nowhere/at/all')).rejects.toThrow(/ENOENT|No such file/);
 });
 
-test('a disk that is full is told at the end', async () => {
+test('a full disk is reported at the end', async () => {
   const { put, close } = await openLineFile('/dev/full');
   put('one');
   await expect(close()).rejects.toThrow(/ENOSPC|No space left/);

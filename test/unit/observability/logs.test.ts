@@ -1,4 +1,4 @@
-/** Logs: JSON lines with a constant message, the time of the world, and the cluster on each. */
+/** Logs: JSON lines with a constant message, the time, and the cluster on each. */
 import { expect, test } from 'vitest';
 import { makeLogs } from '../../../src/observability/logs.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -28,7 +28,7 @@ test('logs are one JSON object a line with level, time, cluster, fields and mess
   });
 });
 
-test('logs leave out what is less urgent than their level, and say so when asked', () => {
+test('logs omit messages below their level, and report it when asked', () => {
   const { logs, lines } = logger('warn');
   logs.log('info', 'Session opened');
   logs.log('debug', 'Frame read');

@@ -1,4 +1,4 @@
-/** Metrics: the catalogue as Prometheus reads it, bounded whatever the labels are. */
+/** Metrics: the catalogue in Prometheus format, bounded whatever the labels. */
 import { expect, test } from 'vitest';
 import { METRICS } from '../../../src/api/metrics.ts';
 import { liveTelemetry } from '../../../src/observability/live-telemetry.ts';
@@ -12,13 +12,13 @@ test('metrics of the catalogue are all there from the start, with help and type'
   }
 });
 
-test('metrics without labels stand at zero before anything happened', async () => {
+test('metrics without labels are zero before anything happened', async () => {
   const text = await makeMetrics().text();
   expect(text).toContain('\nbigfleet_operator_acknowledged_total 0\n');
   expect(text).toContain('\nbigfleet_operator_rollup_duration_seconds_count 0\n');
 });
 
-test('metrics of the process are shown beside ours', async () => {
+test('metrics of the process are included', async () => {
   expect(await makeMetrics().text()).toContain('process_cpu_seconds_total');
 });
 
@@ -38,7 +38,7 @@ test('telemetry counts, sets and observes', async () => {
   );
 });
 
-test('metrics count labels that are frozen and labels that are not into one series', async () => {
+test('metrics count frozen and other label objects in one series', async () => {
   const metrics = makeMetrics();
   const labels = { op: 'create', outcome: 'success' };
   metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, labels);
@@ -48,7 +48,7 @@ test('metrics count labels that are frozen and labels that are not into one seri
   );
 });
 
-test('metrics leave out values and labels that make no sense, and do not throw', async () => {
+test('metrics ignore invalid values and labels, and do not throw', async () => {
   const metrics = makeMetrics();
   const odd: Record<string, string> = { op: 'delete', outcome: 'success', machine: 'm-1' };
   metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, odd);
@@ -62,7 +62,7 @@ test('metrics leave out values and labels that make no sense, and do not throw',
   expect(text).toContain('\nbigfleet_operator_rollup_duration_seconds_count 0\n');
 });
 
-test('metrics whose labels run wild end in one overflow series', async () => {
+test('metrics with too many label values use one overflow series', async () => {
   const metrics = makeMetrics();
   for (let machine = 0; machine < SERIES_MAX + 50; machine += 1) {
     metrics.record('bigfleet_operator_upcoming_node_writes_total', 1, {
@@ -80,7 +80,7 @@ test('metrics whose labels run wild end in one overflow series', async () => {
   );
 });
 
-test('metrics have names and labels that Prometheus takes, counters end in _total', () => {
+test('metrics have valid Prometheus names and labels, counters end in _total', () => {
   for (const [name, metric] of Object.entries(METRICS)) {
     expect(name).toMatch(/^[a-z][a-z0-9_]*$/);
     expect(name.endsWith('_total')).toBe(metric.type === 'counter');

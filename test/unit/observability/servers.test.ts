@@ -66,17 +66,17 @@ test('a check that throws counts as failed', async () => {
     },
   };
   const servers = await start({ health: { live: [], ready: [broken] } });
-  expect((await get(servers.healthAddress, '/readyz')).text).toContain('Cannot tell: no cache');
+  expect((await get(servers.healthAddress, '/readyz')).text).toContain('Check failed: no cache');
 });
 
-test('--metrics-addr 0 leaves the probes alive', async () => {
+test('--metrics-addr 0 keeps the probes', async () => {
   const servers = await start({ metricsAddress: undefined });
   expect(servers.metricsAddress).toBeUndefined();
   expect((await get(servers.healthAddress, '/healthz')).status).toBe(200);
   expect((await get(servers.healthAddress, '/metrics')).status).toBe(404);
 });
 
-test('metrics and probes at different addresses do not answer for one another', async () => {
+test('metrics and probes at different addresses are separate', async () => {
   const servers = await start({ metricsAddress: local });
   const metrics = await get(servers.metricsAddress, '/metrics');
   expect(metrics.status).toBe(200);
@@ -94,7 +94,7 @@ test('metrics and probes at one address share a server', async () => {
   expect((await get(servers.healthAddress, '/healthz')).status).toBe(200);
 });
 
-test('an address that is taken is one clear error and leaves no server behind', async () => {
+test('an address in use is one clear error and leaves no server behind', async () => {
   const first = await start({});
   const taken = { host: '127.0.0.1', port: first.healthAddress?.port ?? 0 };
   await expect(start({ metricsAddress: taken })).rejects.toThrow(

@@ -1,6 +1,6 @@
 /**
- * When demand is complete enough to be told: pods that were replaced while nobody looked have no
- * request yet, and a roll-up without them would give their machines back.
+ * When demand is complete enough to report: pods that were replaced without a leader have no
+ * request yet, and a roll-up without them would return their machines.
  */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { podRig } from '../../support/demand/pod-rig.ts';
 
 type Rig = ReturnType<typeof podRig>;
 
-/** Whether the demand of pods was made by now. */
+/** Whether the demand of pods is complete. */
 const watched = (rig: Rig): () => boolean => {
   let isMade = false;
   void rig.registry().made.then(() => {
@@ -18,7 +18,7 @@ const watched = (rig: Rig): () => boolean => {
   return () => isMade;
 };
 
-/** A cluster whose API server keeps creations for itself until it is told to serve them. */
+/** A cluster whose API server delays creations until it is released. */
 const held = (rig: Rig) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   rig.requests.intercept(({ method }) =>
@@ -42,7 +42,7 @@ describe('the demand of pods is complete', () => {
     expect(isMade()).toBe(true);
   });
 
-  test('when the pods that were found without a request have theirs', async () => {
+  test('when the pods that lacked a request have theirs', async () => {
     const rig = podRig({ leading: false });
     rig.pod('a');
     rig.pod('b');
@@ -57,7 +57,7 @@ describe('the demand of pods is complete', () => {
     expect(rig.requests.names()).toEqual([rig.nameOf('a'), rig.nameOf('b')]);
   });
 
-  test('when those that are missing went or finished meanwhile', async () => {
+  test('when the pods without a request are deleted or finish', async () => {
     const rig = podRig({ leading: false });
     rig.pod('gone');
     rig.pod('done');
@@ -74,7 +74,7 @@ describe('the demand of pods is complete', () => {
     serve();
   });
 
-  test('when the API server will not take what is missing', async () => {
+  test('when the API server refuses the missing requests', async () => {
     const rig = podRig({ leading: false });
     rig.pod('web');
     rig.requests.intercept(() =>
@@ -86,7 +86,7 @@ describe('the demand of pods is complete', () => {
     expect(isMade()).toBe(true);
   });
 
-  test('after its time in any case', async () => {
+  test('after its time limit in any case', async () => {
     const rig = podRig({ leading: false });
     rig.pod('web');
     const serve = held(rig);

@@ -1,11 +1,11 @@
-/** Pods as demand when processes end, terms change, caches lag and calls fail. */
+/** Demand from pods when processes end, terms change, caches lag and calls fail. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { podRig, podUid } from '../../support/demand/pod-rig.ts';
 
 describe('the end of a process', () => {
-  test('a stop waits for the answers of writes that were sent, and begins no more', async () => {
+  test('a stop waits for the answers of sent writes, and starts no more', async () => {
     const rig = podRig();
     const answer = Promise.withResolvers<undefined>();
     rig.requests.intercept(() => Effect.promise(() => answer.promise));
@@ -43,7 +43,7 @@ describe('terms of leadership', () => {
     expect(rig.requests.writes()).toEqual(['POST', `PATCH ${rig.nameOf('web')}/status`]);
   });
 
-  test('what waited for its turn when the lease was lost is written in the next term', async () => {
+  test('a queued write is written in the next term', async () => {
     const rig = podRig();
     const names = Array.from({ length: 100 }, (_, number) => `p${number}`);
     const answer = Promise.withResolvers<undefined>();
@@ -62,7 +62,7 @@ describe('terms of leadership', () => {
 });
 
 describe('lag and faults', () => {
-  test('a cache that lags behind never makes two requests', async () => {
+  test('a cache that lags behind never causes two requests', async () => {
     const rig = podRig();
     rig.requests.lag();
     rig.pod('web', { cpu: '1' });
@@ -78,7 +78,7 @@ describe('lag and faults', () => {
     expect(rig.requests.writes().filter((write) => write.startsWith('DELETE'))).toHaveLength(1);
   });
 
-  test('a cache that lags behind a deletion never has it asked for twice', async () => {
+  test('a cache that lags behind a deletion never causes a second one', async () => {
     const rig = podRig();
     rig.pod('job', { phase: 'Running' });
     await rig.settle();
@@ -94,7 +94,7 @@ describe('lag and faults', () => {
     expect([...rig.registry().actors()]).toEqual([]);
   });
 
-  test('a creation whose answer was lost is found again and not made twice', async () => {
+  test('a creation with a lost answer is found and not repeated', async () => {
     const rig = podRig();
     rig.requests.lag();
     rig.requests.loseAnswers(({ method }) =>
@@ -110,7 +110,7 @@ describe('lag and faults', () => {
     expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
   });
 
-  test('a request that the API server refuses is told on the pod, and tried again later', async () => {
+  test('a refused request is recorded on the pod, and retried later', async () => {
     const rig = podRig();
     rig.requests.intercept(({ method }) =>
       Effect.succeed(
@@ -137,7 +137,7 @@ describe('lag and faults', () => {
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });
 
-  test('writes that keep failing make room for other pods, and land in the end', async () => {
+  test('failing writes make room for other pods, and land in the end', async () => {
     const rig = podRig();
     rig.requests.intercept(() => Effect.fail(new NotSent({ why: 'planted' })));
     rig.pod('web');

@@ -1,4 +1,4 @@
-/** The registry of pods: what becomes of pods and their requests, in small. */
+/** The registry of pods and their requests, on a small cluster. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { GC_GRACE_MS } from '../../../src/machines/pod-demand.ts';
@@ -37,7 +37,7 @@ describe('pods become demand', () => {
     expect(rig.requests.writes()).toEqual(['POST', `PATCH ${rig.nameOf('web')}/status`]);
   });
 
-  test('nothing is written by a process that does not lead, and all that is owed once it does', async () => {
+  test('nothing is written without leadership, and all pending writes once leading', async () => {
     const rig = podRig({ leading: false });
     rig.pod('web');
     rig.pod('done', { phase: 'Succeeded' });
@@ -62,7 +62,7 @@ describe('pods become demand', () => {
     expect(rig.requests.writes().length - before).toBe(0);
   });
 
-  test('a request follows its pod, and only what changed is sent', async () => {
+  test('a request follows its pod, and only changes are sent', async () => {
     const rig = podRig();
     rig.pod('web', { cpu: '1' });
     await rig.settle();
@@ -76,7 +76,7 @@ describe('pods become demand', () => {
     expect(rig.requests.writes()).toHaveLength(3);
   });
 
-  test('a request that somebody changed says again what the pod asks for', async () => {
+  test('a request changed by another client is corrected', async () => {
     const rig = podRig();
     rig.pod('web');
     await rig.settle();
@@ -85,7 +85,7 @@ describe('pods become demand', () => {
     expect(rig.cpuOf(rig.nameOf('web'))).toBe('1');
   });
 
-  test('a request that somebody deleted comes back', async () => {
+  test('a deleted request is created again', async () => {
     const rig = podRig();
     rig.pod('web');
     await rig.settle();
@@ -96,7 +96,7 @@ describe('pods become demand', () => {
 });
 
 describe('pods that are no demand', () => {
-  test('the request of a pod that finishes is deleted at once, and none is made for it later', async () => {
+  test('the request of a finished pod is deleted at once, and none is created later', async () => {
     const rig = podRig();
     rig.pod('job', { phase: 'Running' });
     await rig.settle();
@@ -110,7 +110,7 @@ describe('pods that are no demand', () => {
     expect(rig.counted.get(`${RECONCILES} pod_terminal`)).toBe(1);
   });
 
-  test('a request of a finished pod is deleted at once, also when it is heard of after the pod', async () => {
+  test('a request of a finished pod is deleted at once, also when it is observed after the pod', async () => {
     const rig = podRig({ synced: false });
     rig.pod('job', { phase: 'Succeeded' });
     rig.pods.list();
@@ -123,7 +123,7 @@ describe('pods that are no demand', () => {
     expect(rig.requests.writes()).toEqual(['DELETE cr-pod-job-x', 'DELETE cr-pod-job-y']);
   });
 
-  test('pods of DaemonSets and mirror pods get none, and lose those that they have', async () => {
+  test('pods of DaemonSets and mirror pods get none, and lose existing ones', async () => {
     const rig = podRig();
     rig.putRequest('cr-pod-agent-x', 'agent');
     rig.pod('agent', { metadata: { ownerReferences: [{ kind: 'DaemonSet', controller: true }] } });
@@ -133,7 +133,7 @@ describe('pods that are no demand', () => {
     expect(rig.requests.writes()).toEqual(['DELETE cr-pod-agent-x']);
   });
 
-  test('pods of namespaces that are left out get none, until the namespace is let in', async () => {
+  test('pods of excluded namespaces get none, until the namespace is selected', async () => {
     const rig = podRig({ selectsNamespace: (labels) => labels['team'] !== undefined });
     rig.pod('web');
     await rig.settle();
@@ -149,8 +149,8 @@ describe('pods that are no demand', () => {
   });
 });
 
-describe('pods that go', () => {
-  test('the request of a pod that is gone is left to the garbage collector', async () => {
+describe('deleted pods', () => {
+  test('the request of a deleted pod is left to the garbage collector', async () => {
     const rig = podRig();
     rig.pod('web');
     await rig.settle();
@@ -174,7 +174,7 @@ describe('pods that go', () => {
     expect(rig.requests.names()).toEqual([]);
   });
 
-  test('a request of a pod that went while nobody looked is deleted after the grace', async () => {
+  test('a request of a pod deleted without a leader is deleted after the grace', async () => {
     const rig = podRig({ synced: false });
     rig.putRequest('cr-pod-old', 'gone');
     rig.pods.list();
@@ -186,7 +186,7 @@ describe('pods that go', () => {
     expect(rig.requests.names()).toEqual([]);
   });
 
-  test('a pod that has the name of one before it has a request of its own', async () => {
+  test('a pod that reuses a name has a request of its own', async () => {
     const rig = podRig();
     rig.pod('db-0');
     await rig.settle();
@@ -200,7 +200,7 @@ describe('pods that go', () => {
   });
 });
 
-describe('requests of others', () => {
+describe('requests of other clients', () => {
   test('a request of another controller is adopted under its name, and corrected', async () => {
     const rig = podRig();
     rig.putRequest('cr-pod-web-x7k2p', 'web');
@@ -228,7 +228,7 @@ describe('requests of others', () => {
     expect(rig.requests.names()).toEqual([rig.nameOf('web')]);
   });
 
-  test('a request that lost its label is marked again', async () => {
+  test('a request that lost its label gets it again', async () => {
     const rig = podRig();
     rig.pod('web');
     await rig.settle();
@@ -239,7 +239,7 @@ describe('requests of others', () => {
     expect(rig.requests.names()).toEqual([name]);
   });
 
-  test('requests that belong to no pod are nobody’s business', async () => {
+  test('requests without a pod are left alone', async () => {
     const rig = podRig();
     rig.requests.put('training', {
       metadata: { name: 'training', namespace: 'default', uid: 't' },
@@ -249,7 +249,7 @@ describe('requests of others', () => {
     expect(rig.requests.writes()).toEqual([]);
   });
 
-  test('a phase that the operator was faster to write is left alone', async () => {
+  test('a phase that the operator wrote first is left alone', async () => {
     const rig = podRig();
     rig.requests.intercept(({ method, path }) => {
       const isStamp = method === 'PATCH' && path.endsWith('/status');
@@ -267,7 +267,7 @@ describe('requests of others', () => {
   });
 });
 
-describe('what people are told', () => {
+describe('what is recorded', () => {
   const unsayable = {
     affinity: {
       nodeAffinity: {
@@ -280,7 +280,7 @@ describe('what people are told', () => {
     },
   };
 
-  test('a pod whose request cannot say everything is warned once for each reason', async () => {
+  test('a pod whose request is incomplete is warned once for each reason', async () => {
     const rig = podRig();
     const annotations = { 'bigfleet.lucy.sh/interruption-penalty': 'a lot' };
     rig.pod('web', { spec: unsayable, metadata: { annotations } });
@@ -317,7 +317,7 @@ describe('many pods', () => {
     expect([...rig.registry().actors()]).toHaveLength(ACTIVE_SETTLED_MAX);
   });
 
-  test('of 2,000 pods of which 1,000 finish, exactly 2 writes a pod and 1 for a finished one', async () => {
+  test('2,000 pods of which 1,000 finish cost exactly 2 writes a pod and 1 for a finished one', async () => {
     const rig = podRig();
     const names = Array.from({ length: 2000 }, (_, number) => `p${number}`);
     for (const name of names) rig.pod(name);

@@ -64,7 +64,7 @@ const makeHarness = () => {
   const onPods = ([what, name, cpu = '1', phase = 'Pending']: readonly string[]): void => {
     switch (what) {
       case 'pod':
-        // What has finished does not begin anew.
+        // A finished pod does not start again.
         return born(
           name ?? '',
           cpu,
@@ -80,7 +80,7 @@ const makeHarness = () => {
     }
   };
   let made = 0;
-  /** A UID is never given twice; what is there keeps its own. */
+  /** A UID is never reused; an existing object keeps its own. */
   const uidOfOther = (target: string): string => {
     made += 1;
     return textAt(requests.get(target), 'metadata', 'uid') ?? `other-${made}`;
@@ -139,7 +139,7 @@ const makeHarness = () => {
   };
   return {
     play,
-    /** Everything works again, and time goes by. */
+    /** All faults end, and time passes. */
     heal: async (): Promise<void> => {
       requests.intercept(() => Effect.succeed(undefined));
       requests.catchUp();
@@ -159,7 +159,7 @@ const makeHarness = () => {
   };
 };
 
-test('pods: every story ends with exactly one request for each pod that is demand', async () => {
+test('pods: every sequence ends with exactly one request for each pod that counts as demand', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (sequence) => {
       const harness = makeHarness();

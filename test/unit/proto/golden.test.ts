@@ -1,6 +1,6 @@
 /**
- * Two readings of one wire: bytes that Python's protobuf wrote (`tools/proto-golden.py`) are what
- * we read and what we write.
+ * Compatibility with another protobuf implementation: bytes that Python's protobuf wrote
+ * (`tools/proto-golden.py`) decode and encode identically.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type DescMessage, fromBinary, fromJson, toBinary, toJson } from '@bufbuild/protobuf';
@@ -13,7 +13,7 @@ import {
   OperatorMessageSchema,
 } from '../../../src/gen/bigfleet/v1alpha1/shard_pb.ts';
 
-/** What the generator wrote for one message. */
+/** The generator's output for one message. */
 interface Golden {
   readonly message: string;
   readonly cases: readonly {
@@ -49,21 +49,21 @@ test('the wire has golden bytes for every message', () => {
 describe.each(goldens)('$message', ({ message, cases }) => {
   const schema = schemaOf(message);
 
-  test.each(cases)('is read from bytes that another implementation wrote (case %#)', (example) => {
+  test.each(cases)('decodes bytes of another implementation (case %#)', (example) => {
     const read = fromBinary(schema, Buffer.from(example.hex, 'hex'));
     expect(toJson(schema, read)).toEqual(example.json);
     expect(read.$unknown).toBeUndefined();
   });
 
   test.each(cases)(
-    'is written byte for byte as another implementation does (case %#)',
+    'encodes the same bytes as another implementation (case %#)',
     (example) => {
       expect(hexOf(toBinary(schema, fromJson(schema, example.json)))).toBe(example.hex);
     },
   );
 });
 
-test('a field of a newer contract is kept and does not hinder reading', () => {
+test('a field of a newer contract is preserved and ignored', () => {
   const bytes = Buffer.from('0a0070aa01', 'hex');
   const read = fromBinary(OperatorMessageSchema, bytes);
   expect(read.payload.case).toBe('hello');

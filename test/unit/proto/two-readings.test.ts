@@ -1,6 +1,6 @@
 /**
- * The operator and the stand-in fleet read one contract with no code in common: what the one means
- * is what the other understands, whatever the CapacityRequests.
+ * The operator and the stand-in fleet implement one contract without shared code, and agree on
+ * every CapacityRequest.
  */
 import { fromBinary } from '@bufbuild/protobuf';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ import { OperatorMessageSchema } from '../../../src/gen/bigfleet/v1alpha1/shard_
 import { goodSpecs, rawRequest } from '../../support/demand/capacity-requests.ts';
 import { anyQuantityTexts } from '../../support/demand/quantity-texts.ts';
 
-/** Exponents that the operator refuses to send and a shard would have to take. */
+/** Exponents that the operator refuses to send and a shard would have to accept. */
 const BEYOND_OUR_LIMIT = /[eE][+-]?0*[1-9]\d{3,}$/;
 const CASES = 10_000;
 const SEQUENCES = 1000;
@@ -31,7 +31,7 @@ const project = (specs: readonly JsonRecord[]): readonly CapacityRequestProjecti
   return specs.flatMap((spec, index) => projection(rawRequest({ name: `r-${index}`, spec })) ?? []);
 };
 
-/** What the fleet understands of the roll-up that the operator makes of these requests. */
+/** The fleet's reading of the operator's roll-up of these requests. */
 const throughTheWire = (requests: readonly CapacityRequestProjection[]) => {
   const demand = makeDemand();
   demand.observeAll(requests);
@@ -68,8 +68,8 @@ const wanted = (requests: readonly CapacityRequestProjection[]): ReadonlyMap<str
 const accepted = (needs: readonly AcceptedNeed[]): ReadonlyMap<string, bigint> =>
   total(needs.flatMap(({ aggregate }) => [...aggregate]));
 
-describe('the two readings of the contract', () => {
-  test('agree on what is a quantity, and on its value', () => {
+describe('the two implementations of the contract', () => {
+  test('agree on what a valid quantity is, and on its value', () => {
     fc.assert(
       fc.property(anyQuantityTexts, (text) => {
         fc.pre(!BEYOND_OUR_LIMIT.test(text));
@@ -80,7 +80,7 @@ describe('the two readings of the contract', () => {
     );
   });
 
-  test('agree on the sum of all demand, and no good request gets it rejected', () => {
+  test('agree on the sum of all demand, and no valid request causes a rejection', () => {
     fc.assert(
       fc.property(fc.array(goodSpecs, { maxLength: 12 }), (specs) => {
         const requests = project(specs);

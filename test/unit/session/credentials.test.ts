@@ -1,4 +1,4 @@
-/** The key pair of the session: what is fit to dial with, and what counts as a change. */
+/** The key pair of the session: validation, and changes. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const issued = (...alternativeNames: readonly string[]) =>
 const problemOf = (pair: { readonly certificate: string; readonly key: string }) =>
   keyPairProblem({ ...pair, authority: ca.certificate }, OURS, NOW_MS);
 
-describe('wire 8: a key pair is fit only when the shard would take it', () => {
+describe('wire 8: a key pair is valid only when the shard would accept it', () => {
   test('wire 8: exactly one URI SAN that names this cluster is accepted', () => {
     expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'DNS:operator.example'))).toBe(
       undefined,
@@ -32,13 +32,13 @@ describe('wire 8: a key pair is fit only when the shard would take it', () => {
       'the certificate has no URI SAN "bigfleet://cluster/prod-1"',
     );
     expect(problemOf(issued('URI:bigfleet://cluster/prod-2'))).toBe(
-      'the certificate is for "bigfleet://cluster/prod-2" and not for "bigfleet://cluster/prod-1"',
+      'the certificate is for "bigfleet://cluster/prod-2", not for "bigfleet://cluster/prod-1"',
     );
     expect(problemOf(issued('URI:bigfleet://cluster/prod-1', 'URI:bigfleet://cluster/b')))
       .toContain('has 2 cluster URI SANs ("bigfleet://cluster/prod-1", "bigfleet://cluster/b")');
   });
 
-  test('wire 8: a certificate outside its time is refused with the date', () => {
+  test('wire 8: an expired or future certificate is refused with the date', () => {
     const names = { commonName: 'o', alternativeNames: ['URI:bigfleet://cluster/prod-1'] };
     expect(problemOf(ca.issue({ ...names, notAfterMs: NOW_MS - 1000 }))).toContain('expired on');
     expect(problemOf(ca.issue({ ...names, notBeforeMs: NOW_MS + 1000 }))).toContain(
@@ -46,13 +46,13 @@ describe('wire 8: a key pair is fit only when the shard would take it', () => {
     );
   });
 
-  test('wire 8: halves of two pairs, and what is no PEM, are refused', () => {
+  test('wire 8: mismatched pairs and invalid PEM are refused', () => {
     const [one, two] = [
       issued('URI:bigfleet://cluster/prod-1'),
       issued('URI:bigfleet://cluster/prod-1'),
     ];
     expect(problemOf({ certificate: one.certificate, key: two.key })).toBe(
-      'the private key does not belong to the certificate',
+      'the private key does not match the certificate',
     );
     expect(problemOf({ certificate: '', key: one.key })).toContain('certificate file');
     expect(problemOf({ certificate: one.certificate, key: 'x' })).toContain('key file');
@@ -70,7 +70,7 @@ describe('readCredentials', () => {
   };
   const read = () => Effect.runPromise(readCredentials(files, OURS));
 
-  test('names the file that is not there, and reads a pair that is', async () => {
+  test('names the missing file, and reads a valid pair', async () => {
     const missing = await read();
     expect(missing._tag === 'Unusable' && missing.problem).toContain(files.certificate);
     const pair = issued('URI:bigfleet://cluster/prod-1');
@@ -111,7 +111,7 @@ describe('credentialChanges', () => {
       .toEqual(['Accepted a', 'Kept torn', 'Accepted b']);
   });
 
-  test('tells each problem once, and again after it was mended', async () => {
+  test('reports each problem once, and again after it was fixed', async () => {
     expect(
       await changesOf(
         unusable('x'),

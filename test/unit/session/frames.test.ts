@@ -1,4 +1,4 @@
-/** Frames of the shard: every kind is read, and no bytes do harm. */
+/** Frames of the shard: every kind is decoded, and no bytes do harm. */
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const bytesOf = (payload: Payload) =>
   toBinary(ShardMessageSchema, create(ShardMessageSchema, { payload }));
 const read = (payload: Payload) => readShardFrame(bytesOf(payload));
 
-/** `field` (length-delimited) holding `inner`: for values that the generated types forbid. */
+/** `field` (length-delimited) with `inner`: for values that the generated types forbid. */
 const wrapped = (field: number, inner: BinaryWriter): Uint8Array =>
   new BinaryWriter().uint32(field << 3 | 2).bytes(inner.finish()).finish();
 
@@ -89,12 +89,12 @@ describe('readShardFrame', () => {
     });
   });
 
-  test('takes a machine id that is no DNS label as it is', () => {
+  test('accepts a machine id that is not a DNS label', () => {
     const frame = read({ case: 'nodeStateUpdate', value: { machineId: 'Rack 7/Ä_1', state: 4 } });
     expect(frame).toMatchObject({ machine: { machineId: 'Rack 7/Ä_1', state: 'Configuring' } });
   });
 
-  test('says what is wrong with a machine, and which one it is', () => {
+  test('reports the problem of a machine, and its id', () => {
     const state = new BinaryWriter().uint32(2 << 3 | 2).string('m-9').uint32(4 << 3).int32(99);
     expect(readShardFrame(wrapped(4, state))).toEqual({
       _tag: 'Unreadable',
@@ -110,11 +110,11 @@ describe('readShardFrame', () => {
     const large = read({ case: 'nodeStateUpdate', value: { machineId: 'm-2', state: 5, labels } });
     expect(large).toMatchObject({ _tag: 'Unreadable', machineId: 'm-2' });
     expect(large._tag === 'Unreadable' && large.problem).toContain(
-      `where ${OBSERVATION_BYTES_MAX} are allowed`,
+      `bytes, limit ${OBSERVATION_BYTES_MAX}`,
     );
   });
 
-  test('says what is wrong with free capacity', () => {
+  test('reports the problem of free capacity', () => {
     const problem = (value: { supersedesKey?: string; availableCount?: number; cost?: number }) => {
       const frame = read({
         case: 'availableCapacity',
@@ -146,7 +146,7 @@ describe('readShardFrame', () => {
     });
   });
 
-  test('lives with a grace period below zero or beyond numbers', () => {
+  test('accepts a negative or invalid grace period', () => {
     const grace = (gracePeriodSeconds: bigint) => {
       const frame = read({
         case: 'reclaimInstruction',
@@ -158,12 +158,15 @@ describe('readShardFrame', () => {
     expect(grace(2n ** 62n)).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  test('says so of bytes that are no message and of payloads from the future', () => {
+  test('reports malformed messages and unknown payloads', () => {
     expect(readShardFrame(new Uint8Array())).toMatchObject({
-      problem: 'Cannot use a frame: it has no payload that this version knows',
+      problem: 'Cannot use a frame: its payload is unknown to this version',
     });
     expect(readShardFrame(new BinaryWriter().uint32(77 << 3 | 2).string('new').finish()))
-      .toMatchObject({ _tag: 'Unreadable', problem: expect.stringContaining('no payload') });
+      .toMatchObject({
+        _tag: 'Unreadable',
+        problem: expect.stringContaining('payload is unknown'),
+      });
     expect(readShardFrame(Uint8Array.from([0xff, 0xff, 0xff])))
       .toMatchObject({
         _tag: 'Unreadable',
@@ -181,7 +184,7 @@ describe('readShardFrame', () => {
     expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
   });
 
-  test('gives a frame for 10,000 sequences of any bytes', () => {
+  test('returns a frame for 10,000 random byte sequences', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         expect(readShardFrame(bytes)._tag).toBeTypeOf('string');
@@ -190,7 +193,7 @@ describe('readShardFrame', () => {
     );
   });
 
-  test('gives a frame for 10,000 good frames with bytes changed, cut or added', () => {
+  test('returns a frame for 10,000 mutated valid frames', () => {
     const good = [
       bytesOf({ case: 'ack', value: { echo: 'rollup' } }),
       bytesOf({

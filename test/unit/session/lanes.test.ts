@@ -27,7 +27,7 @@ describe('singleSlot', () => {
     expect(released).toEqual([3]);
   });
 
-  test('gives the next value at once to whoever asked in vain, and asks do not add up', () => {
+  test('emits the next value at once after an earlier ask, and asks do not accumulate', () => {
     const { rollups, asks, released } = slotted();
     asks.next();
     asks.next();
@@ -38,7 +38,7 @@ describe('singleSlot', () => {
     expect(released).toEqual([1, 2]);
   });
 
-  test('ends after its last value, and lets go of both sources', () => {
+  test('ends after its last value, and unsubscribes from both sources', () => {
     const { rollups, asks, released } = slotted();
     rollups.next(1);
     rollups.complete();
@@ -51,7 +51,7 @@ describe('singleSlot', () => {
     expect([left.rollups.observed, left.asks.observed]).toEqual([false, false]);
   });
 
-  test('holds values of any kind, also those that are false', () => {
+  test('passes values of any type, including falsy ones', () => {
     const values = new Subject<number | undefined>();
     const asks = new Subject<void>();
     const released: unknown[] = [];
@@ -63,7 +63,7 @@ describe('singleSlot', () => {
 });
 
 describe('replyOutbox', () => {
-  /** A pen that finishes a reply when told to. */
+  /** A writer that completes a reply on command. */
   const slowPen = () => {
     const begun: number[] = [];
     let finish: () => void = () => {};
@@ -78,7 +78,7 @@ describe('replyOutbox', () => {
     };
   };
 
-  test('wire 3: 256 replies wait in order and the newest is turned away', () => {
+  test('wire 3: 256 replies are queued in order and the newest is rejected', () => {
     const outbox = replyOutbox<number>(256);
     const pen = slowPen();
     outbox.drain(pen.write).subscribe();
@@ -92,7 +92,7 @@ describe('replyOutbox', () => {
     expect(outbox.offer(7)).toBe(true);
   });
 
-  test('wire 3: replies of an ended stream are forgotten, and none is taken between streams', () => {
+  test('wire 3: replies of an ended stream are dropped, and none is accepted between streams', () => {
     const outbox = replyOutbox<number>(256);
     expect(outbox.offer(1)).toBe(false);
     const [first, second] = [slowPen(), slowPen()];

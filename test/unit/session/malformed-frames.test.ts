@@ -1,10 +1,10 @@
-/** A machine whose frame cannot be read is bound to this cluster all the same. */
+/** A machine whose frame is malformed stays bound to this cluster. */
 import { expect, test } from 'vitest';
 import { machineIndex } from '../../../src/actors/upcoming-nodes/machine-index.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
 import { machineId } from '../../../src/domain/ids.ts';
 
-test('a machine that was replayed in a frame nobody could read is not collected as stale', () => {
+test('a machine that was replayed in a malformed frame is not deleted as stale', () => {
   const index = machineIndex({
     object: () => undefined,
     telemetry: silentTelemetry,

@@ -1,4 +1,4 @@
-/** The bytes of a roll-up, read back with the generated code. */
+/** The bytes of a roll-up, decoded with the generated code. */
 import { fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import type { Need } from '../../../src/domain/demand/need.ts';
@@ -60,11 +60,11 @@ describe('rollupFrames', () => {
     ]);
   });
 
-  test('an empty demand is a roll-up that says so', () => {
+  test('an empty demand is an empty roll-up', () => {
     expect(decoded(frames()(rollupOf([]))).needs).toEqual([]);
   });
 
-  test('a need of any length stands behind its length', () => {
+  test('a need of any length has its length prefix', () => {
     for (const length of [1, 100, 127, 128, 200, 16_383, 16_384, 70_000]) {
       const group = 'g'.repeat(length);
       const rollup = decoded(frames()(rollupOf([{ ...plain, group }, together])));
@@ -72,7 +72,7 @@ describe('rollupFrames', () => {
     }
   });
 
-  test('a need that is the same object is not encoded again', () => {
+  test('an unchanged need is not encoded again', () => {
     const encode = frames();
     let readings = 0;
     const counted: Need = {
@@ -88,7 +88,7 @@ describe('rollupFrames', () => {
     expect(readings).toBe(readOnce);
   });
 
-  test('a roll-up over the frame limit is reported with its size and what made it big', () => {
+  test('a roll-up over the frame limit is reported with its size and its largest needs', () => {
     const large: Need = { ...plain, key: 'large', group: 'g'.repeat(5000), requests: 900 };
     const frame = frames(4096)(rollupOf([plain, large, together]));
     expect(frame).toMatchObject({ _tag: 'TooLarge', limit: 4096 });

@@ -1,4 +1,4 @@
-/** Roll-ups and acknowledgements on simulated time, over a cache and a session of this process. */
+/** Roll-ups and acknowledgements on simulated time, with an in-process cache and session. */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { BehaviorSubject, Subject } from 'rxjs';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -109,7 +109,7 @@ const cpus = (offered: readonly Rollup[]): readonly string[] =>
   offered.map(({ needs }) => needs.map((need) => need.aggregateResources['cpu']).join(','));
 
 describe('roll-ups', () => {
-  test('wire 5: the session may dial when the whole list is there, and not before', () => {
+  test('wire 5: the session may dial when the whole list is complete, and not before', () => {
     const { cluster, isListed } = start();
     cluster.show(request('a'));
     expect(isListed()).toBe(false);
@@ -117,7 +117,7 @@ describe('roll-ups', () => {
     expect(isListed()).toBe(true);
   });
 
-  test('wire 2: one goes up on each new stream and every interval, complete each time', async () => {
+  test('wire 2: one is sent on each new stream and every interval, complete each time', async () => {
     const { time, cluster, offered, openStream, shardEvents } = start();
     cluster.list(request('a'), request('b'));
     await time.advance(60_000);
@@ -135,7 +135,7 @@ describe('roll-ups', () => {
     expect(offered.map(({ number }) => number)).toEqual([1, 2, 3]);
   });
 
-  test('wire 5: while the API server is away the last known demand is sent on', async () => {
+  test('wire 5: while the API server is away the last known demand is still sent', async () => {
     const { time, cluster, offered, openStream } = start();
     cluster.list(request('a'));
     openStream();
@@ -143,7 +143,7 @@ describe('roll-ups', () => {
     expect(cpus(offered)).toEqual(['1', '1', '1', '1']);
   });
 
-  test('wire 2: a request that cannot be read is left out, counted and told once', async () => {
+  test('wire 2: an invalid request is excluded, counted and recorded once', async () => {
     const { time, cluster, offered, openStream, events, gauges } = start();
     const bad = request('bad', { spec: { resources: { cpu: 'lots' } } });
     cluster.list(request('a'), bad);
@@ -165,7 +165,7 @@ describe('roll-ups', () => {
     }]);
   });
 
-  test('wire 5: a request that turns bad keeps its last good reading until it is deleted', async () => {
+  test('wire 5: a request that becomes invalid keeps its last valid reading until it is deleted', async () => {
     const { time, cluster, offered, openStream, events } = start();
     cluster.list(request('a', { spec: { resources: { cpu: '3' } } }));
     openStream();
@@ -177,7 +177,7 @@ describe('roll-ups', () => {
     expect(events).toHaveLength(1);
   });
 
-  test('a standby keeps its complaints until it leads', () => {
+  test('a standby defers its Events until it leads', () => {
     const { cluster, leading, events } = start();
     leading.next(false);
     cluster.list(
@@ -192,7 +192,7 @@ describe('roll-ups', () => {
 });
 
 describe('acknowledgements', () => {
-  test('wire 2: requests become Acknowledged when their roll-up was, and not when it was sent', async () => {
+  test('wire 2: requests become Acknowledged with the ack of their roll-up, not when it was sent', async () => {
     const { time, cluster, openStream, patches, ack, counts } = start();
     cluster.list(
       request('new'),
@@ -215,7 +215,7 @@ describe('acknowledgements', () => {
     expect(counts.get('bigfleet_operator_acknowledged_total')).toBe(2);
   });
 
-  test('a request that came after the roll-up waits for the next one', async () => {
+  test('a request that arrives after the roll-up waits for the next one', async () => {
     const { time, cluster, openStream, patches, ack } = start();
     cluster.list(request('early'));
     openStream();
@@ -262,7 +262,7 @@ describe('acknowledgements', () => {
     expect(patches).toHaveLength(1);
   });
 
-  test('a request that somebody sets back to Pending is acknowledged again', async () => {
+  test('a request that a client sets back to Pending is acknowledged again', async () => {
     const { time, cluster, openStream, patches, ack } = start();
     cluster.list(request('a'));
     openStream();
@@ -305,7 +305,7 @@ describe('acknowledgements', () => {
     expect(rollups.demand.size).toBe(1);
   });
 
-  test('short troubles are tried again at once, longer ones with later roll-ups', async () => {
+  test('transient failures are retried at once, longer ones with later roll-ups', async () => {
     const { time, cluster, openStream, patches, answer, ack, counts } = start();
     let tries = 0;
     answer(() => {
@@ -326,7 +326,7 @@ describe('acknowledgements', () => {
     expect([patches.length, counts.get('bigfleet_operator_acknowledged_total')]).toEqual([4, 1]);
   });
 
-  test('whoever does not hold the lease does not try again', async () => {
+  test('without the lease nothing is retried', async () => {
     const { time, cluster, openStream, patches, answer, ack } = start();
     answer(() => 'NotLeader');
     cluster.list(request('a'));
@@ -336,7 +336,7 @@ describe('acknowledgements', () => {
     expect(patches).toHaveLength(1);
   });
 
-  test('as many as allowed go at once, and roll-ups go on meanwhile', async () => {
+  test('the concurrency is limited, and roll-ups continue meanwhile', async () => {
     const { time, cluster, openStream, patches, answer, offered, ack } = start({
       ackConcurrency: 4,
     });
@@ -350,7 +350,7 @@ describe('acknowledgements', () => {
     expect([patches.length, offered.length]).toEqual([4, 4]);
   });
 
-  test('whoever stops leading sends nothing new and lets the rest be', async () => {
+  test('after losing leadership nothing new is sent and the queue is dropped', async () => {
     const { time, cluster, leading, openStream, patches, answer, ack } = start({
       ackConcurrency: 2,
     });

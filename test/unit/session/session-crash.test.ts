@@ -1,4 +1,4 @@
-/** A session whose statechart crashes: its stream ends, and it is restarted with what it knew. */
+/** A session whose statechart crashes: its stream ends, and it is restarted with the same facts. */
 import { describe, expect, test } from 'vitest';
 import {
   INTERVAL_MS,
@@ -10,7 +10,7 @@ import {
   tags,
 } from '../../support/fleet/session-rig.ts';
 
-/** A session whose Events crash it while `broken` is true: a roll-up without an ack makes one. */
+/** A session whose Events crash it while `broken` is true, after a roll-up without an ack. */
 const fragile = async () => {
   const planted = { broken: false };
   const recording = (): void => {
@@ -31,7 +31,7 @@ const crashed = async () => {
 };
 
 describe('a session that crashes', () => {
-  test('is counted and logged, and its stream is left', async () => {
+  test('is counted and logged, and its stream is closed', async () => {
     const { shard, session, counts, logged } = await crashed();
     expect([session.actor, shard.stream().state()]).toEqual([undefined, 'left']);
     expect(counts.get('tidegate_actor_defects_total fleetSession')).toBe(1);
@@ -43,7 +43,7 @@ describe('a session that crashes', () => {
     expect(tags(shardEvents)).toEqual(['StreamOpened', 'StreamEnded']);
   });
 
-  test('dials again by itself, and numbers its streams on', async () => {
+  test('dials again by itself, and continues the stream numbers', async () => {
     const { time, shard, session, shardEvents, acknowledged } = await crashed();
     await time.advance(1000);
     shard.stream().ack('hello');
@@ -65,7 +65,7 @@ describe('a session that crashes', () => {
     expect([stateOf(session), shard.streams.length]).toEqual(['standby', 1]);
   });
 
-  test('is over at once when it is stopped before its restart', async () => {
+  test('ends at once when it is stopped before its restart', async () => {
     const { time, session } = await crashed();
     await session.stop();
     await time.advance(60_000);
@@ -87,7 +87,7 @@ describe('a replay gap', () => {
     expect(resync('unproven')).toBe(true);
   });
 
-  test('before the ack of the Hello counts as well', async () => {
+  test('counts before the ack of the Hello as well', async () => {
     const { time, shard, session, shardEvents, logged } = startSession();
     session.setLeading(true);
     session.demandListed();
@@ -99,10 +99,10 @@ describe('a replay gap', () => {
     await time.settle();
     shard.stream().ack('rollup');
     expect(tags(shardEvents)).toEqual(['StreamOpened']);
-    expect(logged).toContain('Resync not proven: a frame of the replay was unreadable');
+    expect(logged).toContain('Resync incomplete: a frame of the replay was malformed');
   });
 
-  test('after the replay takes nothing back', async () => {
+  test('after the replay has no effect', async () => {
     const { shard, session, shardEvents } = await streamingSession();
     session.offerRollup(rollup(1));
     shard.stream().ack('rollup');

@@ -1,6 +1,6 @@
 /**
  * Session, roll-ups and acknowledgements against the stand-in fleet, on one simulated clock: two
- * readings of the contract, written apart, that must agree.
+ * independent implementations of the contract that must agree.
  */
 import { Effect, Layer, ManagedRuntime } from 'effect';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -79,7 +79,7 @@ const start = () => {
     fleet.shard.stop();
     await runtime.dispose();
   });
-  /** The states that each machine was told to be in, in order. */
+  /** The states commanded for each machine, in order. */
   const statesSent = () => {
     const states = new Map<string, string[]>();
     for (const one of shardEvents) {
@@ -105,7 +105,7 @@ describe('session with the stand-in fleet', () => {
     expect(fleet.shard.clusters.get(CLUSTER)?.needs).toHaveLength(1);
   });
 
-  test('wire 2: a rejected roll-up is not acknowledged to anybody; the stream is dialled anew', async () => {
+  test('wire 2: a rejected roll-up acknowledges no request; the session redials', async () => {
     const { time, fleet, cluster, patched, events, state, session } = start();
     fleet.shard.rollups.faults.rejectNext = 1;
     cluster.list(request('a'));
@@ -129,7 +129,7 @@ describe('session with the stand-in fleet', () => {
     expect(new Set(verdicts)).toEqual(new Set(['accepted']));
   });
 
-  test('after a cut the replay comes before the resync is proven', async () => {
+  test('after a cut the replay precedes the completed resync', async () => {
     const { time, fleet, cluster, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
@@ -144,7 +144,7 @@ describe('session with the stand-in fleet', () => {
     ]);
   });
 
-  test('odd frames are left behind and the session lives on', async () => {
+  test('malformed frames are ignored and the session continues', async () => {
     const { time, fleet, cluster, state, session, shardEvents } = start();
     cluster.list(request('a'));
     await time.advance(5000);
@@ -157,7 +157,7 @@ describe('session with the stand-in fleet', () => {
     expect(shardEvents.slice(before).map(({ _tag }) => _tag)).toContain('MachineObserved');
   });
 
-  test('demand that is gone is told, and the machine is reclaimed', async () => {
+  test('removed demand is reported, and the machine is reclaimed', async () => {
     const { time, cluster, shardEvents, statesSent } = start();
     cluster.list(request('a'));
     await time.advance(5000);
@@ -167,7 +167,7 @@ describe('session with the stand-in fleet', () => {
     expect(statesSent().at(0)?.slice(-2)).toEqual(['Draining', 'Idle']);
   });
 
-  test('wire 7: a shard that takes no sessions is asked again and found', async () => {
+  test('wire 7: an unavailable shard is redialled until it answers', async () => {
     const { time, fleet, cluster, state } = start();
     fleet.admission.refuse = true;
     cluster.list(request('a'));

@@ -1,4 +1,4 @@
-/** The session on simulated time, over a shard in this process. */
+/** The session on simulated time, with an in-process shard. */
 import { describe, expect, test } from 'vitest';
 import type { CredentialsReading } from '../../../src/domain/credentials.ts';
 import { instructionId } from '../../../src/domain/ids.ts';
@@ -23,7 +23,7 @@ describe('fleet session', () => {
     });
   });
 
-  test('wire 1: machines that come before the hello ack are heard', async () => {
+  test('wire 1: machines that arrive before the hello ack are processed', async () => {
     const { time, shard, session, shardEvents } = startSession();
     session.setLeading(true);
     session.demandListed();
@@ -44,7 +44,7 @@ describe('fleet session', () => {
     expect([shard.streams.length, stateOf(session)]).toEqual([1, 'greeting']);
   });
 
-  test('wire 5: losing the lease leaves the stream, winning it again dials anew', async () => {
+  test('wire 5: losing the lease ends the stream, winning it again redials', async () => {
     const { time, shard, session, shardEvents } = await streamingSession();
     session.setLeading(false);
     await time.settle();
@@ -70,7 +70,7 @@ describe('fleet session', () => {
     expect(numbers(shard)).toEqual([1, 3, 4]);
   });
 
-  test('wire 2: without an ack for three intervals the stream is given up, said and dialled again', async () => {
+  test('wire 2: without an ack for three intervals the stream is closed, reported and redialled', async () => {
     const { time, shard, session, recorded, counts, acknowledged } = await streamingSession();
     session.offerRollup(rollup(1));
     await time.advance(3 * INTERVAL_MS - 1);
@@ -78,8 +78,8 @@ describe('fleet session', () => {
     await time.advance(1);
     expect([stateOf(session), shard.stream().state()]).toEqual(['overdue', 'left']);
     expect(recorded).toEqual([
-      'RollupNotAcknowledged: Cannot hand over demand: roll-up 1 got no ack from "shard:7780" ' +
-      'for three intervals, the session is dialled again',
+      'RollupNotAcknowledged: Cannot report demand: no ack of roll-up 1 from "shard:7780" ' +
+      'for three intervals; the session redials',
     ]);
     expect(counts.get('tidegate_rollups_total overdue')).toBe(1);
     await time.advance(500);
@@ -90,7 +90,7 @@ describe('fleet session', () => {
     expect(acknowledged, 'what was outstanding died with its stream').toEqual([]);
   });
 
-  test('a stream proves a resync by its first rollup ack only', async () => {
+  test('a stream completes a resync only with its first rollup ack', async () => {
     const { shard, session, shardEvents } = await streamingSession();
     shard.stream().ack('rollup');
     expect(tags(shardEvents)).toEqual(['StreamOpened']);
@@ -128,7 +128,7 @@ describe('fleet session', () => {
     expect(session.actor?.getSnapshot().context.attempt).toBe(0);
   });
 
-  test('a dial or a Hello that nobody answers is given up', async () => {
+  test('an unanswered dial or Hello times out', async () => {
     const { time, shard, session } = startSession();
     shard.refuse('never');
     session.setLeading(true);
@@ -143,7 +143,7 @@ describe('fleet session', () => {
       .toEqual(['left', 'HelloOverdue']);
   });
 
-  test('a refusal by the shard is said once and asked again every 30 s, not sooner', async () => {
+  test('a refusal by the shard is recorded once and retried every 30 s, not sooner', async () => {
     const { time, shard, session, recorded } = startSession();
     const refusal = { why: 'RefusedByShard', detail: 'PERMISSION_DENIED: not yours' } as const;
     shard.refuse(refusal);
@@ -179,7 +179,7 @@ describe('fleet session', () => {
     expect(stream.kinds().filter((kind) => kind === 'reclaimAck')).toHaveLength(101);
   });
 
-  test('wire 3: a reply that finds no room is refused and counted; none outlives its stream', async () => {
+  test('wire 3: a reply without room is rejected and counted; none outlives its stream', async () => {
     const { time, shard, session, counts } = await streamingSession();
     const reply = (id: string) =>
       session.reply({
@@ -233,11 +233,11 @@ describe('fleet session', () => {
       '',
       'line 3: no such field',
       'Cannot render: template burst',
-      'This is cluster "prod-1" and not "prod-2"',
+      'This is cluster "prod-1", not "prod-2"',
     ]);
   });
 
-  test('frames that are no good neither crash nor wedge the session', async () => {
+  test('malformed frames neither crash nor block the session', async () => {
     const { shard, session, shardEvents, counts } = await streamingSession();
     const stream = shard.stream();
     stream.send({ case: 'nodeStateUpdate', value: { machineId: '', state: 5 } });
@@ -261,7 +261,7 @@ describe('fleet session', () => {
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3);
   });
 
-  test('a replay with a frame that is no message proves no resync; the next stream may', async () => {
+  test('a replay with a malformed frame completes no resync; the next stream may', async () => {
     const { time, shard, session, shardEvents } = await streamingSession();
     shard.stream().sendBytes(Uint8Array.from([0xff, 0x00, 0x13]));
     session.offerRollup(rollup(1));
@@ -275,14 +275,14 @@ describe('fleet session', () => {
     expect(tags(shardEvents).slice(1)).toEqual(['StreamEnded', 'StreamOpened', 'Resynced']);
   });
 
-  test('a flood of bad frames is counted in full and logged sparingly', async () => {
+  test('a flood of malformed frames is counted in full and logged with sampling', async () => {
     const { shard, counts, logged } = await streamingSession();
     for (let index = 0; index < 3000; index += 1) shard.stream().sendBytes(Uint8Array.from([7]));
     expect(counts.get('tidegate_session_frames_total Unreadable')).toBe(3000);
     expect(logged.filter((message) => message === 'Frame ignored')).toHaveLength(23);
   });
 
-  test('a stop in the middle of a dial is final at once', async () => {
+  test('a stop during a dial is final at once', async () => {
     const { time, shard, session } = startSession();
     shard.refuse('never');
     session.setLeading(true);
@@ -293,7 +293,7 @@ describe('fleet session', () => {
     expect(stateOf(session)).toBe('stopped');
   });
 
-  test('a reclaim instruction is told, counted and not acked', async () => {
+  test('a reclaim instruction is published, counted and not acked', async () => {
     const { time, shard, shardEvents, counts } = await streamingSession();
     shard.stream().send({
       case: 'reclaimInstruction',
@@ -308,7 +308,7 @@ describe('fleet session', () => {
     expect(shard.stream().kinds()).toEqual(['hello']);
   });
 
-  test('a stop half-closes, waits for the shard no longer than 0.4 s, and is final', async () => {
+  test('a stop half-closes, waits for the shard at most 0.4 s, and is final', async () => {
     const polite = await streamingSession();
     let over = false;
     const stopped = polite.session.stop().then(() => {
@@ -343,7 +343,7 @@ describe('fleet session with a key pair', () => {
   });
   const ours = 'URI:bigfleet://cluster/prod-1';
 
-  test('wire 8: without a fit pair nothing is dialled; the first fit one is dialled with at once', async () => {
+  test('wire 8: without a valid pair nothing is dialled; the first valid one is dialled with at once', async () => {
     let now: CredentialsReading = { _tag: 'Unusable', problem: 'the certificate is for another' };
     const { time, shard, session, recorded, logged } = startSession({ readings: () => now });
     session.setLeading(true);
@@ -357,7 +357,7 @@ describe('fleet session with a key pair', () => {
     expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a']);
   });
 
-  test('wire 8: a rotation leaves the running stream alone and serves the next dial', async () => {
+  test('wire 8: a rotation keeps the running stream and applies to the next dial', async () => {
     let now = reading('a', ours);
     const { time, shard, session } = await streamingSession({ readings: () => now });
     now = { _tag: 'Unusable', problem: 'half-written' };
@@ -370,7 +370,7 @@ describe('fleet session with a key pair', () => {
     expect(shard.streams.map(({ pair }) => pair?.fingerprint)).toEqual(['a', 'b']);
   });
 
-  test('wire 8: a pair that became unfit by itself is not dialled with', async () => {
+  test('wire 8: an expired pair is not dialled with', async () => {
     const { time, shard, session } = startSession({
       readings: () => reading('a', 'URI:bigfleet://cluster/other'),
     });

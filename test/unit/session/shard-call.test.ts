@@ -5,7 +5,7 @@ import { FRAME_BYTES_MAX } from '../../../src/effects/rollup-frame.ts';
 
 const GO_ENFORCEMENT_MS = 5 * 60 * 1000;
 
-test('wire 6: keepalive pings are further apart than a Go server forgives', () => {
+test('wire 6: keepalive pings are further apart than a Go server enforces', () => {
   expect(KEEPALIVE_MS).toBeGreaterThan(GO_ENFORCEMENT_MS);
 });
 

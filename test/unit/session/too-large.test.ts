@@ -1,4 +1,4 @@
-/** A roll-up that no frame can hold: said with its size, and not in the way of the next one. */
+/** A roll-up over the frame limit: reported with its size, without blocking the next one. */
 import { ManagedRuntime } from 'effect';
 import { Subject } from 'rxjs';
 import { expect, onTestFinished, test } from 'vitest';
@@ -31,7 +31,7 @@ const rollup = (number: number, group: string): Rollup => ({
   unacknowledged: [],
 });
 
-test('a roll-up over the frame limit is reported, and the next one goes up in its place', async () => {
+test('a roll-up over the frame limit is reported, and the next one is sent instead', async () => {
   const time = simulatedTime();
   const shard = fakeShard();
   const runtime = ManagedRuntime.make(shard.layer);
@@ -70,7 +70,7 @@ test('a roll-up over the frame limit is reported, and the next one goes up in it
   await time.settle();
   expect(sent).toEqual([2]);
   expect(recorded).toEqual([
-    'RollupTooLarge: Cannot send roll-up: 3.0 MiB in 1 needs, 2.0 MiB are allowed. ' +
+    'RollupTooLarge: Cannot send roll-up: 3.0 MiB in 1 needs, limit 2.0 MiB. ' +
     'Largest: 3.0 MiB for 12 requests of key of 1',
   ]);
   expect(shard.stream().kinds()).toEqual(['hello', 'rollup']);

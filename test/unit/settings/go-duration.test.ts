@@ -1,4 +1,4 @@
-/** Durations of flags: what Go's `time.ParseDuration` reads, and nothing else. */
+/** Durations of flags: exactly what Go's `time.ParseDuration` accepts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { goDuration, goDurationMs } from '../../../src/domain/go-duration.ts';

@@ -1,4 +1,4 @@
-/** Settings of the pods role, in a process of its own and within the operator. */
+/** Settings of the pods role, in a separate process and within the operator. */
 import { describe, expect, test } from 'vitest';
 import { podsOperatorSettings } from '../../../src/effects/pod-settings.ts';
 import { operatorSettings } from '../../../src/effects/settings.ts';
@@ -23,7 +23,7 @@ const problem = (flags: Record<string, string>): string => {
 };
 
 describe('settings of the pods role', () => {
-  test('nothing has to be set, and every pod of every namespace counts', () => {
+  test('nothing is required, and every pod of every namespace counts', () => {
     const { pods, lease, writesPerSecond, writeBurst } = settled({});
     expect([writesPerSecond, writeBurst]).toEqual([200, 400]);
     expect(lease).toMatchObject({ name: 'tidegate-pods', namespace: 'tidegate' });
@@ -58,14 +58,14 @@ describe('settings of the pods role', () => {
     expect(pods.selectsNamespace?.({})).toBe(false);
   });
 
-  test('a selector that cannot be read is a problem that says where', () => {
+  test('an invalid selector is a problem with its position', () => {
     expect(problem({ 'pod-selector': 'app web' })).toBe(
-      'Cannot use --pod-selector "app web": it has "app web", which is no condition; ' +
+      'Cannot use --pod-selector "app web": it has "app web", which is not a condition; ' +
         'write conditions on labels such as "app=web,tier!=test"',
     );
   });
 
-  test('a Lease that two leaders could hold is a problem, as it is of the operator', () => {
+  test('a Lease that two leaders could hold is a problem, as for the operator', () => {
     expect(problem({ 'lease-duration': '5s' })).toContain('two leaders could write at once');
   });
 });
@@ -78,12 +78,12 @@ describe('settings of the operator about pods', () => {
     return outcome.settings.pods;
   };
 
-  test('pods are somebody else’s business unless it is told otherwise', () => {
+  test('the role pods is off by default', () => {
     expect(operator({})).toBeUndefined();
     expect(operator({ 'pod-selector': 'app' })).toBeUndefined();
   });
 
-  test('with pods it takes the flags of the pods role', () => {
+  test('with pods it accepts the flags of the pods role', () => {
     const pods = operator({
       'with-pods': 'true',
       'pod-selector': 'app',

@@ -1,4 +1,4 @@
-/** Settings: precedence, defaults, and one line for whatever cannot be used. */
+/** Settings: precedence, defaults, and one line per invalid option. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OPERATOR_OPTIONS } from '../../../src/effects/operator-options.ts';
@@ -25,7 +25,7 @@ const problem = (flags: Record<string, string>, environment: Record<string, stri
 };
 
 describe('operator settings', () => {
-  test('need only a cluster and a shard; everything else has a default', () => {
+  test('require only a cluster and a shard; everything else has a default', () => {
     expect(settled(least)).toEqual({
       fleet: {
         clusterId: 'prod-1',
@@ -58,7 +58,7 @@ describe('operator settings', () => {
     });
   });
 
-  test('DR-20: know the pod that the operator runs in, by its variables or its host name', () => {
+  test('DR-20: identify the operator pod, by its variables or its host name', () => {
     const own = (environment: Record<string, string>, namespace?: string) => {
       const outcome = operatorSettings(least, processEnvironment(environment, namespace));
       return outcome._tag === 'Settled' ? outcome.settings.fleet?.drains.ownPod : outcome.message;
@@ -81,19 +81,19 @@ describe('operator settings', () => {
     expect(identity({})).toBe('host-a_0badf00d');
   });
 
-  test('DR-45: take --pause-drains as true or false and nothing else', () => {
+  test('DR-45: accept --pause-drains as true or false and nothing else', () => {
     expect(settled({ ...least, 'pause-drains': 'true' }).fleet?.drains.isPaused).toBe(true);
     expect(settled(least, { TIDEGATE_PAUSE_DRAINS: 'true' }).fleet?.drains.isPaused).toBe(true);
     expect(problem({ ...least, 'pause-drains': 'maybe' })).toBe(
-      'Cannot use --pause-drains "maybe": it is unknown; write true or false',
+      'Cannot use --pause-drains "maybe": unknown value; write true or false',
     );
   });
 
-  test('DR-21: take --tier-wait for the wait between tiers', () => {
+  test('DR-21: read --tier-wait as the wait between tiers', () => {
     expect(settled({ ...least, 'tier-wait': '5s' }).fleet?.drains.tierWaitMs).toBe(5000);
   });
 
-  test('take a flag before the environment, and the environment before the default', () => {
+  test('prefer a flag to the environment, and the environment to the default', () => {
     const environment = { TIDEGATE_ROLLUP_INTERVAL: '30s', TIDEGATE_QPS: '7.5' };
     const settings = settled({ ...least, qps: '9' }, environment);
     expect([settings.fleet?.rollupIntervalMs, settings.writesPerSecond]).toEqual([30_000, 9]);
@@ -103,7 +103,7 @@ describe('operator settings', () => {
     expect(settled(least, { TIDEGATE_ROLLUP_INTERVAL: '' }).fleet?.rollupIntervalMs).toBe(10_000);
   });
 
-  test('count an empty flag as not set where the option may be left out', () => {
+  test('count an empty flag of an optional option as not set', () => {
     const empty = { 'tls-cert': '', 'tls-key': '', 'tls-ca': '', 'kubeconfig': '' };
     expect(settled({ ...least, ...empty })).toMatchObject({
       fleet: { tls: undefined },
@@ -113,7 +113,7 @@ describe('operator settings', () => {
     expect(problem({ ...least, qps: '' })).toContain('Cannot use --qps ""');
   });
 
-  test('turn the metrics off with --metrics-addr 0 and keep the probes', () => {
+  test('disable the metrics with --metrics-addr 0 and keep the probes', () => {
     const settings = settled({ ...least, 'metrics-addr': '0' });
     expect(settings.metricsAddress).toBeUndefined();
     expect(settings.healthAddress).toEqual({ host: '', port: 8771 });
@@ -127,15 +127,15 @@ describe('operator settings', () => {
   test.each([
     [
       { 'shard-addr': 'a:1' },
-      'Cannot start without --cluster-id: the fleet must know which cluster speaks; add --cluster-id=ID or set TIDEGATE_CLUSTER_ID',
+      'Cannot start without --cluster-id: the fleet must identify the cluster; add --cluster-id=ID or set TIDEGATE_CLUSTER_ID',
     ],
     [
       { 'cluster-id': 'c' },
-      'Cannot start without --shard-addr: the operator must know which shard to dial; add --shard-addr=HOST:PORT or set TIDEGATE_SHARD_ADDR',
+      'Cannot start without --shard-addr: the operator must know the address of its shard; add --shard-addr=HOST:PORT or set TIDEGATE_SHARD_ADDR',
     ],
     [
       { ...least, 'rollup-interval': '10' },
-      'Cannot use --rollup-interval "10": it is no duration; write a number with its unit, such as 10s or 1m30s',
+      'Cannot use --rollup-interval "10": it is not a duration; write a number with its unit, such as 10s or 1m30s',
     ],
     [
       { ...least, 'rollup-interval': '1ms' },
@@ -143,20 +143,23 @@ describe('operator settings', () => {
     ],
     [
       { ...least, 'shard-addr': 'shard' },
-      'Cannot use --shard-addr "shard": it is no address; write HOST:PORT, such as shard.fleet.svc:7700',
+      'Cannot use --shard-addr "shard": it is not an address; write HOST:PORT, such as shard.fleet.svc:7700',
     ],
     [
       { ...least, 'metrics-addr': 'x:99999' },
-      'Cannot use --metrics-addr "x:99999": it is no address; write HOST:PORT, :PORT, or 0 to turn it off',
+      'Cannot use --metrics-addr "x:99999": it is not an address; write HOST:PORT, :PORT, or 0 to disable it',
     ],
     [
       { ...least, burst: '0' },
       'Cannot use --burst "0": it is out of range; write a whole number from 1 to 100000',
     ],
-    [{ ...least, qps: 'fast' }, 'Cannot use --qps "fast": it is no rate; write a number above 0'],
+    [
+      { ...least, qps: 'fast' },
+      'Cannot use --qps "fast": it is not a rate; write a number above 0',
+    ],
     [
       { ...least, 'log-level': 'loud' },
-      'Cannot use --log-level "loud": it is unknown; write one of debug, info, warn, error',
+      'Cannot use --log-level "loud": unknown value; write one of debug, info, warn, error',
     ],
     [{ ...least, 'cluster-id': ' ' }, 'Cannot use --cluster-id " ": it is empty; give it a value'],
     [
@@ -169,11 +172,11 @@ describe('operator settings', () => {
     ],
     [
       { ...least, 'lease-name': 'Not A Name' },
-      'Cannot use --lease-name "Not A Name": it cannot name an object; write lower-case letters, digits, "-" and "."',
+      'Cannot use --lease-name "Not A Name": invalid object name; write lower-case letters, digits, "-" and "."',
     ],
     [
       { ...least, 'lease-namespace': 'a.b' },
-      'Cannot use --lease-namespace "a.b": it cannot name a namespace; write lower-case letters, digits and "-"',
+      'Cannot use --lease-namespace "a.b": invalid namespace name; write lower-case letters, digits and "-"',
     ],
   ])('%j: %s', (flags, message) => {
     expect(problem(flags)).toBe(message);
@@ -181,7 +184,7 @@ describe('operator settings', () => {
 
   test('name the variable when the text came from the environment', () => {
     expect(problem(least, { TIDEGATE_BURST: 'many' })).toBe(
-      'Cannot use TIDEGATE_BURST "many": it is no whole number; write a whole number from 1 to 100000',
+      'Cannot use TIDEGATE_BURST "many": it is not a whole number; write a whole number from 1 to 100000',
     );
   });
 
@@ -204,7 +207,7 @@ describe('operator settings', () => {
     expect(problem({ ...least, ...flags })).toContain(`add ${missing}, or give none for plaintext`);
   });
 
-  test('say every problem in one line, whatever the text', () => {
+  test('report every problem in one line, whatever the text', () => {
     const names = Object.values(OPERATOR_OPTIONS).map((option) => option.name);
     fc.assert(
       fc.property(fc.constantFrom(...names), fc.string({ unit: 'binary' }), (name, text) => {
@@ -222,7 +225,7 @@ describe('roles of an operator', () => {
     return [...(fleet === undefined ? [] : ['fleet']), ...(pods === undefined ? [] : ['pods'])];
   };
 
-  test('are the fleet alone unless chosen', () => {
+  test('are only the fleet by default', () => {
     expect(rolesOf(least)).toEqual(['fleet']);
   });
 
@@ -234,7 +237,7 @@ describe('roles of an operator', () => {
     expect(rolesOf({}, { TIDEGATE_ROLES: 'pods' })).toEqual(['pods']);
   });
 
-  test('need a cluster id and a shard only with the fleet', () => {
+  test('require a cluster id and a shard only with the fleet', () => {
     expect(settled({ roles: 'pods' }).fleet).toBeUndefined();
     expect(problem({ roles: 'fleet,pods' })).toContain('Cannot start without --cluster-id');
   });
@@ -252,9 +255,9 @@ describe('roles of an operator', () => {
       'availability',
       'Cannot use --roles "availability": this version does not have the role "availability" yet; choose from fleet, pods',
     ],
-    ['fleet,pod', 'Cannot use --roles "fleet,pod": "pod" is no role; choose from fleet, pods'],
-    ['', 'Cannot use --roles "": "" is no role; choose from fleet, pods'],
-  ])('are refused as "%s" with the roles that there are', (roles, message) => {
+    ['fleet,pod', 'Cannot use --roles "fleet,pod": unknown role "pod"; choose from fleet, pods'],
+    ['', 'Cannot use --roles "": unknown role ""; choose from fleet, pods'],
+  ])('are refused as "%s" with the list of roles', (roles, message) => {
     expect(problem({ ...least, roles })).toBe(message);
   });
 });
@@ -267,7 +270,7 @@ describe('fleet settings', () => {
     });
   });
 
-  test('have a flag for every step that takes the fleet its time', () => {
+  test('have a flag for the duration of every step of the fleet', () => {
     const outcome = fleetSettings({ 'joining-time': '3s', 'empty-rollup-guard': 'false' }, {
       environment: {},
     });
@@ -289,11 +292,10 @@ describe('fleet settings', () => {
     });
   });
 
-  test('refuse a fleet that nobody can dial', () => {
+  test('refuse an unreachable fleet', () => {
     expect(fleetSettings({ listen: '0' }, { environment: {} })).toMatchObject({
       _tag: 'SettingsProblem',
-      message:
-        'Cannot use --listen "0": a fleet that nobody can dial does nothing; write HOST:PORT',
+      message: 'Cannot use --listen "0": the fleet would be unreachable; write HOST:PORT',
     });
   });
 });

@@ -1,8 +1,8 @@
 /**
- * What the invariant about slots counts against a process and what it does not. Found by worlds
- * 192, 195 and 323: a Pending pod was evicted in passing, which takes no slot; the watch of budgets
- * was away while that of pods showed the evicted pod ending, and its slot is held for two seconds
- * then. And by world 98: the answer was lost, and the drain was over before that was known.
+ * What the invariant about slots counts against a process. Found by worlds 192, 195 and 323: a
+ * Pending pod was evicted, which takes no slot; the watch of budgets was down while that of pods
+ * showed the evicted pod terminating, and its slot is held for two seconds then. And by world 98:
+ * the answer was lost, and the drain ended before that was known.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
 
-/** A process that was shown a budget with one slot, and pods under that budget. */
+/** A process that observed a budget with one slot, and pods under that budget. */
 const rig = () => {
   const time = simulatedTime();
   const site = embeddedSite(worldPlan(1), time);
@@ -56,7 +56,7 @@ const rig = () => {
   return {
     time,
     breaches,
-    /** A Node with a reclaim key whose drain goes on. */
+    /** A Node with a reclaim key whose drain is active. */
     node: (name: string): void => {
       const annotations = { 'cordon.tidegate.dev/reclaim': '{"ids":["i1"]}' };
       const { status } = site.ask('POST', '/api/v1/nodes', {
@@ -87,9 +87,9 @@ const rig = () => {
       });
       expect(patched.status).toBe(200);
     },
-    /** The eviction leaves. */
+    /** The eviction is sent. */
     asks: (name: string): void => invariant.leaves?.(sentFor(name)),
-    /** The eviction leaves, is done and answered. */
+    /** The eviction is sent, lands and is answered. */
     evicts: (name: string): void => {
       const sent = sentFor(name);
       invariant.leaves?.(sent);
@@ -97,7 +97,7 @@ const rig = () => {
       invariant.done?.(sent, { status: 201, body: undefined });
       invariant.answered?.(sent, { status: 201, body: undefined });
     },
-    /** The eviction leaves, and nothing is heard of it. */
+    /** The eviction is sent without an answer. */
     loses: (name: string): void => {
       const sent = sentFor(name);
       invariant.leaves?.(sent);
@@ -107,10 +107,10 @@ const rig = () => {
   };
 };
 
-const BREACH = `${PROCESS} asks for a slot of "shop/web", which has none`;
+const BREACH = `${PROCESS} evicts under "shop/web", which has no free slot`;
 
 describe('slotsAreUsedOnce', () => {
-  test('a slot that was asked for is not there for another pod', () => {
+  test('a slot in use is not available to another pod', () => {
     const { pod, asks, breaches } = rig();
     pod('a', 'Running');
     pod('b', 'Running');
@@ -129,7 +129,7 @@ describe('slotsAreUsedOnce', () => {
     expect(breaches).toEqual([]);
   });
 
-  test('two seconds after answer and sighting a slot is held no more', async () => {
+  test('two seconds after answer and observation a slot is free', async () => {
     const { pod, evicts, showPods, asks, time, breaches } = rig();
     pod('a', 'Running');
     pod('b', 'Running');
@@ -144,7 +144,7 @@ describe('slotsAreUsedOnce', () => {
     expect(breaches).toEqual([]);
   });
 
-  test('a slot whose pod was not seen ending is held on', async () => {
+  test('a slot whose pod was not observed terminating stays held', async () => {
     const { pod, evicts, asks, time, breaches } = rig();
     pod('a', 'Running');
     pod('b', 'Running');
@@ -154,7 +154,7 @@ describe('slotsAreUsedOnce', () => {
     expect(breaches).toEqual([BREACH]);
   });
 
-  test('a slot whose answer was lost is held while the drain goes on, and not after it', async () => {
+  test('a slot with a lost answer is held while the drain is active, and not after it', async () => {
     const { node, removeNode, pod, loses, showPods, asks, time, breaches } = rig();
     node('n1');
     pod('a', 'Running', 'n1');

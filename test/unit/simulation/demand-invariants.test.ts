@@ -1,7 +1,7 @@
 /**
- * What the invariant about UpcomingNodes lets pass and what it does not. Found by worlds 38 and
- * 127: a person deleted the Node of a machine that had been drained; a machine became idle in the
- * very moment in which its world ended, 26 ms before its object was deleted.
+ * What the invariant about UpcomingNodes allows. Found by worlds 38 and 127: a person deleted the
+ * Node of a machine that had been drained; a machine became idle at the end of its world, 26 ms
+ * before its object was deleted.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -12,7 +12,7 @@ import { worldPlan } from '../../simulation/world-plan.ts';
 
 const MACHINE = 'm-000001';
 const OBJECTS = '/apis/bigfleet.lucy.sh/v1alpha1/upcomingnodes';
-/** Longer than a change may take to be shown. */
+/** Longer than a change may take to be written. */
 const LONG_SECONDS = 70;
 
 const ended: (() => Promise<void>)[] = [];
@@ -58,7 +58,7 @@ const rig = () => {
 };
 
 describe('upcomingNodesEqualFleet', () => {
-  test('a machine that leaves in the last moment of its world is not missed yet', async () => {
+  test('a machine that leaves at the end of its world is not missed yet', async () => {
     const { site, pass, show, end, breaches } = rig();
     expect(show('Ready')).toBe(200);
     await pass(LONG_SECONDS);
@@ -68,7 +68,7 @@ describe('upcomingNodesEqualFleet', () => {
     expect(breaches).toEqual([]);
   });
 
-  test('at rest, an object whose machine left before is one too many', async () => {
+  test('at rest, an object whose machine left earlier is a violation', async () => {
     const { site, pass, show, end, breaches } = rig();
     expect(show('Ready')).toBe(200);
     await pass(LONG_SECONDS);
@@ -76,7 +76,7 @@ describe('upcomingNodesEqualFleet', () => {
     await pass(10);
     expect(breaches).toEqual([]);
     end();
-    expect(breaches).toEqual([`"un-${MACHINE}" is no machine of this cluster`]);
+    expect(breaches).toEqual([`"un-${MACHINE}" is not a machine of this cluster`]);
   });
 
   test.each([
@@ -84,14 +84,17 @@ describe('upcomingNodesEqualFleet', () => {
     { phase: 'Drained', isFine: true },
     { phase: 'Draining', isFine: false },
     { phase: 'Failed', isFine: false },
-  ])('a machine whose Node was deleted while it serves shows $phase: $isFine', async (given) => {
-    const { site, pass, show, breaches } = rig();
-    await pass(1);
-    expect(site.ask('DELETE', `/api/v1/nodes/${MACHINE}`).status).toBe(200);
-    expect(show(given.phase)).toBe(200);
-    await pass(LONG_SECONDS);
-    expect(breaches.length === 0).toBe(given.isFine);
-  });
+  ])(
+    'a machine whose Node was deleted while it serves has phase $phase: $isFine',
+    async (given) => {
+      const { site, pass, show, breaches } = rig();
+      await pass(1);
+      expect(site.ask('DELETE', `/api/v1/nodes/${MACHINE}`).status).toBe(200);
+      expect(show(given.phase)).toBe(200);
+      await pass(LONG_SECONDS);
+      expect(breaches.length === 0).toBe(given.isFine);
+    },
+  );
 
   test.each(['Drained', 'Draining', 'Failed'])(
     'a machine with a Node that nobody drains does not show %s',
@@ -99,7 +102,7 @@ describe('upcomingNodesEqualFleet', () => {
       const { pass, show, breaches } = rig();
       expect(show(phase)).toBe(200);
       await pass(LONG_SECONDS);
-      expect(breaches[0]).toBe(`${MACHINE} is CONFIGURED, shown: ${phase}`);
+      expect(breaches[0]).toBe(`${MACHINE} is CONFIGURED, object: ${phase}`);
     },
   );
 });

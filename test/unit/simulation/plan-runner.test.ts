@@ -1,7 +1,7 @@
 /**
- * When a story lets calm begin. Found by worlds 149, 271, 276 and 277: a process that was started
- * into a slow list sat in it after the weather had ended, and sought the lease only then, while the
- * invariants took the world for calm and missed the ends of its drains.
+ * When the calm phase of a plan begins. Found by worlds 149, 271, 276 and 277: a process that
+ * started during a slow list was still in it after the faults had ended, and requested the lease
+ * only then, while the invariants assumed calm and missed the ends of its drains.
  */
 import { expect, test } from 'vitest';
 import type { Weather } from '../../simulation/api-line.ts';
@@ -11,7 +11,7 @@ import { TAKEOVER_MS } from '../../simulation/operator-processes.ts';
 import { planRunner } from '../../simulation/plan-runner.ts';
 import { worldPlan } from '../../simulation/world-plan.ts';
 
-test('SlowList is trouble until the last slow list has its answer and somebody leads', async () => {
+test('SlowList is a fault until the last slow list has its answer and a process leads', async () => {
   const plan = worldPlan(1);
   const site = embeddedSite(plan, simulatedTime());
   const seen = { troubleMs: 0, weatherMs: 0, oneWayMs: 0 };

@@ -1,7 +1,7 @@
 /**
- * The stories of whole drains and sessions, told on simulated time: the siblings of those that
- * `test/e2e` tells on a real control plane. What each must come to stands with its story, in
- * `test/simulation/scenarios/`.
+ * Scenarios of whole drains and sessions on simulated time, the counterparts of those that
+ * `test/e2e` runs on a real control plane. Each scenario in `test/simulation/scenarios/` contains
+ * its expectations.
  */
 import { execFile } from 'node:child_process';
 import process from 'node:process';
@@ -23,7 +23,7 @@ const run = promisify(execFile);
 
 const reports = new Map<string, Promise<ScenarioReport>>();
 
-/** Plays each once in this process. */
+/** Runs each once in this process. */
 const reportOf = (scenario: Scenario): Promise<ScenarioReport> => {
   const known = reports.get(scenario.name) ?? runScenario(scenario);
   reports.set(scenario.name, known);
@@ -31,13 +31,13 @@ const reportOf = (scenario: Scenario): Promise<ScenarioReport> => {
 };
 
 /**
- * Crowds take half a minute each, and are played on both runtimes where this runs on Node: not
- * twice where the same suite runs on Deno.
+ * Large scenarios take half a minute each, and run on both runtimes when this suite runs on Node:
+ * not twice when the same suite runs on Deno.
  */
 const IS_NODE = process.versions['deno'] === undefined;
 const EXECUTED = SCENARIOS.filter(({ crowd }) => IS_NODE || crowd !== true);
 
-/** Name and digest of every scenario, by the runtime that this process is not. */
+/** Name and digest of every scenario, by the other runtime. */
 const digestsElsewhere = async (): Promise<string> => {
   const main = ['test/simulation/main.ts', '--scenarios', '--digests'];
   if (!IS_NODE) main.push('--small');
@@ -47,7 +47,7 @@ const digestsElsewhere = async (): Promise<string> => {
   return stdout;
 };
 
-/** A small one, to see what is said of stories that go wrong. */
+/** A small one, to test the report of failing scenarios. */
 const wrong = (play: Scenario['play']): Scenario => ({
   name: 'wrong',
   shows: 'what is said',
@@ -57,7 +57,7 @@ const wrong = (play: Scenario['play']): Scenario => ({
 
 describe('scenarios', () => {
   let elsewhere: Promise<string> = Promise.resolve('');
-  // It plays while this process does.
+  // It runs while this process does.
   beforeAll(() => {
     elsewhere = digestsElsewhere();
   });
@@ -77,7 +77,7 @@ describe('scenarios', () => {
     expect(await elsewhere).toBe(here.join(''));
   }, PATIENT_MS);
 
-  test('a scenario that says what is not so goes wrong, with what was found instead', async () => {
+  test('a scenario with a false expectation fails, with the actual value', async () => {
     const report = await runScenario(wrong((harness) => {
       harness.is('one and one', 1 + 1, 3);
       return Promise.resolve();
@@ -90,7 +90,7 @@ describe('scenarios', () => {
     }]);
   });
 
-  test('a scenario that waits in vain ends there, and goes wrong', async () => {
+  test('a scenario that times out ends there, and fails', async () => {
     const report = await runScenario(wrong(async (harness) => {
       await harness.until('pigs fly', () => undefined, { mostMs: 1000 });
       harness.is('never said', 1, 1);
@@ -100,7 +100,7 @@ describe('scenarios', () => {
       .toEqual([['pigs fly', 'not after 1000 ms']]);
   });
 
-  test('a scenario that breaks an invariant goes wrong, also when all that it says is so', async () => {
+  test('a scenario that breaks an invariant fails, also when all its expectations hold', async () => {
     const report = await runScenario(wrong((harness) => {
       harness.create('/api/v1/nodes', [{ metadata: { name: 'n' }, spec: { unschedulable: true } }]);
       harness.is('one', 1, 1);

@@ -1,11 +1,11 @@
-/** Broken worlds become small before a person looks at them. */
+/** Failing worlds are shrunk before a person reads them. */
 import { expect, test } from 'vitest';
 import { shrunk } from '../../simulation/shrinking.ts';
 import { type WorldPlan, worldPlan } from '../../simulation/world-plan.ts';
 
 const breach = { invariant: 'an invariant', what: 'it is broken', atMs: 1 };
 
-test('a story is shrunk to the scene that breaks the invariant, and keeps breaking it', async () => {
+test('a plan is shrunk to the step that breaks the invariant, and keeps breaking it', async () => {
   const plan = worldPlan(1);
   let executed = 0;
   const play = (tried: WorldPlan) => {
@@ -20,7 +20,7 @@ test('a story is shrunk to the scene that breaks the invariant, and keeps breaki
   expect(executed).toBeLessThanOrEqual(60);
 });
 
-test('another invariant that breaks on the way is no smaller story of this one', async () => {
+test('another invariant that breaks during shrinking is not the same failure', async () => {
   const plan = worldPlan(2);
   const play = (tried: WorldPlan) =>
     Promise.resolve({ plan: tried, breach: { ...breach, invariant: 'another invariant' } });

@@ -1,4 +1,4 @@
-/** A handful of simulated worlds in every run; `npm run simulate -- --seeds 1000` plays many. */
+/** A few simulated worlds in every run; `npm run simulate -- --seeds 1000` runs many. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -30,7 +30,7 @@ const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 const run = promisify(execFile);
 
-/** The log of a seed, played by a process of its own. */
+/** The log of a seed, from a separate process. */
 const logOn = async (runtime: 'node' | 'deno', seed: number): Promise<string> => {
   const main = ['test/simulation/main.ts', '--seed', String(seed), '--log', '--no-shrink'];
   const { stdout } = await run(
@@ -43,7 +43,7 @@ const logOn = async (runtime: 'node' | 'deno', seed: number): Promise<string> =>
 
 describe('simulated worlds', () => {
   test.each(SEEDS)(
-    'world %i keeps every invariant from its beginning to its rest',
+    'world %i keeps every invariant from its start to its rest',
     async (seed) => {
       const report = await runWorld(worldPlan(seed));
       expect(report.breach).toBeUndefined();
@@ -55,7 +55,7 @@ describe('simulated worlds', () => {
   );
 
   test(
-    'what the lifecycles of a world go through plays again from its recordings alone',
+    'the lifecycles of a world replay from its recordings alone',
     async () => {
       const report = await runWorld(worldPlan(5), [recordingsPlayAgain]);
       expect(report.breach).toBeUndefined();
@@ -64,8 +64,8 @@ describe('simulated worlds', () => {
     300_000,
   );
 
-  // Writes that were lost in the outage are still out when the same process leads again.
-  test('a world in which a process wins its own lease back keeps every invariant', async () => {
+  // Writes that were lost in the outage are still in flight when the same process leads again.
+  test('a world in which a process reacquires its own lease keeps every invariant', async () => {
     const report = await runWorld({
       ...worldPlan(98),
       scenes: [
@@ -88,7 +88,7 @@ describe('simulated worlds', () => {
     expect(onNode === onDeno).toBe(true);
   }, 300_000);
 
-  test('every plan has nodes, pods, budgets, faults and a crash as promised', () => {
+  test('every plan has nodes, pods, budgets, faults and a crash', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
       const { nodes, apps, scenes } = worldPlan(seed);
       const tags = scenes.map(({ act }) => act._tag);

@@ -1,7 +1,7 @@
 /**
- * The invariant of one writer a machine tells terms of leadership apart. It once did not: a process
- * that lost its lease in an outage and won it back within the time of a request was called two
- * writers.
+ * The invariant of one writer per machine distinguishes terms of leadership. Regression: a process
+ * that lost its lease in an outage and reacquired it within the time of a request was reported as
+ * two writers.
  */
 import { expect, test } from 'vitest';
 import type { Sent } from '../../simulation/invariant.ts';
@@ -14,7 +14,7 @@ const write = (process = 'process-1'): Sent => ({
   call: { method: 'PATCH', path: PATH, body: { status: { phase: 'Draining' } } },
 });
 
-/** The invariant, and what it found. */
+/** The invariant, and its violations. */
 const watched = () => {
   const found: string[] = [];
   const { leaves, answered, logged } = oneWriterAMachine({
@@ -33,14 +33,14 @@ const watched = () => {
   };
 };
 
-test('one writer a machine: two writes at once in one term break it', () => {
+test('one writer a machine: two concurrent writes in one term break it', () => {
   const { found, leaves } = watched();
   leaves(write());
   leaves(write());
   expect(found).toEqual(['one writer a machine']);
 });
 
-test('one writer a machine: one write after the other keeps it', () => {
+test('one writer a machine: consecutive writes keep it', () => {
   const { found, leaves, answered } = watched();
   const first = write();
   leaves(first);
@@ -49,7 +49,7 @@ test('one writer a machine: one write after the other keeps it', () => {
   expect(found).toEqual([]);
 });
 
-test('one writer a machine: a write that outlives its term is not one of the next', () => {
+test('one writer a machine: a write that outlives its term does not belong to the next', () => {
   const { found, leaves, answered, endTerm } = watched();
   const abandoned = write();
   leaves(abandoned);

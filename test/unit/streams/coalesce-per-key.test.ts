@@ -11,7 +11,7 @@ interface Frame {
 
 const frame = (machine: string, state: number): Frame => ({ machine, state });
 
-/** Bursts that end when they are told to. */
+/** Bursts that end on command. */
 const rig = (keysMax = 100) => {
   const frames = new Subject<Frame>();
   const release = new Subject<void>();
@@ -28,7 +28,7 @@ const rig = (keysMax = 100) => {
 };
 
 describe('coalescePerKey', () => {
-  test('wire 4: of a burst the last value of each key leaves, in the order of first arrival', () => {
+  test('wire 4: the last value of each key in a burst is emitted, in order of first arrival', () => {
     const { frames, release, released } = rig();
     for (const value of [frame('b', 1), frame('a', 1), frame('b', 2), frame('a', 2)]) {
       frames.next(value);
@@ -41,7 +41,7 @@ describe('coalescePerKey', () => {
     expect(released).toHaveLength(2);
   });
 
-  test('coalescePerKey: more keys than there is room for leave at once', () => {
+  test('coalescePerKey: emits at once when the number of keys exceeds the limit', () => {
     const { frames, release, released } = rig(2);
     for (const machine of ['a', 'b', 'c', 'd']) frames.next(frame(machine, 1));
     expect(released.map(({ machine }) => machine)).toEqual(['a', 'b', 'c']);
@@ -79,7 +79,7 @@ describe('coalescePerKey', () => {
     expect(released).toEqual([2]);
   });
 
-  test('coalescePerKey: what is held leaves when the source completes', () => {
+  test('coalescePerKey: emits pending values when the source completes', () => {
     const { frames, release, released, completed } = rig();
     frames.next(frame('a', 1));
     frames.complete();

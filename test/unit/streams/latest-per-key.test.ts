@@ -1,4 +1,4 @@
-/** Latest wins per key: nothing is lost at the end of a burst, and nobody works on a key twice. */
+/** Latest wins per key: nothing is lost at the end of a burst, and no key runs twice at once. */
 import fc from 'fast-check';
 import { EMPTY, Observable, of, Subject, type Subscriber } from 'rxjs';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ interface Frame {
 
 const frame = (machine: string, state: number): Frame => ({ machine, state });
 
-/** Works that end when they are told to. */
+/** Tasks that end on command. */
 const rig = (concurrency: number) => {
   const frames = new Subject<Frame>();
   const worked: Frame[] = [];
@@ -51,7 +51,7 @@ describe('latestPerKey', () => {
     expect(worked).toEqual([frame('a', 1), frame('a', 3)]);
   });
 
-  test('latestPerKey: keeps only the newest value of a key that waits for room', () => {
+  test('latestPerKey: keeps only the newest value of a queued key', () => {
     const { frames, worked, end } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -60,7 +60,7 @@ describe('latestPerKey', () => {
     expect(worked).toEqual([frame('a', 1), frame('b', 2)]);
   });
 
-  test('latestPerKey: lets other keys go before a key that was just worked on', () => {
+  test('latestPerKey: serves other keys before a key that just ran', () => {
     const { frames, worked, end } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -69,7 +69,7 @@ describe('latestPerKey', () => {
     expect(worked.at(-1)).toEqual(frame('b', 1));
   });
 
-  test('latestPerKey: completes when the source has completed and the last work is done', () => {
+  test('latestPerKey: completes when the source has completed and the last task is done', () => {
     const { frames, end, completed } = rig(32);
     frames.next(frame('a', 1));
     frames.next(frame('a', 2));
@@ -80,7 +80,7 @@ describe('latestPerKey', () => {
     expect(completed()).toBe(true);
   });
 
-  test('latestPerKey: cancels what runs and starts nothing more when it is unsubscribed', () => {
+  test('latestPerKey: cancels running tasks and starts no more when it is unsubscribed', () => {
     const { frames, running, worked, subscription } = rig(1);
     frames.next(frame('a', 1));
     frames.next(frame('b', 1));
@@ -109,7 +109,7 @@ describe('latestPerKey', () => {
     expect(results).toEqual(['a1', 'b2']);
   });
 
-  test('latestPerKey: any burst ends with the last value of each key, one work a key, 32 at once', () => {
+  test('latestPerKey: any burst ends with the last value of each key, one task a key, 32 at once', () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.tuple(fc.constant('came' as const), fc.nat({ max: 60 })) },
       { weight: 2, arbitrary: fc.tuple(fc.constant('ended' as const), fc.nat({ max: 60 })) },

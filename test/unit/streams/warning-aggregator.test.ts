@@ -1,4 +1,4 @@
-/** Troubles of many alike, told together. */
+/** Aggregation of equal warnings. */
 import { expect, test } from 'vitest';
 import { warningAggregator } from '../../../src/streams/warning-aggregator.ts';
 import { silentTelemetry } from '../../../src/api/telemetry.ts';
@@ -15,7 +15,7 @@ const rig = () => {
   return { time, lines, warn: warningAggregator(telemetry, time, 'Things could not be written') };
 };
 
-test('ten thousand objects that one trouble keeps from being written are one line', async () => {
+test('ten thousand objects with the same write problem are one log line', async () => {
   const { time, lines, warn } = rig();
   for (let at = 0; at < 10_000; at += 1) {
     warn({ name: `o-${at}`, reason: 'WriteFailing', problem: 'connection refused' });

@@ -1,3 +1,4 @@
+/** The steps of test suites, and the times of their files. */
 import { describe, expect, it } from 'vitest';
 import { fileTimes, slowest } from '../../../tools/suites/file-times.ts';
 import { type SuiteChoice, suiteSteps } from '../../../tools/suites/suite-steps.ts';

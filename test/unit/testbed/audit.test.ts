@@ -1,4 +1,4 @@
-/** Reading the API server's audit log back. */
+/** Reading the API server's audit log. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('audit log', () => {
     expect(microTimeMs('2026-11-21T08:00:00Z')).toBe(1795248000000);
   });
 
-  it('is read without other stages and without a half-written last line', async () => {
+  it('is read without other stages and without a truncated last line', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tidegate-audit-'));
     const path = join(folder, 'audit.log');
     const lines = [

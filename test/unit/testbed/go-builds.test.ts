@@ -1,4 +1,4 @@
-/** What the test bed does before it starts anything: its cache, its programs, what it says. */
+/** The preparations of the test bed: its cache, its programs, its messages. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A folder with a `go` that says it is this version. */
+/** A folder with a `go` that reports this version. */
 const fakeGo = async (version: string): Promise<string> => {
   const script = `#!/bin/sh\necho "go version go${version} linux/amd64"\n`;
   await writeFile(join(folder, 'go'), script, { mode: 0o755 });
@@ -55,7 +55,7 @@ describe('test bed cache', () => {
 });
 
 describe('test bed on a machine without a usable Go', () => {
-  it('says in one sentence what to install or set', async () => {
+  it('reports in one sentence what to install or set', async () => {
     expect(await goProblem(MODULE, withPath(folder))).toBe(
       'The test bed needs Go 1.26.0 or newer on PATH to build Kubernetes 1.36.3 (there is none): ' +
         'install it from https://go.dev/dl, or set KUBEBUILDER_ASSETS to a folder that holds ' +
@@ -75,7 +75,7 @@ describe('test bed on a machine without a usable Go', () => {
     expect(await goProblem(MODULE, withPath(`${path}:/bin:/usr/bin`))).toBeUndefined();
   });
 
-  it('is unavailable when nothing was built before either', async () => {
+  it('is unavailable when nothing was built before', async () => {
     const problem = await unavailability({ ...withPath(folder), XDG_CACHE_HOME: folder });
     expect(problem).toContain('install it from https://go.dev/dl');
   });
@@ -91,7 +91,7 @@ describe('test bed with KUBEBUILDER_ASSETS', () => {
     return path;
   };
 
-  it('takes what is there', async () => {
+  it('uses existing programs', async () => {
     const path = await assets([...everything, 'kube-scheduler', 'kwok']);
     const found = await binaries(() => {}, { KUBEBUILDER_ASSETS: path });
     expect(found).toMatchObject({
@@ -105,7 +105,7 @@ describe('test bed with KUBEBUILDER_ASSETS', () => {
     expect(await unavailability({ KUBEBUILDER_ASSETS: path })).toBeUndefined();
   });
 
-  it('does without controllers when they are neither there nor can be built', async () => {
+  it('works without controllers when they neither exist nor can be built', async () => {
     const path = await assets(['etcd', 'kube-apiserver', 'kubectl']);
     const found = await binaries(() => {}, {
       KUBEBUILDER_ASSETS: path,
@@ -131,5 +131,5 @@ describe('continuous integration', () => {
     'with CI=%s is %s',
     (value, expected) => expect(isContinuousIntegration({ CI: value })).toBe(expected),
   );
-  it('is not assumed', () => expect(isContinuousIntegration({})).toBe(false));
+  it('is off by default', () => expect(isContinuousIntegration({})).toBe(false));
 });

@@ -39,7 +39,7 @@ describe('locked', () => {
     expect(await locked(path, () => Promise.resolve('in'))).toBe('in');
   });
 
-  it('is taken over from a process that is no more', async () => {
+  it('is taken over from a dead process', async () => {
     const path = join(folder, 'lock');
     const { stdout } = await runCommand('sh', ['-c', 'echo $$']);
     await writeFile(path, stdout.trim());

@@ -13,7 +13,7 @@ up 1
 
 describe('metricValue', () => {
   it('adds all series of a name', () => expect(metricValue(TEXT, 'writes')).toBe(6.5));
-  it('adds those whose labels include the wanted ones', () => {
+  it('sums those whose labels include the wanted ones', () => {
     expect(metricValue(TEXT, 'writes', { op: 'create' })).toBe(4);
     expect(metricValue(TEXT, 'writes', { outcome: 'success', op: 'delete' })).toBe(2.5);
   });

@@ -1,8 +1,8 @@
-/** Ports that are given before anybody listens on them. */
+/** Reserved ports. */
 import { expect, it } from 'vitest';
 import { freePort } from '../../../tools/testbed/ports.ts';
 
-/** So many of twelve thousand that chance alone gives dozens of them twice. */
+/** So many of twelve thousand that chance alone gives dozens of duplicates. */
 const PORTS = 1000;
 
 it('gives no port twice', async () => {

@@ -45,7 +45,7 @@ describe('supervise', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('hands signals to the program, which may end in its own way', async () => {
+  it('forwards signals to the program, which may end in its own way', async () => {
     const lines: string[] = [];
     const script = 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.05; done';
     const child = shell('polite', script, (line) => {
@@ -56,7 +56,7 @@ describe('supervise', () => {
     expect(lines).toEqual(['up', 'bye']);
   });
 
-  it('kills a program that ignores TERM when its grace is over', async () => {
+  it('kills a program that ignores TERM after its grace', async () => {
     const lines: string[] = [];
     const child = shell('deaf', 'trap "" TERM; echo up; while :; do sleep 0.05; done', (line) => {
       lines.push(line);
@@ -65,7 +65,7 @@ describe('supervise', () => {
     expect(await child.stop(100)).toBe(137);
   });
 
-  it('stops and continues a program', async () => {
+  it('suspends and resumes a program', async () => {
     let beats = 0;
     const child = shell('heart', 'while :; do echo beat; sleep 0.02; done', () => {
       beats += 1;

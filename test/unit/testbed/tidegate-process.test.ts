@@ -1,4 +1,4 @@
-/** The program as a process of its own: what end-to-end tests rely on. */
+/** The program as a separate process, for end-to-end tests. */
 import { describe, expect, it } from 'vitest';
 import {
   type Runtime,
@@ -9,13 +9,13 @@ import {
 const RUNTIMES: readonly Runtime[] = ['node', 'deno'];
 
 describe.each(RUNTIMES)('startTidegate under %s', (runtime) => {
-  it('keeps what the program said and how it ended', async () => {
+  it('keeps the output of the program and its exit code', async () => {
     const child = startTidegate({ name: 'version', args: ['--version'], runtime });
     expect(await child.exited).toBe(0);
     expect(child.logs()).toEqual([{ msg: expect.stringMatching(/^tidegate v?\d/) }]);
   });
 
-  it('does not wait for what an ended program can no longer say', async () => {
+  it('does not wait for output of an ended program', async () => {
     const child = startTidegate({ name: 'version', args: ['--version'], runtime });
     await expect(child.untilLog(() => false, { what: 'more' })).rejects.toThrow('it has ended');
   });

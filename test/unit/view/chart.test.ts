@@ -1,4 +1,4 @@
-/** Charts of lifecycles: what they show of a machine, and that nothing is lost on the way. */
+/** Charts of lifecycles: their content, without losses. */
 import { describe, expect, test } from 'vitest';
 import { assign, createMachine, setup } from 'xstate';
 import { fleetMachine } from '../../../packages/stand-in-fleet/src/machine.ts';
@@ -31,7 +31,7 @@ const gate = setup({
   initial: 'shut',
   states: {
     shut: {
-      description: 'Nobody comes in.',
+      description: 'The door is shut.',
       meta: { reason: 'DrainPaused' },
       on: {
         'key.turned': [
@@ -45,12 +45,12 @@ const gate = setup({
       after: { creak: { target: 'open', reenter: true } },
       on: { 'key.turned': 'shut' },
     },
-    stuck: { description: 'Nobody comes out.', type: 'final' },
+    stuck: { description: 'The door is stuck.', type: 'final' },
   },
 });
 
 describe('a chart', () => {
-  test('tells causes, conditions, actions and the last candidate', () => {
+  test('has causes, guards, actions and the last candidate', () => {
     expect(chartOf(gate).transitions.map(transitionText)).toEqual([
       'key.turned [oiled 3] / assign',
       'key.turned [else]',
@@ -59,7 +59,7 @@ describe('a chart', () => {
     ]);
   });
 
-  test.each(DRAWN)('of %s is the same when it is read back from its JSON', (_, machine) => {
+  test.each(DRAWN)('of %s round-trips through its JSON', (_, machine) => {
     const chart = chartOf(machine);
     const text = JSON.stringify(machineJson(chart));
     expect(JSON.parse(JSON.stringify(chartFromJson(text)))).toEqual(
@@ -67,7 +67,7 @@ describe('a chart', () => {
     );
   });
 
-  test.each(DRAWN)('of %s tells each transition in a box or on an arrow, once', (_, machine) => {
+  test.each(DRAWN)('of %s has each transition in a box or on an arrow, once', (_, machine) => {
     const chart = chartOf(machine);
     const onArrows = new Set(arrowsOf(chart).flatMap(({ transitions }) => transitions));
     const starts = statesOf(chart.root).flatMap((state) =>
@@ -78,12 +78,12 @@ describe('a chart', () => {
     expect(onArrows.size + starts.length).toBe(chart.transitions.length);
   });
 
-  test('names a state in its box with its reason and what happens inside of it', () => {
+  test('names a state in its box with its reason and its content', () => {
     const chart = chartOf(gate);
     const [, shut, open] = statesOf(chart.root);
     const reported = (state: typeof shut) =>
       state === undefined ? [] : rowsOf(chart, state).map(({ pieces }) => lineText(pieces));
-    expect(reported(shut)).toEqual(['shut', 'DrainPaused', 'Nobody comes in.']);
+    expect(reported(shut)).toEqual(['shut', 'DrainPaused', 'The door is shut.']);
     expect(reported(open)).toEqual(['open', 'Everybody comes in.', 'after creak ↻']);
   });
 });
@@ -100,7 +100,7 @@ const overlap = (one: Box, other: Box): boolean =>
 const parentOf = ({ path }: PlacedState): string =>
   path.slice(0, Math.max(path.lastIndexOf('.'), 0));
 
-/** Boxes that lie over each other, or outside of the state that they belong to. */
+/** Boxes that overlap, or leave their parent state. */
 const misplaced = ({ states }: PlacedChart): readonly string[] => {
   const inner = states.filter(({ path }) => path !== '');
   const external = inner.filter((state) => {
@@ -116,7 +116,7 @@ const misplaced = ({ states }: PlacedChart): readonly string[] => {
 };
 
 describe('a placed chart', () => {
-  test.each(DRAWN)('of %s has each state and word in its box, and no two over each other', async (
+  test.each(DRAWN)('of %s has each state and text in its box, without overlaps', async (
     _,
     machine,
   ) => {
@@ -130,12 +130,12 @@ describe('a placed chart', () => {
     expect(lost.map(({ from, to }) => `${from} to ${to}`)).toEqual([]);
   });
 
-  test('is the same every time', async () => {
+  test('is deterministic', async () => {
     const chart = chartOf(MACHINES.fleetSession);
     expect(await placedChart(chart)).toEqual(await placedChart(chart));
   });
 
-  test('leaves room for every word', () => {
+  test('leaves room for every text', () => {
     expect(textWidth('WWW', 10)).toBeGreaterThanOrEqual(30);
     expect(wrapped('one two three', 10, textWidth('one two', 10))).toEqual(['one two', 'three']);
     expect(wrapped('unbreakable', 10, 5)).toEqual(['unbreakable']);
@@ -155,25 +155,25 @@ describe('the SVG of a chart', () => {
     expect(svg).toContain('prefers-color-scheme:dark');
   });
 
-  test('brings no style sheet when the page has it, for a strict content policy', async () => {
+  test('omits the style sheet when the page has it, for a strict content policy', async () => {
     const svg = chartSvg(await placedChart(chartOf(gate)), { isStyled: false });
     expect(svg).not.toContain('<style');
     expect(svg).not.toContain('style=');
   });
 
-  test('escapes what people write', async () => {
+  test('escapes external text', async () => {
     const svg = chartSvg(await placedChart(chartOf(gate)));
     expect(svg).toContain('A &lt;door&gt; &amp; its &quot;lock&quot;.');
   });
 });
 
-test('the Mermaid diagram has every state and every transition that leads somewhere', () => {
+test('the Mermaid diagram has every state and every transition with a target', () => {
   expect(chartMermaid(chartOf(gate))).toBe(`stateDiagram-v2
   state "<b>door</b><br/>A &lt;door> &amp; its 'lock'." as door {
     [*] --> door_shut
-    state "<b>shut</b><br/>Nobody comes in.<br/>reason DrainPaused" as door_shut
+    state "<b>shut</b><br/>The door is shut.<br/>reason DrainPaused" as door_shut
     state "<b>open</b><br/>Everybody comes in." as door_open
-    state "<b>stuck</b><br/>Nobody comes out." as door_stuck
+    state "<b>stuck</b><br/>The door is stuck." as door_stuck
     door_stuck --> [*]
   }
   door_shut --> door_open : key.turned [oiled 3] / assign
@@ -199,7 +199,7 @@ describe('the difference of two charts', () => {
   });
   const diff = chartDiff(before, after);
 
-  test('names what was added, removed and changed', () => {
+  test('lists what was added, removed and changed', () => {
     expect(diff === undefined ? '' : chartDiffText(diff)).toBe(`lamp
   ~ state on: description "Very bright.", was "Bright."
   + state dim
@@ -210,7 +210,7 @@ describe('the difference of two charts', () => {
 `);
   });
 
-  test('draws what was beside what is, with marks', async () => {
+  test('draws removed and current parts, with marks', async () => {
     if (diff === undefined) throw new Error('No difference');
     expect(statesOf(diff.union.root).map(({ path }) => path)).toEqual([
       '',
@@ -231,7 +231,7 @@ describe('the difference of two charts', () => {
     expect(misplaced(await placedChart(diff.union))).toEqual([]);
   });
 
-  test('is none between a chart and itself, and all of it for a machine that is new', () => {
+  test('is empty between a chart and itself, and everything for a new machine', () => {
     expect(chartDiff(after, after)?.differences).toEqual([]);
     const added = chartDiff(undefined, after)?.differences ?? [];
     expect(new Set(added.map(({ mark }) => mark))).toEqual(new Set(['added']));
@@ -239,7 +239,7 @@ describe('the difference of two charts', () => {
     expect(chartDiff(undefined, undefined)).toBeUndefined();
   });
 
-  test('tells an order of candidates that changed, because the first that holds is taken', () => {
+  test('reports a changed order of candidates, because the first that matches is taken', () => {
     const candidates = [{ guard: 'a', target: 'on' }, { guard: 'b', target: 'off' }];
     const drawn = (always: object) => planted({ off: { always }, on: {} });
     const turned = chartDiff(drawn(candidates), drawn(candidates.toReversed()));

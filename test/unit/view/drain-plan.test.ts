@@ -1,5 +1,5 @@
 /**
- * `drain plan`: a drain before anything is done.
+ * `drain plan`: the preview of a drain.
  *
  * `UPDATE_GOLDEN=1` records the text anew.
  */
@@ -26,7 +26,7 @@ const open = budgetOf({
 });
 const closed = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
 
-/** A node with something of everything. */
+/** A node with every kind of pod. */
 const everything = {
   pods: [
     podOf({ name: 'web-1' }),
@@ -72,13 +72,13 @@ const everything = {
 };
 
 describe('the plan of a drain', () => {
-  test('DR-43: for people is as it was recorded', () => {
+  test('DR-43: as text equals the golden file', () => {
     const text = drainPlanText(plan(everything));
     if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(GOLDEN, text);
     expect(text).toBe(readFileSync(GOLDEN, 'utf8'));
   });
 
-  test('DR-20: says what stays, what will not come back and what loses data', () => {
+  test('DR-20: lists pods that stay, are not recreated or lose data', () => {
     expect(plan(everything)).toMatchObject({
       staying: [
         { pod: 'ns/done', role: 'Finished' },
@@ -105,22 +105,22 @@ describe('the plan of a drain', () => {
       ]);
   });
 
-  test('DR-43: lists what cannot be known: webhooks, finalizers to come, budgets that open', () => {
+  test('DR-43: lists unknowns: webhooks, new finalizers, budgets that open', () => {
     const unknown = plan(everything).unknown.join('\n');
     expect(unknown).toContain('webhook');
     expect(unknown).toContain('finalizers, pods and budgets are added');
-    expect(unknown).toContain('budget that is closed now opens');
-    expect(unknown).toContain('give slots back to ns/db (1 now)');
-    expect(unknown).toContain('come back to this node, where they then stay: ns/stubborn');
+    expect(unknown).toContain('exhausted budget allows evictions');
+    expect(unknown).toContain('free slots of ns/db (1 now)');
+    expect(unknown).toContain('are rescheduled here and then stay: ns/stubborn');
   });
 
-  test('a node without pods that leave has nothing unknown', () => {
+  test('a node without leaving pods has no unknowns', () => {
     const empty = plan({ pods: [podOf({ phase: 'Failed' })] });
     expect(empty).toMatchObject({ tiers: [], blockers: [], unknown: [] });
     expect(drainPlanText(empty)).toContain('0 pods must leave, none would be blocked; 1 pod stays');
   });
 
-  test('DR-44: a kubelet that does not answer blocks every pod', () => {
+  test('DR-44: an unresponsive kubelet blocks every pod', () => {
     const silent = plan({ pods: [podOf()], node: { ...FREE, ready: 'Unknown' } });
     expect(silent.blockers).toMatchObject([{ reason: 'KubeletSilent', canAct: 'provider' }]);
   });
@@ -130,7 +130,7 @@ describe('the plan of a drain', () => {
     expect(paused.blockers).toMatchObject([{ reason: 'DrainPaused' }]);
   });
 
-  test('DR-21: tells how long a tier waits: the smaller of 30 s and a quarter of the grace', () => {
+  test('DR-21: shows the tier wait: the smaller of 30 s and a quarter of the grace', () => {
     expect(plan({}).tierWaitSeconds).toBe(30);
     const short = drainPlan(sceneOfNode(), { graceSeconds: 40, answers: undefined });
     expect(short.tierWaitSeconds).toBe(10);
@@ -143,7 +143,7 @@ describe('a dry run', () => {
     [pod.uid, { _tag: 'PolicyRefused', policy: 'guard.example.com', why: 'not today' }],
   ]);
 
-  test('DR-43: tells what an admission webhook or policy answers', () => {
+  test('DR-43: shows the answer of an admission webhook or policy', () => {
     const { blockers, dryRun } = plan({ pods: [pod] }, answers);
     expect(dryRun).toBe(true);
     expect(blockers).toMatchObject([{
@@ -153,7 +153,7 @@ describe('a dry run', () => {
     }]);
   });
 
-  test('asks about pods that leave and are not on their way', () => {
+  test('is sent for leaving pods that are not terminating', () => {
     const asked = evictable(sceneOfNode({ ...everything, node: FREE })).map(({ name }) => name);
     expect(asked).not.toContain('going');
     expect(asked).not.toContain('logs');
@@ -165,14 +165,14 @@ describe('drain preview', () => {
   const blockersOf = (parts: Parameters<typeof plan>[0]) =>
     plan(parts).blockers.map(({ reason, pods }) => [reason, ...pods]);
 
-  test('pods of a controller give their slot back, one after another', () => {
+  test('pods of a controller free their slot, one after another', () => {
     const pods = ['a', 'b', 'c'].map((name) => podOf({ name }));
     const { tiers, blockers } = plan({ pods, budgets: [open] });
     expect(blockers).toEqual([]);
     expect(tiers[0]?.pods.map(({ budget }) => budget)).toEqual(['ns/db', 'ns/db', 'ns/db']);
   });
 
-  test('bare pods use a budget up', () => {
+  test('bare pods use up a budget', () => {
     const pods = ['a', 'b', 'c'].map((name) => podOf({ name, controller: null }));
     expect(blockersOf({ pods, budgets: [open] })).toEqual([['BlockedByBudget', 'ns/b', 'ns/c']]);
   });
@@ -194,15 +194,15 @@ describe('drain preview', () => {
       .toEqual([['BudgetNeverAllows', 'ns/a']]);
   });
 
-  test('a budget that is being worked out is uncertain, and said to be unknown', () => {
+  test('a budget with an outdated status is uncertain, and listed as unknown', () => {
     const budget = budgetOf({ generation: 2, status: { observedGeneration: 1 } });
     const { blockers, tiers, unknown } = plan({ pods: [podOf()], budgets: [budget] });
     expect(blockers).toEqual([]);
     expect(tiers[0]?.pods[0]).toMatchObject({ verdict: 'Uncertain', reason: 'BudgetUnsettled' });
-    expect(unknown.at(-1)).toBe('What becomes of ns/a: budget ns/db is being worked out');
+    expect(unknown.at(-1)).toBe('How ns/a resolves: status of budget ns/db is being updated');
   });
 
-  test('a pod whose namespace goes leaves with it', () => {
+  test('a pod of a terminating namespace leaves with it', () => {
     expect(blockersOf({ pods: [podOf()], budgets: [closed], terminatingNamespaces: ['ns'] }))
       .toEqual([]);
   });

@@ -1,5 +1,5 @@
 /**
- * `drain status`: drains told from what the cluster shows.
+ * `drain status`: drains computed from the cluster.
  *
  * `UPDATE_GOLDEN=1` records the table anew.
  */
@@ -50,7 +50,7 @@ describe('the state of a node', () => {
     expect(drainStatus(sceneOfNode({ node })).state).toBe(state);
   });
 
-  test('an owner that still drains comes before one that is done', () => {
+  test('an owner that still drains comes before one that has finished', () => {
     const node = sceneNode({
       cordons: {
         person: sceneAnnotation(),
@@ -69,18 +69,18 @@ describe('the state of a node', () => {
     expect(ownersOf(node)).toEqual(['reclaim']);
   });
 
-  test('a cordon of a person alone is no drain', () => {
+  test('a cordon by a person is no drain', () => {
     expect(hasDrain(sceneNode({ cordons: { person: sceneAnnotation() } }))).toBe(false);
   });
 });
 
 describe('the pods of a drain', () => {
-  test('DR-43: what terminates counts as evicted', () => {
+  test('DR-43: a terminating pod counts as evicted', () => {
     const pods = [podOf({ name: 'a', ...terminating }), podOf({ name: 'b' })];
     expect(drainStatus(sceneOfNode({ pods })).pods).toEqual({ left: 2, leaving: 1, blocked: 0 });
   });
 
-  test('DR-20: pods that stay and pods that have finished are not counted', () => {
+  test('DR-20: staying and finished pods are not counted', () => {
     const pods = [
       podOf({ name: 'ds', controller: { kind: 'DaemonSet', name: 'log' } }),
       podOf({ name: 'job', phase: 'Succeeded' }),
@@ -89,12 +89,12 @@ describe('the pods of a drain', () => {
     expect(drainStatus(sceneOfNode({ pods })).pods.left).toBe(0);
   });
 
-  test('pods that one budget holds up are one blocker, with who can act', () => {
+  test('pods that one budget blocks are one blocker, with who can act', () => {
     const pods = [podOf({ name: 'a' }), podOf({ name: 'b' })];
     const status = drainStatus(sceneOfNode({ pods, budgets: [CLOSED] }));
     expect(status.blockers).toEqual([{
       reason: 'BlockedByBudget',
-      text: 'budget ns/db allows no eviction: 2 of 2 healthy',
+      text: 'budget ns/db allows 0 disruptions (2 healthy, 2 required)',
       canAct: 'application',
       runbook: 'blocked-by-budget',
       pods: ['ns/a', 'ns/b'],
@@ -104,7 +104,7 @@ describe('the pods of a drain', () => {
     ]);
   });
 
-  test('DR-34: a slot that an eviction on another node holds is named, with its end', () => {
+  test('DR-34: a slot held by an eviction on another node is named, with its end', () => {
     const disruptedPods = { far: '2026-03-01T11:59:00Z' };
     const budget = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2, disruptedPods } });
     const pods = [podOf({ name: 'a' }), podOf({ name: 'far', node: 'n2' })];
@@ -115,7 +115,7 @@ describe('the pods of a drain', () => {
     }]);
   });
 
-  test('DR-21: a tier waits for the one before it, and says so', () => {
+  test('DR-21: a tier that waits for an earlier one is shown as waiting', () => {
     const pods = [podOf({ name: 'low', ...terminating }), podOf({ name: 'high', priority: 9 })];
     const { tiers } = drainStatus(sceneOfNode({ pods }));
     expect(tiers).toEqual([
@@ -124,7 +124,7 @@ describe('the pods of a drain', () => {
     ]);
   });
 
-  test('DR-21: a tier that was quiet for the tier wait lets the next one start', () => {
+  test('DR-21: a tier without progress for the tier wait lets the next one start', () => {
     const pods = [podOf({ name: 'low' }), podOf({ name: 'high', priority: 9 })];
     const { tiers } = drainStatus(sceneOfNode({ pods, budgets: [CLOSED] }));
     expect(tiers.map(({ started }) => started)).toEqual([true, true]);
@@ -137,7 +137,7 @@ describe('the pods of a drain', () => {
       .toEqual([9, null]);
   });
 
-  test('DR-44: a kubelet that does not answer holds every pod up', () => {
+  test('DR-44: an unresponsive kubelet blocks every pod', () => {
     const pods = [podOf({ name: 'a' }), podOf({ name: 'b', ...terminating })];
     const status = drainStatus(sceneOfNode({ pods, node: { ready: 'Unknown' } }));
     expect(status.blockers).toMatchObject([{
@@ -147,12 +147,12 @@ describe('the pods of a drain', () => {
     }]);
   });
 
-  test('DR-45: a paused drain says so', () => {
+  test('DR-45: a paused drain is shown as paused', () => {
     const status = drainStatus(sceneOfNode({ pods: [podOf()], node: { paused: true } }));
     expect(status).toMatchObject({ state: 'Paused', blockers: [{ reason: 'DrainPaused' }] });
   });
 
-  test('a pod whose namespace goes leaves by itself', () => {
+  test('a pod of a terminating namespace leaves on its own', () => {
     const status = drainStatus(
       sceneOfNode({ pods: [podOf()], budgets: [CLOSED], terminatingNamespaces: ['ns'] }),
     );
@@ -160,14 +160,14 @@ describe('the pods of a drain', () => {
   });
 });
 
-describe('what only the operator was told', () => {
+describe('facts that only the operator has', () => {
   const reported = (note: string, secondsAgo?: number) =>
     drainStatus(sceneOfNode({
       pods: [podOf({ name: 'web-1' })],
       events: [sceneEvent('PolicyRefused', note, secondsAgo)],
     })).blockers;
 
-  test('DR-43: the newest Event that names a pod says why it is there', () => {
+  test('DR-43: the newest Event that names a pod explains it', () => {
     expect(reported('ns/web-1 (refused by guard: no)')).toMatchObject([{
       reason: 'PolicyRefused',
       text: 'refused by guard: no',
@@ -175,7 +175,7 @@ describe('what only the operator was told', () => {
     }]);
   });
 
-  test('DR-42: the Event of a drain tells of the pods that it names, and of the rest', () => {
+  test('DR-42: the Event of a drain explains the pods that it names, and the rest', () => {
     const pods = Array.from({ length: 7 }, (_, at) => podOf({ name: `p${at}`, labels: {} }));
     const text = 'refused by guard: no (not today)';
     const notes: EventNote[] = [];
@@ -191,7 +191,7 @@ describe('what only the operator was told', () => {
     }]);
   });
 
-  test('DR-41: the Event of a drain that failed tells why each pod remained', () => {
+  test('DR-41: the Event of a failed drain explains why each pod remained', () => {
     const pods = [podOf({ name: 'web-1', labels: {} })];
     const lastError = remainingSentence([
       { key: 'ns/web-1', text: 'pods/eviction is forbidden (create)' },
@@ -212,12 +212,12 @@ describe('what only the operator was told', () => {
     expect(status).toMatchObject({ state: 'Paused', blockers: [{ reason: 'DrainPaused' }] });
   });
 
-  test('an Event about a pod with a longer name says nothing', () => {
+  test('an Event about a pod with a longer name is ignored', () => {
     expect(reported('ns/web-12 (refused by guard: no)')).toEqual([]);
     expect(reported('other-ns/web-1 (refused by guard: no)')).toEqual([]);
   });
 
-  test('an Event from before the cordon says nothing', () => {
+  test('an Event from before the cordon is ignored', () => {
     expect(reported('ns/web-1 (refused by guard: no)', 600)).toEqual([]);
   });
 
@@ -264,7 +264,7 @@ describe('the table of drains', () => {
     expect(lines[1]).toContain(' ns/db:0/3 ');
   });
 
-  test('time that is over has a minus', () => {
+  test('a passed deadline has a minus', () => {
     const node = { cordons: { reclaim: sceneAnnotation({ deadlineMs: SCENE_NOW_MS - 75_000 }) } };
     const text = tableText(statusColumns(SCENE_NOW_MS, false), [
       drainStatus(sceneOfNode({ node })),

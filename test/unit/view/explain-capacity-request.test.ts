@@ -25,7 +25,7 @@ const lease = (renewTime: string, holderIdentity = 'host-a') => ({
 });
 
 describe('explainCapacityRequest', () => {
-  test('an acknowledged request waits for nothing here, and nobody needs to act', () => {
+  test('an acknowledged request waits for the fleet, and needs no action', () => {
     const explained = explain(
       request({ phase: 'Acknowledged', acknowledgedAt: '2026-03-01T11:48:00Z' }),
     );
@@ -42,26 +42,26 @@ describe('explainCapacityRequest', () => {
     const explained = explain(request(undefined));
     expect(explained).toMatchObject({
       state: 'Pending',
-      why: 'No roll-up that it was part of has been acknowledged yet',
-      waitsFor: 'The next roll-up, and its acknowledgement by the fleet',
+      why: 'No roll-up that includes it was acknowledged yet',
+      waitsFor: 'The fleet to acknowledge the next roll-up',
       canAct: 'nobody',
     });
   });
 
   test.each([
-    [undefined, 'No roll-up that it was part of has been acknowledged, for longer than usual'],
-    [{ items: [] }, 'No operator has ever led in this cluster: its Lease does not exist'],
+    [undefined, 'No roll-up that includes it was acknowledged for longer than usual'],
+    [{ items: [] }, 'No operator was ever leader in this cluster: its Lease does not exist'],
     [
       lease('2026-03-01T11:00:00.000000Z'),
-      'No operator leads: the Lease has no holder that renews it',
+      'No operator is leader: nothing renews the Lease',
     ],
     [
       lease('2026-03-01T11:59:59Z', ''),
-      'No operator leads: the Lease has no holder that renews it',
+      'No operator is leader: nothing renews the Lease',
     ],
     [
       lease('2026-03-01T11:59:59.000000Z'),
-      'An operator leads, but no roll-up with this request in it has been acknowledged',
+      'An operator is leader, but no roll-up with this request was acknowledged',
     ],
   ])('a request that waits long with the Lease %j: %s', (leases, why) => {
     const explained = explain(request({ phase: 'Pending' }, {}, '2026-03-01T11:00:00Z'), leases);
@@ -69,24 +69,24 @@ describe('explainCapacityRequest', () => {
     expect(explained.action).not.toBe('');
   });
 
-  test('an unreadable request names its field and what to do, for the application to mend', () => {
+  test('an invalid request names its field and the remedy, for the application to fix', () => {
     const explained = explain(request({ phase: 'Pending' }, { resources: { cpu: 'four' } }));
     expect(explained).toMatchObject({
-      why: 'It cannot be read, so the fleet is not asked for it',
+      why: 'It is invalid, so the fleet is not asked for it',
       canAct: 'application',
       problems: [{ field: 'spec.resources["cpu"]' }],
     });
   });
 
-  test('wire 5: a request that turned bad is said to keep what it asked for before', () => {
+  test('wire 5: a request that became invalid keeps its last valid spec', () => {
     const explained = explain(
       request({ phase: 'Acknowledged' }, { interruptionPenalty: '-1' }),
     );
-    expect(explained.why).toContain('the fleet is asked for what it said before');
+    expect(explained.why).toContain('the fleet is still asked for its last valid spec');
     expect(explained.problems[0]?.field).toBe('spec.interruptionPenalty');
   });
 
-  test('terms are told as the operator reads them', () => {
+  test('terms are shown as the operator reads them', () => {
     const explained = explain(request({ phase: 'Acknowledged' }, {
       requirements: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }],
       topologySpread: [{
@@ -100,7 +100,7 @@ describe('explainCapacityRequest', () => {
       { name: 'Requirement', value: 'zone In a, b' },
       { name: 'Requirement', value: 'rack Same' },
       { name: 'Spread', value: 'over zone, at most 1 apart' },
-      { name: 'Together with', value: 'all requests of its group on one value' },
+      { name: 'Co-located', value: 'with all requests of its group' },
     ]));
   });
 
@@ -109,13 +109,13 @@ describe('explainCapacityRequest', () => {
     ['500m', 'for up to $0.50'],
     ['0.51', 'for up to $1'],
     ['8000', 'for up to $8,192'],
-    ['20M', 'never, its penalty is above every bucket'],
-  ])('a penalty of %s is told as it counts: %s', (penalty, words) => {
+    ['20M', 'never, its penalty exceeds all buckets'],
+  ])('a penalty of %s is shown as its bucket: %s', (penalty, words) => {
     const explained = explain(
       request({}, { interruptionPenalty: penalty, reclamationPenalty: penalty }),
     );
     expect(explained.details).toContainEqual({ name: 'Interrupted', value: words });
-    expect(explained.details).toContainEqual({ name: 'Taken back', value: words });
+    expect(explained.details).toContainEqual({ name: 'Reclaimed', value: words });
   });
 
   test('any JSON has an explanation', () => {
@@ -134,7 +134,7 @@ describe('explainCapacityRequest', () => {
   });
 });
 
-test('explanationText prints sentences, fields to mend, details and events', () => {
+test('explanationText prints sentences, fields to correct, details and events', () => {
   const events = {
     items: [
       {
@@ -160,13 +160,13 @@ test('explanationText prints sentences, fields to mend, details and events', () 
   });
   expect(explanationText(explained, { nowMs, colors: false })).toMatchInlineSnapshot(`
     "CapacityRequest team-a/batch-7: Pending
-      What       Capacity that somebody in this cluster wants from the fleet
-      Why        It cannot be read, so the fleet is not asked for it
-      Waits for  A change of the fields below
-      Can act    The owner of the application: Mend the fields below
+      What       Capacity that this cluster requests from the fleet
+      Why        It is invalid, so the fleet is not asked for it
+      Waits for  A correction of the fields below
+      Can act    The owner of the application: Correct the fields below
 
-    Fields to mend
-      spec.resources["cpu"] is "four", which is no number with a suffix. Give a quantity such as "1500m" or "2Gi"
+    Fields to correct
+      spec.resources["cpu"] is "four", which is not a number with a suffix. Give a quantity such as "1500m" or "2Gi"
 
     Details
       Created   10s ago

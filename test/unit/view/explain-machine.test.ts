@@ -1,4 +1,4 @@
-/** `explain machine`: the fleet's word and the Node's own readiness, told apart. */
+/** `explain machine`: the phase of the fleet and the readiness of the Node, separately. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainMachine } from '../../../src/view/explain-machine.ts';
@@ -26,29 +26,29 @@ const explain = (object: unknown, itsNode?: unknown) =>
 
 describe('explainMachine', () => {
   test.each([
-    ['Provisioning', 'provider', 'The provider to deliver it'],
+    ['Provisioning', 'provider', 'The provider to deliver the machine'],
     ['Launched', 'nobody', 'The fleet to configure it for this cluster'],
-    ['Registered', 'platform', 'Its kubelet to join, and the fleet to see that it is configured'],
-    ['Draining', 'application', 'The pods on its Node to end'],
+    ['Registered', 'platform', 'Its kubelet to join, and the fleet to report it as configured'],
+    ['Draining', 'application', 'The pods on its Node to terminate'],
     ['Drained', 'nobody', 'The operator to delete this object'],
   ])('phase %s: %s can act, waits for: %s', (phase, canAct, waitsFor) => {
     expect(explain(upcomingNode({ phase }))).toMatchObject({ state: phase, canAct, waitsFor });
   });
 
-  test('a failed machine says its last error', () => {
+  test('a failed machine shows its last error', () => {
     const explained = explain(upcomingNode({ phase: 'Failed', lastError: 'no user data' }));
-    expect(explained.why).toBe('The fleet says that the machine failed: no user data');
+    expect(explained.why).toBe('The fleet reports that the machine failed: no user data');
     expect(explained.details).toContainEqual({ name: 'Last error', value: 'no user data' });
   });
 
-  test('a configured machine without a Node says what its Node needs', () => {
+  test('a configured machine without a Node shows what its Node needs', () => {
     const explained = explain(upcomingNode({ phase: 'Ready', providerID: 'host/7' }));
-    expect(explained.why).toContain('no Node of it has been seen');
+    expect(explained.why).toContain('it has no Node');
     expect(explained).toMatchObject({ canAct: 'platform' });
     expect(explained.details).toContainEqual({ name: 'Provider id', value: 'host/7' });
   });
 
-  test('a configured machine whose Node is not ready says why, and for how long', () => {
+  test('a configured machine whose Node is not ready shows the cause, and for how long', () => {
     const explained = explain(
       upcomingNode(withNode),
       node({
@@ -59,7 +59,7 @@ describe('explainMachine', () => {
       }),
     );
     expect(explained.why).toBe(
-      'Its Node "node-1" has joined and is not ready: KubeletNotReady: cni plugin not initialized',
+      'Its Node "node-1" joined but is not ready: KubeletNotReady: cni plugin not initialized',
     );
     expect(explained.details).toContainEqual({ name: 'Node is', value: 'not ready, for 3m5s' });
   });
@@ -73,10 +73,10 @@ describe('explainMachine', () => {
   test('a configured machine with a ready Node waits for nothing', () => {
     const explained = explain(upcomingNode(withNode), node({ status: 'True' }, true));
     expect(explained).toMatchObject({ waitsFor: 'Nothing', canAct: 'nobody' });
-    expect(explained.details).toContainEqual({ name: 'Node takes pods', value: 'no, cordoned' });
+    expect(explained.details).toContainEqual({ name: 'Node schedulable', value: 'no, cordoned' });
   });
 
-  test('a configured machine whose Node is gone says so', () => {
+  test('a configured machine whose Node is gone reports it', () => {
     expect(explain(upcomingNode(withNode)).why).toContain('its Node "node-1" is gone');
   });
 

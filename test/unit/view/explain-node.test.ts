@@ -1,5 +1,5 @@
 /**
- * `explain node`: a drain in sentences, with what it waits for and who can do what.
+ * `explain node`: a drain in sentences, with its blockers and who can act.
  *
  * `UPDATE_GOLDEN=1` records the text anew.
  */
@@ -23,7 +23,7 @@ const GOLDEN = new URL('golden/explain-node.txt', import.meta.url);
 const CLOSED = budgetOf({ status: { currentHealthy: 2, desiredHealthy: 2 } });
 
 describe('explainNode', () => {
-  test('DR-43: a drain that is held up, from the first sentence to the last', () => {
+  test('DR-43: a blocked drain equals the golden file', () => {
     const facts = sceneOfNode({
       pods: [podOf({ name: 'web-1' }), podOf({ name: 'api-1', labels: {} })],
       budgets: [CLOSED],
@@ -34,17 +34,17 @@ describe('explainNode', () => {
     expect(text).toBe(readFileSync(GOLDEN, 'utf8'));
   });
 
-  test('a drain that nothing holds up waits for its pods alone', () => {
+  test('a drain without blockers waits only for its pods', () => {
     expect(explainNode(sceneOfNode({ pods: [podOf()] }))).toMatchObject({
-      waitsFor: 'The pods to leave; nothing holds them up',
+      waitsFor: 'The pods to leave; nothing blocks them',
       canAct: 'nobody',
     });
   });
 
   test.each(
     [
-      ['Drained', 'every pod that had to leave has left', 'nobody'],
-      ['Cancelled', 'somebody cancelled the drain', 'nobody'],
+      ['Drained', 'all pods that had to leave are gone', 'nobody'],
+      ['Cancelled', 'the drain was cancelled', 'nobody'],
     ] as const,
   )('%s: %s', (ended, why, canAct) => {
     const explained = explainNode(
@@ -54,16 +54,18 @@ describe('explainNode', () => {
     expect(explained).toMatchObject({ state: ended, canAct });
   });
 
-  test('DR-41: a drain that failed says what its machine says', () => {
+  test('DR-41: a failed drain shows the error of its machine', () => {
     const explained = explainNode(sceneOfNode({
       node: { cordons: { reclaim: sceneAnnotation({ ended: 'Failed' }) } },
       machines: [sceneMachine('1 pod remains: ns/web-1 (two budgets)')],
     }));
-    expect(explained.why).toContain('before it was empty: 1 pod remains: ns/web-1 (two budgets)');
+    expect(explained.why).toContain(
+      'the deadline passed first: 1 pod remains: ns/web-1 (two budgets)',
+    );
     expect(explained.canAct).toBe('application');
   });
 
-  test('DR-45: a paused drain says who can end the pause', () => {
+  test('DR-45: a paused drain shows who can end the pause', () => {
     expect(explainNode(sceneOfNode({ pods: [podOf()], node: { paused: true } }))).toMatchObject({
       state: 'Paused',
       canAct: 'platform',
@@ -76,24 +78,26 @@ describe('explainNode', () => {
     expect(explained).toMatchObject({ state: 'Cancelling', canAct: 'nobody' });
   });
 
-  test('DR-01: a key that cannot be read is a field to mend', () => {
+  test('DR-01: an unreadable key is a field to correct', () => {
     const { problems } = explainNode(sceneOfNode({ node: { cordons: { reclaim: '{"v":2}' } } }));
     expect(problems).toMatchObject([{
       field: 'metadata.annotations[cordon.tidegate.dev/reclaim]',
-      problem: 'cannot be read: its version is 2',
+      problem: 'is invalid: its version is 2',
     }]);
   });
 
-  test('a node that nobody drains says whose cordon it is', () => {
+  test('a node without a drain shows the owner of its cordon', () => {
     const person = sceneOfNode({ node: { cordons: { person: sceneAnnotation() } } });
     expect(explainNode(person).why).toContain('A person cordoned the node');
-    expect(explainNode(sceneOfNode({ node: { cordons: {} } })).why).toContain('by nobody who left');
+    expect(explainNode(sceneOfNode({ node: { cordons: {} } })).why).toContain(
+      'without a Tidegate annotation',
+    );
     expect(explainNode(sceneOfNode({ node: { cordons: {}, unschedulable: false } })))
       .toMatchObject({ state: 'Schedulable', waitsFor: 'Nothing' });
   });
 });
 
-test('every reason that blocks a pod and that somebody can act on says what to do', () => {
+test('every blocking reason that needs an action names it', () => {
   const silent = BLOCKER_REASONS.filter((reason) =>
     isBlocking(reason) && REASONS[reason].canAct !== 'nobody' && actionOn(reason) === ''
   );

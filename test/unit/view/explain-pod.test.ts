@@ -1,4 +1,4 @@
-/** `explain pod`: what a pod asks of the fleet, and where that stands. */
+/** `explain pod`: the demand of a pod, and the state of its request. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { explainPod } from '../../../src/view/explain-pod.ts';
@@ -35,14 +35,14 @@ const explain = (object: unknown, ...requests: readonly object[]) =>
   explainPod({ pod: object, requests: { items: requests }, events: [], leases: undefined, nowMs });
 
 describe('explainPod', () => {
-  test('a pod whose request is acknowledged says so, with its request and what it asks for', () => {
+  test('a pod with an acknowledged request shows the request and its demand', () => {
     const explained = explain(pod({ spec: { nodeName: 'node-1' } }), request('Acknowledged'));
     expect(explained).toMatchObject({ kind: 'Pod', name: 'team/web', canAct: 'nobody' });
     expect(explained.why).toContain('acknowledged a roll-up');
     expect(explained.details).toEqual([
       { name: 'Node', value: 'node-1' },
       { name: 'Request', value: `cr-pod-web-${UID}` },
-      { name: 'Request is', value: 'Acknowledged' },
+      { name: 'Request state', value: 'Acknowledged' },
       { name: 'Acknowledged', value: '2026-03-01T11:59:55Z (5s ago)' },
       { name: 'Asks for', value: 'cpu 2' },
       { name: 'Priority', value: '0' },
@@ -52,17 +52,17 @@ describe('explainPod', () => {
 
   test('a pod whose request is new waits for the next roll-up', () => {
     const explained = explain(pod(), request('Pending'));
-    expect(explained.waitsFor).toBe('The next roll-up, and its acknowledgement by the fleet');
+    expect(explained.waitsFor).toBe('The fleet to acknowledge the next roll-up');
   });
 
-  test('a pod without a request says who would make one, and what it would ask for', () => {
+  test('a pod without a request shows what would create one, and its demand', () => {
     const explained = explain(pod());
     expect(explained).toMatchObject({ canAct: 'platform' });
     expect(explained.waitsFor).toContain('tidegate pods');
     expect(explained.details).toContainEqual({ name: 'Requirement', value: 'disk In ssd' });
   });
 
-  test('a pod whose requests may not be read says that', () => {
+  test('a pod without permission to list its requests reports that', () => {
     const explained = explainPod({
       pod: pod(),
       requests: undefined,
@@ -70,7 +70,7 @@ describe('explainPod', () => {
       leases: undefined,
       nowMs,
     });
-    expect(explained.why).toContain('may not be read');
+    expect(explained.why).toContain('is not permitted');
   });
 
   test.each([
@@ -90,7 +90,7 @@ describe('explainPod', () => {
     expect(explain(object).why).toContain(why);
   });
 
-  test('what its request cannot say is a problem with its remedy', () => {
+  test('demand that its request cannot express is a problem with its remedy', () => {
     const affinity = {
       nodeAffinity: {
         requiredDuringSchedulingIgnoredDuringExecution: {
@@ -105,7 +105,7 @@ describe('explainPod', () => {
     expect(problems[0]?.problem).toContain('"Gt"');
   });
 
-  test('says something of anything', () => {
+  test('explains any JSON', () => {
     fc.assert(fc.property(fc.anything(), fc.anything(), (object, requests) => {
       const explained = explainPod({ pod: object, requests, events: [], leases: {}, nowMs });
       expect(explanationText(explained, { nowMs, colors: false })).not.toBe('');

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 describe('a table', () => {
-  test('has columns as wide as their widest text, and no spaces at the end', () => {
+  test('has columns as wide as their widest text, and no trailing spaces', () => {
     expect(tableText(COLUMNS, [{ name: 'a', note: 'x' }, { name: 'longer', note: '' }])).toBe(
       'NAME     NOTE\na        x\nlonger   -\n',
     );

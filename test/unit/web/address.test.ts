@@ -1,9 +1,9 @@
-/** Addresses of the live page: what they say, and that they lead back. */
+/** Addresses of the live page, parsed and printed. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addressOf, routeIn } from '../../../src/web/page/address.ts';
 
-test('an address says machine, actor, search and state', () => {
+test('an address contains machine, actor, search and state', () => {
   expect(routeIn('')).toEqual({ kind: '', actor: '', search: '', state: '' });
   expect(routeIn('#/nodeDrain?search=node-1&state=work.drained')).toEqual({
     kind: 'nodeDrain',
@@ -15,7 +15,7 @@ test('an address says machine, actor, search and state', () => {
   expect(routeIn('#/operator?actor').actor).toBe('operator');
 });
 
-test('an address leads back to what it was made from', () => {
+test('an address round-trips', () => {
   const name = fc.string({ minLength: 1 }).filter((text) => !text.includes('/'));
   const kind = fc.constantFrom('nodeDrain', 'podEviction', 'operator');
   fc.assert(fc.property(

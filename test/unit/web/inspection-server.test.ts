@@ -1,4 +1,4 @@
-/** The server of the live page: what it serves, to whom, and with which policy. */
+/** The server of the live page: its content, its clients, and its policy. */
 import { request } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActorBoard } from '../../../src/api/actor-board.ts';
@@ -36,7 +36,7 @@ const served = async (more: Partial<InspectionOptions> = {}) => {
   return server;
 };
 
-/** By `node:http`, because `fetch` sets the host by itself. */
+/** Uses `node:http`, because `fetch` sets the host header itself. */
 const ask = (url: string, options: { readonly method?: string; readonly host?: string } = {}) =>
   new Promise<{ readonly status: number; readonly policy: string; readonly body: string }>(
     (resolve, reject) => {
@@ -79,7 +79,7 @@ test('the page, its files and its charts are served under a policy that loads no
   }
 });
 
-test('what is not there, and what would change something, is refused in words', async () => {
+test('missing pages and write methods are refused with a sentence', async () => {
   const { url } = await served();
   expect(await ask(`${url}charts/toString.svg`)).toMatchObject({ status: 404 });
   expect(await ask(`${url}../../etc/passwd`)).toMatchObject({ status: 404 });
@@ -88,7 +88,7 @@ test('what is not there, and what would change something, is refused in words', 
   }
 });
 
-test('a page of another name cannot read it through this machine', async () => {
+test('a page of another host name cannot read it', async () => {
   const { url } = await served();
   const { port } = new URL(url);
   expect(await ask(url, { host: `evil.example:${port}` })).toMatchObject({ status: 403 });
@@ -97,7 +97,7 @@ test('a page of another name cannot read it through this machine', async () => {
   }
 });
 
-test('each page that opens is told of, with how many are open; its actor makes it no other', async () => {
+test('each opened page is reported, with the number of open pages', async () => {
   const opened: number[] = [];
   const { url } = await served({ onOpened: (pages) => opened.push(pages) });
   for (const path of ['live', 'live?actor=nodeDrain/node-1', 'live']) {
@@ -108,7 +108,7 @@ test('each page that opens is told of, with how many are open; its actor makes i
   expect(opened).toEqual([1, 2]);
 });
 
-test('a defect in what is shown ends the page, is told, and does not end the process', async () => {
+test('a rendering defect ends the page, is reported, and does not end the process', async () => {
   const defects: unknown[] = [];
   const onDefect = (cause: unknown): void => void defects.push(cause);
   const broken = new Error('no rows');
@@ -146,7 +146,7 @@ test('a defect that shows later ends the page as well', async () => {
   expect(defects).toEqual([broken]);
 });
 
-test('an address that cannot be had is one sentence', async () => {
+test('an unavailable address is one sentence', async () => {
   const { url } = await served();
   const port = Number(new URL(url).port);
   const second = startInspectionServer({

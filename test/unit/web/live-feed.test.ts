@@ -1,4 +1,4 @@
-/** What an open page is told, and how little of it when it is slow. */
+/** The messages to an open page, and how few of them a slow page gets. */
 import { expect, test } from 'vitest';
 import type { ActorBoard, ActorRow } from '../../../src/api/actor-board.ts';
 import { simulatedTime } from '../../support/time/simulated-time.ts';
@@ -21,7 +21,7 @@ const rowOf = (id: string, state: string): ActorRow => ({
   bornMs: 1,
 });
 
-/** A board by hand. */
+/** A synthetic board. */
 const boardOf = (contexts: Readonly<Record<string, unknown>>) => {
   const rows = new Map(Object.keys(contexts).map((id) => [id, rowOf(id, 'low')]));
   const listeners = new Set<(id: string) => void>();
@@ -60,7 +60,7 @@ const readerOf = () => {
   return { messages, reader, setBusy: (is: boolean) => void (busy = is) };
 };
 
-test('a page is told of every actor once, then of each that changed, in one batch', async () => {
+test('a page gets every actor once, then each changed one, in one batch', async () => {
   const time = simulatedTime();
   const { board, move, forget } = boardOf({ 'gate/a': {}, 'gate/b': {} });
   const { messages, reader } = readerOf();
@@ -83,7 +83,7 @@ test('a page is told of every actor once, then of each that changed, in one batc
   });
 });
 
-test('a page that is slow gets what is so when it is ready, and nothing in between', async () => {
+test('a slow page gets the current state when it is ready, and nothing in between', async () => {
   const time = simulatedTime();
   const { board, move } = boardOf({ 'gate/a': {} });
   const { messages, reader, setBusy } = readerOf();
@@ -100,7 +100,7 @@ test('a page that is slow gets what is so when it is ready, and nothing in betwe
   expect(messages[1]).toMatchObject({ rows: [['gate/a', 'gate', 'state49', '', 'active', 1, 1]] });
 });
 
-test('a page that closed is told nothing more and costs nothing', async () => {
+test('a closed page gets nothing more and costs nothing', async () => {
   const time = simulatedTime();
   const { board, move, listeners } = boardOf({ 'gate/a': {} });
   const { messages, reader } = readerOf();
@@ -112,7 +112,7 @@ test('a page that closed is told nothing more and costs nothing', async () => {
   expect([listeners.size, time.pending()]).toEqual([0, 0]);
 });
 
-test('a page that looks at a drain is told its reclaim and its pods, and when it is gone', async () => {
+test('a page with a selected drain gets its reclaim and its pods, and its removal', async () => {
   const time = simulatedTime();
   const { board, forget } = boardOf({
     'nodeDrain/n1': { annotation: { ids: ['i1'] }, orders: [] },
@@ -137,7 +137,7 @@ test('a page that looks at a drain is told its reclaim and its pods, and when it
   expect(messages[1]).toMatchObject({ type: 'actor', actor: null });
 });
 
-test('data that JSON has no word for is shown as far as it goes, and never ends the feed', () => {
+test('data without a JSON form is shown as far as possible, and never ends the feed', () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const { board } = boardOf({ 'gate/a': { height: 12n }, 'gate/b': circle });
@@ -148,5 +148,5 @@ test('data that JSON has no word for is shown as far as it goes, and never ends 
     return message?.type === 'actor' ? message.actor?.context : undefined;
   });
   expect(sent[0]).toBe('{\n "height": "12"\n}');
-  expect(sent[1]).toMatch(/^It cannot be shown: .*circular/s);
+  expect(sent[1]).toMatch(/^Cannot show the data: .*circular/s);
 });

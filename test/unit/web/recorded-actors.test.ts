@@ -1,4 +1,4 @@
-/** The judge of what a page lit: it takes every honest sequence, and no other. */
+/** The checker of highlighted states: it accepts every valid sequence, and no other. */
 import { expect, test } from 'vitest';
 import {
   countsByState,
@@ -10,7 +10,7 @@ import {
 
 const SHORT_MS = 500;
 
-/** `a:1000 b:20 c`: stays one after another, the last without an end. */
+/** `a:1000 b:20 c`: states with durations, the last without an end. */
 const stays = (text: string): readonly Stay[] => {
   let fromMs = 0;
   return text.split(' ').map((word) => {
@@ -27,7 +27,7 @@ const seen = (text: string, fromMs = 0): readonly LitMoment[] =>
 test.each([
   ['everything', 'a b c'],
   ['all but what was short', 'a c'],
-])('a page that lit %s is right', (_, lit) => {
+])('a page that highlighted %s is right', (_, lit) => {
   expect(litProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeUndefined();
 });
 
@@ -38,23 +38,23 @@ test.each([
   ['lit a state that never was', 'a d c'],
   ['lit a state that was over', 'a b a c'],
   ['lit one state twice', 'a c c'],
-])('a page that %s is caught', (_, lit) => {
+])('a page that %s is rejected', (_, lit) => {
   expect(litProblem(seen(lit), stays('a:1000 b:20 c'), SHORT_MS)).toBeTypeOf('string');
 });
 
-test('what was over before the page opened need not be lit', () => {
+test('states from before the page opened need not be highlighted', () => {
   expect(litProblem(seen('b c', 900), stays('a:1000 b:2000 c'), SHORT_MS)).toBeUndefined();
   expect(litProblem(seen('b c', 300), stays('a:1000 b:2000 c'), SHORT_MS))
     .toContain('"a" lasted');
 });
 
-test('states that recur are told apart by how long they lasted', () => {
+test('recurring states are distinguished by their durations', () => {
   const back = stays('a:10 b:1000 a:1000 b');
   expect(litProblem(seen('b a b'), back, SHORT_MS)).toBeUndefined();
   expect(litProblem(seen('a b'), back, SHORT_MS)).toContain('"a" lasted');
 });
 
-test('a state that is left for a moment and comes back stays lit', () => {
+test('a state that is left briefly and entered again stays highlighted', () => {
   const back = stays('a:1000 b:20 a:1000 c:20 a');
   expect(litProblem(seen('a'), back, SHORT_MS)).toBeUndefined();
   expect(litProblem(seen('a b a'), back, SHORT_MS)).toBeUndefined();
@@ -74,7 +74,7 @@ test('stays begin with the event that moved the actor, and events that do not be
   expect(staysOf(lines, 'a/1').map(({ state }) => state)).toEqual(['b a', 'c']);
 });
 
-test('living actors are counted in their state and in all around it', () => {
+test('active actors are counted in their state and in all its ancestors', () => {
   const lines = [
     line('a/1', 'x.y'),
     line('a/1', 'x.z'),

@@ -128,7 +128,7 @@ export const parseQuantity = (text: string): QuantityReading => {
     return malformed(`is longer than ${QUANTITY_LENGTH_MAX} characters`);
   }
   const [, sign, stripped = '', fraction = '', end = ''] = SHAPE.exec(text) ?? [];
-  if (sign === undefined) return malformed('is no number with a suffix');
+  if (sign === undefined) return malformed('is not a number with a suffix');
   if (!/^[+-]?\.?[0-9]/.test(text)) return malformed('has no digits');
   const suffix = readSuffix(end);
   if (typeof suffix === 'string') return malformed(suffix);

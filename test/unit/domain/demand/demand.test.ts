@@ -1,4 +1,4 @@
-/** Demand that is kept, beside demand that is added up from nothing. */
+/** Incremental demand compared with demand computed from scratch. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Demand, makeDemand } from '../../../../src/domain/demand/demand.ts';
@@ -56,7 +56,7 @@ const plain = (need: Need): PlainNeed => ({
 });
 
 describe('demand', () => {
-  it('demand: requests on equal terms are added up, with the largest of each resource', () => {
+  it('demand: requests on equal terms are summed, with the largest of each resource', () => {
     const demand = demandOf(
       { name: 'a', spec: { resources: { cpu: '500m', memory: '2Gi' } } },
       { name: 'b', spec: { resources: { cpu: '500m', memory: '1Gi', gpu: 1 } } },
@@ -69,7 +69,7 @@ describe('demand', () => {
     }]);
   });
 
-  it('demand: requirements, priority, spread, buckets and group keep needs apart', () => {
+  it('demand: requirements, priority, spread, buckets and group separate needs', () => {
     const coLocation = { topologyKey: 'rack' };
     const topologySpread = [
       { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' },
@@ -89,7 +89,7 @@ describe('demand', () => {
     expect(demand.needs()).toHaveLength(specs.length + 1);
   });
 
-  it('finds the next largest when the largest leaves', () => {
+  it('finds the next largest when the largest is removed', () => {
     const demand = demandOf(
       cpu('3', { name: 'a' }),
       cpu('2', { name: 'b' }),
@@ -110,7 +110,7 @@ describe('demand', () => {
     }]);
   });
 
-  it('is nothing when everybody has left', () => {
+  it('is empty when all requests are removed', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b' });
     demand.forget(objectKey('a', 'default'));
     demand.forget(objectKey('b', 'default'));
@@ -127,12 +127,12 @@ describe('demand', () => {
     expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
-  it('gives a sum no format that only a zero has', () => {
+  it('gives a sum no format of a zero', () => {
     const zero = demandOf(cpu('0Ki', { name: 'a' }), cpu('1048576', { name: 'b' }));
     expect(zero.needs()).toMatchObject([{ aggregateResources: { cpu: '1048576' } }]);
   });
 
-  it('shows one of two equal maxima, whatever their order', () => {
+  it('reports one of two equal maxima, whatever their order', () => {
     const bothOrders = [['1Gi', '1073741824'], ['1073741824', '1Gi']].map((
       [first = '', second = ''],
     ) => demandOf(cpu(first, { name: 'a' }), cpu(second, { name: 'b' })).needs());
@@ -140,7 +140,7 @@ describe('demand', () => {
     expect(bothOrders[0]).toEqual(bothOrders[1]);
   });
 
-  it('stops naming a resource that nobody asks for any more', () => {
+  it('omits a resource that no request has any more', () => {
     const demand = demandOf(cpu('1', { name: 'a' }), {
       name: 'b',
       spec: { resources: { gpu: 1 } },
@@ -153,7 +153,7 @@ describe('demand', () => {
     expect(Object.keys(demand.needs()[0]?.aggregateResources ?? {})).toEqual(['cpu']);
   });
 
-  it('reuses a need whose requests did not change, and the whole list when none did', () => {
+  it('reuses an unchanged need, and the whole list without a change', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b', spec: { priority: 1 } });
     const before = demand.needs();
     expect(demand.needs()).toBe(before);
@@ -166,10 +166,10 @@ describe('demand', () => {
   });
 });
 
-describe('demand with bad requests', () => {
+describe('demand with invalid requests', () => {
   const bad = { resources: { cpu: 'many' } };
 
-  it('wire 2: leaves out a request that cannot be read, and the others go up', () => {
+  it('wire 2: excludes an invalid request, and reports the others', () => {
     const demand = demandOf({ name: 'a' });
     const observed = demand.observe(request({ name: 'b', spec: bad }));
     expect(observed).toMatchObject({ _tag: 'LeftOut', isNew: true });
@@ -177,7 +177,7 @@ describe('demand with bad requests', () => {
     expect(demand.unreadable().map(({ key }) => key)).toEqual(['default/b']);
   });
 
-  it('wire 5: keeps the last good reading of a request that turns bad, until it is deleted', () => {
+  it('wire 5: keeps the last valid reading of a request that becomes invalid, until it is deleted', () => {
     const demand = demandOf(cpu('4'));
     expect(demand.observe(request({ spec: bad }))).toMatchObject({ _tag: 'KeptLastGood' });
     expect(demand.needs()).toMatchObject([{ aggregateResources: { cpu: '4' } }]);
@@ -186,14 +186,14 @@ describe('demand with bad requests', () => {
     expect(demand.unreadable()).toEqual([]);
   });
 
-  it('wire 5: takes nothing over from a deleted request of the same name', () => {
+  it('wire 5: keeps nothing of a deleted request with the same name', () => {
     const demand = demandOf(cpu('4', { uid: 'first' }));
     const observed = demand.observe(request({ uid: 'second', spec: bad }));
     expect(observed).toMatchObject({ _tag: 'LeftOut' });
     expect(demand.needs()).toEqual([]);
   });
 
-  it('unreadable: it is said once, again when it changes, and again after it was right', () => {
+  it('unreadable: is reported once, again when it changes, and again after it was valid', () => {
     const demand = demandOf();
     const isNew = (parts: RequestTraits): boolean => {
       const observed = demand.observe(request(parts));
@@ -207,7 +207,7 @@ describe('demand with bad requests', () => {
     expect(isNew({ spec: { priority: 0.5 }, uid: 'another' })).toBe(true);
   });
 
-  it('offers for acknowledgement what counts as it stands and is not acknowledged', () => {
+  it('offers for acknowledgement requests that count with their current spec', () => {
     const demand = demandOf(
       { name: 'new' },
       { name: 'pending', phase: 'Pending' },
@@ -224,7 +224,7 @@ describe('demand with bad requests', () => {
     expect(demand.unacknowledged().map(({ key }) => key)).toEqual(['default/pending']);
   });
 
-  it('forgets what a complete list does not have, and reports what it cannot read', () => {
+  it('removes what a complete list does not have, and reports invalid requests', () => {
     const demand = demandOf({ name: 'a' }, { name: 'b' }, { name: 'gone', spec: bad });
     const reports = demand.observeAll([request({ name: 'b' }), request({ name: 'c', spec: bad })]);
     expect(reports.map((report) => [report.request.key, report.observed._tag]))
@@ -251,7 +251,7 @@ describe('capacityRequestProjector', () => {
     expect(one.amounts).toBe(other.amounts);
   });
 
-  it('reads every request as if it were the first, whatever it has read before', () => {
+  it('reads every request like the first, whatever it has read before', () => {
     const namespace = fc.constantFrom('default', 'team-a');
     const spec = fc.oneof(similarSpecs, goodSpecs, badSpecs);
     fc.assert(fc.property(fc.array(fc.record({ namespace, spec }), { maxLength: 20 }), (all) => {
@@ -268,14 +268,14 @@ describe('capacityRequestProjector', () => {
     expect(formats).toEqual(['DecimalSI', 'BinarySI']);
   });
 
-  it('gives nothing for what has no name, UID or version', () => {
+  it('is undefined without a name, UID or version', () => {
     for (const raw of [undefined, null, 7, {}, { metadata: { name: 'a' } }]) {
       expect(project(raw)).toBeUndefined();
     }
   });
 });
 
-describe('demand after any story', () => {
+describe('demand after any sequence', () => {
   type Step =
     | { readonly _tag: 'Observe'; readonly parts: RequestTraits }
     | { readonly _tag: 'Forget'; readonly name: string }
@@ -297,7 +297,7 @@ describe('demand after any story', () => {
     { weight: 2, arbitrary: fc.constant<Step>({ _tag: 'Look' }) },
   );
 
-  /** The last good projection of each name that is there. */
+  /** The last valid projection of each existing name. */
   const lastGood = (sequence: readonly Step[]): readonly CapacityRequestProjection[] => {
     const kept = new Map<string, CapacityRequestProjection>();
     for (const step of sequence) {
@@ -317,7 +317,7 @@ describe('demand after any story', () => {
     }
   };
 
-  it('demand: after any story it equals what is recomputed from scratch', () => {
+  it('demand: after any sequence it equals demand computed from scratch', () => {
     fc.assert(
       fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const demand = makeDemand();
@@ -330,7 +330,7 @@ describe('demand after any story', () => {
     );
   });
 
-  it('prints the same texts as a demand that only ever saw what is there now', () => {
+  it('prints the same texts as a demand of only the current requests', () => {
     fc.assert(
       fc.property(fc.array(steps, { maxLength: 40 }), (sequence) => {
         const [long, short] = [makeDemand(), makeDemand()];

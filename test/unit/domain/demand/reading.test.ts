@@ -1,4 +1,4 @@
-/** What a CapacityRequest asks for, and what is wrong with those that ask badly. */
+/** The demand of a CapacityRequest, and the problems of invalid ones. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Problem, PROBLEMS_MAX } from '../../../../src/domain/demand/field.ts';
@@ -63,7 +63,7 @@ describe('readCapacityRequest', () => {
     ]);
   });
 
-  it('penalty: an absent penalty is not one of $0', () => {
+  it('penalty: an absent penalty is not $0', () => {
     expect(good({}).terms.profile.interruptionBucket).toBe(0);
     expect(good({ interruptionPenalty: null }).terms.profile.interruptionBucket).toBe(0);
     expect(good({ interruptionPenalty: 0 }).terms.profile.interruptionBucket).toBe(1);
@@ -71,7 +71,7 @@ describe('readCapacityRequest', () => {
     expect(good({}).terms.key).not.toBe(good({ interruptionPenalty: '0' }).terms.key);
   });
 
-  it('spread: ScheduleAnyway is only a wish and is dropped', () => {
+  it('spread: ScheduleAnyway is a preference and is dropped', () => {
     const spread = (whenUnsatisfiable: string) => ({
       topologySpread: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable }],
     });
@@ -80,7 +80,7 @@ describe('readCapacityRequest', () => {
     expect(good(spread('DoNotSchedule')).terms.profile.spread).toHaveLength(1);
   });
 
-  it('group: a co-located request asks for Same, once, and belongs to a group', () => {
+  it('group: a co-located request gets Same, once, and belongs to a group', () => {
     const { terms } = good({
       requirements: [{ key: 'zone', operator: 'Exists' }],
       coLocation: {
@@ -105,7 +105,7 @@ describe('readCapacityRequest', () => {
     );
   });
 
-  it('gives one key to every spelling of the same terms', () => {
+  it('gives one key to every notation of the same terms', () => {
     fc.assert(
       fc.property(goodSpecs, (spec) => {
         const reversed = Object.fromEntries(
@@ -121,7 +121,7 @@ describe('readCapacityRequest', () => {
     );
   });
 
-  it('group: selectors that separators make look alike are two groups', () => {
+  it('group: selectors with ambiguous separators are two groups', () => {
     const group = (matchLabels: Readonly<Record<string, string>>): string =>
       good({ coLocation: { topologyKey: 'k', labelSelector: { matchLabels } } }).terms.group;
     const pairs: readonly (readonly Readonly<Record<string, string>>[])[] = [
@@ -150,16 +150,16 @@ describe('readCapacityRequest', () => {
   });
 });
 
-describe('readCapacityRequest of bad input', () => {
-  it('wire 2: names the field with a bad quantity, and says what would be right', () => {
+describe('readCapacityRequest of invalid input', () => {
+  it('wire 2: names the field with a malformed quantity, and the remedy', () => {
     expect(problems(rawRequest({ spec: { resources: { cpu: '1', memory: '1e1.5' } } }))).toEqual([{
       field: 'spec.resources["memory"]',
-      problem: 'is "1e1.5", which is no number with a suffix',
+      problem: 'is "1e1.5", which is not a number with a suffix',
       remedy: 'Give a quantity such as "1500m" or "2Gi"',
     }]);
   });
 
-  it('wire 2: names the field with a bad operator', () => {
+  it('wire 2: names the field with an unknown operator', () => {
     expect(problems(rawRequest({ spec: { requirements: [{ key: 'a', operator: 'Same' }] } })))
       .toEqual([{
         field: 'spec.requirements[0].operator',
@@ -176,7 +176,7 @@ describe('readCapacityRequest of bad input', () => {
     }]);
   });
 
-  it('reading: every field that is wrong is named', () => {
+  it('reading: every invalid field is named', () => {
     expect(fields({ resources: { cpu: '-1' } })).toEqual(['spec.resources["cpu"]']);
     expect(fields({ resources: { cpu: 0.5 } })).toEqual(['spec.resources["cpu"]']);
     expect(fields({ resources: { cpu: 2 ** 53 } })).toEqual(['spec.resources["cpu"]']);
@@ -204,14 +204,14 @@ describe('readCapacityRequest of bad input', () => {
       .toEqual(['spec.priority', 'spec.resources']);
   });
 
-  it('says little about a request in which everything is wrong', () => {
+  it('limits the report about a request with many problems', () => {
     const requirements = Array.from({ length: 1000 }, () => ({ operator: 'x'.repeat(10_000) }));
     const found = problems(rawRequest({ spec: { requirements } }));
     expect(found).toHaveLength(PROBLEMS_MAX);
     expect(problemsText(found).length).toBeLessThan(1000);
   });
 
-  it('names every problem in words as long as an Event has room, and else how many more', () => {
+  it('names every problem that fits an Event note, and counts the others', () => {
     const found = problems(rawRequest({ spec: { priority: 0.5, interruptionPenalty: '-1' } }));
     expect(problemsText(found)).toBe(
       'spec.priority is missing or out of range. ' +

@@ -32,7 +32,7 @@ describe('evictionOutcome', () => {
     expect(answer(status, message)).toEqual({ _tag: 'PolicyRefused', policy, why: message });
   });
 
-  it('a policy that sets causes of its own is a policy all the same', () => {
+  it('a policy with causes of its own is recognized', () => {
     const message = 'admission webhook "w" denied the request: budget';
     expect(answer(429, message, budgetCause('x'))).toMatchObject({ _tag: 'PolicyRefused' });
   });
@@ -42,7 +42,7 @@ describe('evictionOutcome', () => {
       .toEqual({ _tag: 'Accepted' });
   });
 
-  it('answer 401 is about our credentials', () => {
+  it('answer 401 concerns our credentials', () => {
     expect(answer(401, 'Unauthorized')).toEqual({ _tag: 'Unauthenticated', why: 'Unauthorized' });
   });
 
@@ -73,7 +73,7 @@ describe('evictionOutcome', () => {
     expect(answer(429, violates, budgetCause(why))).toEqual({ _tag: 'BudgetExhausted', why });
   });
 
-  it('answer 429 with that cause and a Retry-After is a budget that is being worked out', () => {
+  it('answer 429 with that cause and a Retry-After is a budget with an outdated status', () => {
     const details = budgetCause('still being processed');
     const settling = { _tag: 'BudgetUnsettled', retryAfterSeconds: 10, why: violates };
     expect(answer(429, violates, { ...details, retryAfterSeconds: 10 })).toEqual(settling);
@@ -81,7 +81,7 @@ describe('evictionOutcome', () => {
     expect(evictionOutcome({ status: 429, body, retryAfterSeconds: 10 })).toEqual(settling);
   });
 
-  it('answer 429 without that cause is the limit of the API server', () => {
+  it('answer 429 without that cause is the rate limit of the API server', () => {
     expect(answer(429, 'too many requests', { retryAfterSeconds: 3 }))
       .toEqual({ _tag: 'Throttled', retryAfterSeconds: 3 });
     expect(evictionOutcome({ status: 429, body: 'Too many requests', retryAfterSeconds: 2 }))
@@ -94,7 +94,7 @@ describe('evictionOutcome', () => {
     expect(answer(500, why)).toEqual({ _tag: 'TwoBudgets', why });
   });
 
-  it('answer 403 with the cause NamespaceTerminating leaves by itself', () => {
+  it('answer 403 with the cause NamespaceTerminating leaves on its own', () => {
     const message = 'evictions "a" is forbidden: unable to create: namespace ns is terminating';
     expect(answer(403, message, { causes: [{ reason: 'NamespaceTerminating' }] }))
       .toEqual({ _tag: 'NamespaceTerminating' });
@@ -107,7 +107,7 @@ describe('evictionOutcome', () => {
     expect(answer(403, why)).toEqual({ _tag: 'BudgetBroken', why });
   });
 
-  it('answer 403 of RBAC names the verb that is missing', () => {
+  it('answer 403 of RBAC names the missing verb', () => {
     const why = 'pods "a" is forbidden: User "tidegate" cannot create resource "pods/eviction" ' +
       'in API group "" in the namespace "ns"';
     expect(answer(403, why)).toEqual({ _tag: 'Forbidden', why });
@@ -134,7 +134,7 @@ describe('evictionOutcome', () => {
     expect(evictionOutcome({ status: 418, body: null })).toMatchObject({ why: 'HTTP status 418' });
   });
 
-  it('every answer has a meaning, and only a good status is accepted', () => {
+  it('every answer has a class, and only a success status is accepted', () => {
     fc.assert(fc.property(fc.integer({ min: 100, max: 599 }), fc.anything(), (status, body) => {
       const { _tag } = evictionOutcome({ status, body });
       expect(_tag === 'Accepted').toBe(status >= 200 && status < 300);

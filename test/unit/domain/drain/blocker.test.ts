@@ -1,4 +1,4 @@
-/** Why a pod is still there, in one reason and a few words. */
+/** Why a pod is still there: one reason with a short text. */
 import { describe, expect, it } from 'vitest';
 import { type ReasonName, REASONS } from '../../../../src/api/reasons.ts';
 import type { EvictionOutcome } from '../../../../src/domain/drain/answer.ts';
@@ -33,30 +33,30 @@ const blockerText = (traits?: Partial<BlockerFacts>): string => {
 };
 
 const full = budgetOf({ status: { currentHealthy: 3, desiredHealthy: 3 } });
-/** Asked 42 s ago, with a grace of 60 s. */
+/** Evicted 42 s ago, with a grace of 60 s. */
 const leaving = { deletion: '2026-01-01T00:01:18Z', deletionGraceSeconds: 60 };
 const overdue = { deletion: '2026-01-01T00:00:48Z', deletionGraceSeconds: 30 };
 
 describe('blockerOf', () => {
-  it('DR-41: names a budget that allows nothing, with its counts', () => {
+  it('DR-41: names a budget that allows 0 disruptions, with its counts', () => {
     expect(blockerText({ budgets: [full] }))
-      .toBe('BlockedByBudget: budget ns/db allows no eviction: 3 of 3 healthy');
+      .toBe('BlockedByBudget: budget ns/db allows 0 disruptions (3 healthy, 3 required)');
     const conditions = [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }];
     expect(blockerText({ budgets: [budgetOf({ status: { conditions } })] }))
-      .toBe('BlockedByBudget: budget ns/db allows no eviction: no scale');
+      .toBe('BlockedByBudget: budget ns/db allows 0 disruptions: no scale');
   });
 
-  it('a budget with a slot, or with a status that is not worked out, passes', () => {
+  it('a budget with a free slot, or with an outdated status, is not blocking', () => {
     expect(blockerText({ budgets: [budgetOf({ status: { disruptionsAllowed: 1 } })] }))
-      .toBe('WaitingForTurn: next slot of budget ns/db');
+      .toBe('WaitingForTurn: waiting for a slot of budget ns/db');
     expect(
       blockerText({ budgets: [budgetOf({ generation: 2, status: { observedGeneration: 1 } })] }),
     )
-      .toBe('BudgetUnsettled: budget ns/db is being worked out');
-    expect(blockerText()).toBe('WaitingForTurn: about to be asked to leave');
+      .toBe('BudgetUnsettled: status of budget ns/db is being updated');
+    expect(blockerText()).toBe('WaitingForTurn: eviction is next');
   });
 
-  it('DR-34: names the slot that an interrupted eviction holds, and until when', () => {
+  it('DR-34: names the slot that an interrupted eviction holds, with its end', () => {
     const interrupted = [{ podName: 'z', untilMs: NOW + 60_000 }];
     expect(blockerText({ budgets: [full], interrupted })).toBe(
       'SlotHeldByInterruptedEviction: slot of budget ns/db held by an interrupted eviction until ' +
@@ -64,19 +64,19 @@ describe('blockerOf', () => {
     );
   });
 
-  it('DR-31: names budgets that never let the pod go', () => {
+  it('DR-31: names budgets that never allow the eviction', () => {
     const two = [budgetOf({ name: 'a' }), budgetOf({ name: 'b' })];
     expect(blockerText({ budgets: two })).toBe('TwoBudgets: two budgets: ns/a and ns/b');
     const never = budgetOf({ spec: { maxUnavailable: 1 }, status: { expectedPods: 0 } });
     expect(blockerText({ budgets: [never] }))
-      .toBe('BudgetNeverAllows: budget ns/db expects no pods and never allows an eviction');
+      .toBe('BudgetNeverAllows: budget ns/db expects 0 pods and never allows an eviction');
     const broken = budgetOf({ status: { disruptionsAllowed: -1 } });
     expect(blockerText({ budgets: [broken] })).toBe(
-      'BudgetBroken: budget ns/db has a broken status',
+      'BudgetBroken: budget ns/db has an invalid status',
     );
   });
 
-  it('DR-41: says for how long a pod terminates, and when that is too long', () => {
+  it('DR-41: tells how long a pod has been terminating, and when that is overdue', () => {
     expect(blockerText({ pod: podOf(leaving) })).toBe('Terminating: terminating for 42 s');
     expect(blockerText({ pod: podOf(overdue) })).toBe('TerminationOverdue: terminating for 42 s');
   });
@@ -90,13 +90,13 @@ describe('blockerOf', () => {
     expect(blockerText({ pod: confirmed })).toMatch(/^Finalizer/);
   });
 
-  it('DR-44: a kubelet that does not answer is its own reason', () => {
+  it('DR-44: an unresponsive kubelet is a reason of its own', () => {
     expect(blockerText({ kubeletSilent: true })).toBe('KubeletSilent: kubelet not responding');
     expect(blockerText({ kubeletSilent: true, pod: podOf(leaving) }))
       .toBe('KubeletSilent: kubelet not responding');
   });
 
-  it('DR-45: a paused drain and a tier that has not started come before what is not asked yet', () => {
+  it('DR-45: a paused drain and a tier that has not started take precedence', () => {
     expect(blockerText({ paused: true, budgets: [full] })).toMatch(/^DrainPaused/);
     expect(blockerText({ tierStarted: false, budgets: [full] })).toMatch(/^WaitingForTier/);
     expect(blockerText({ paused: true, pod: podOf(leaving) })).toMatch(/^Terminating/);
@@ -107,17 +107,17 @@ describe('blockerOf', () => {
     [{ _tag: 'PolicyRefused', policy: '', why: 'no' }, 'PolicyRefused: refused by a policy: no'],
     [{ _tag: 'Forbidden', why: 'cannot create' }, 'EvictionForbidden: cannot create'],
     [{ _tag: 'Unauthenticated', why: 'who' }, 'CredentialsRefused: who'],
-    [{ _tag: 'Throttled', retryAfterSeconds: 3 }, 'ServerThrottling: the API server asks for 3 s'],
+    [{ _tag: 'Throttled', retryAfterSeconds: 3 }, 'ServerThrottling: API server throttles for 3 s'],
     [{ _tag: 'NamespaceTerminating' }, 'NamespaceTerminating: its namespace is being deleted'],
     [{ _tag: 'BudgetBroken', why: 'negative' }, 'BudgetBroken: negative'],
     [{ _tag: 'TwoBudgets', why: 'x' }, 'TwoBudgets: two budgets'],
-    [{ _tag: 'Refused', status: 418, why: 'tea' }, 'EvictionRefused: refused with 418: tea'],
+    [{ _tag: 'Refused', status: 418, why: 'tea' }, 'EvictionRefused: refused with status 418: tea'],
     [{ _tag: 'Transient', why: 'not now' }, 'EvictionFailing: not now'],
     [{ _tag: 'NotSent', why: 'no route' }, 'EvictionFailing: no route'],
     [{ _tag: 'Unknown', why: 'cut' }, 'EvictionUnanswered: no answer to its eviction: cut'],
     [{ _tag: 'BudgetUnsettled', retryAfterSeconds: 10, why: 'x' }, 'BudgetUnsettled: x'],
-    [{ _tag: 'BudgetExhausted', why: 'x' }, 'WaitingForTurn: about to be asked to leave'],
-  ])('the answer %j has words of its own', (outcome, text) => {
+    [{ _tag: 'BudgetExhausted', why: 'x' }, 'WaitingForTurn: eviction is next'],
+  ])('the answer %j has a text of its own', (outcome, text) => {
     expect(blockerText({ outcome })).toBe(text);
   });
 
@@ -126,7 +126,7 @@ describe('blockerOf', () => {
     expect(names.filter((name) => !Object.hasOwn(REASONS, name))).toEqual([]);
   });
 
-  it('what passes by itself blocks nothing', () => {
+  it('a reason that resolves on its own does not block', () => {
     expect(BLOCKER_REASONS.filter(isBlocking)).not.toContain('Terminating');
     expect(isBlocking('BlockedByBudget')).toBe(true);
     expect(isBlocking('WaitingForTurn')).toBe(false);
@@ -143,14 +143,14 @@ describe('blockerOf', () => {
 describe('blockedSentence', () => {
   const long = (at: number): string => `${'n'.repeat(63)}/${'p'.repeat(250)}${at}`;
 
-  it('DR-42: names five pods and says how many more there are', () => {
+  it('DR-42: names five pods and counts the others', () => {
     const pods = ['ns/a', 'ns/b', 'ns/c', 'ns/d', 'ns/e', 'ns/f'];
     expect(blockedSentence('why', pods))
       .toBe('Pods cannot leave: why (ns/a, ns/b, ns/c, ns/d, ns/e and 1 more)');
     expect(blockedSentence('why', ['ns/a'])).toBe('Pods cannot leave: why (ns/a)');
   });
 
-  it('DR-42: is cut behind a whole name when an Event cannot hold more', () => {
+  it('DR-42: is cut after a whole name when an Event cannot hold more', () => {
     const pods = Array.from({ length: 40 }, (_, at) => long(at));
     const sentence = blockedSentence('x'.repeat(5000), pods);
     expect(sentence.length).toBeLessThanOrEqual(1000);
@@ -167,7 +167,7 @@ describe('blockedSentence', () => {
 });
 
 describe('remainingSentence', () => {
-  it('DR-41: says how many pods remain and names the first five, each with why', () => {
+  it('DR-41: counts the remaining pods and names the first five, each with its reason', () => {
     const remaining = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => ({
       key: `ns/${name}`,
       text: name === 'b' ? '' : `why ${name}`,
@@ -178,7 +178,7 @@ describe('remainingSentence', () => {
     );
   });
 
-  it('DR-41: cuts the words of a policy that explains itself at length', () => {
+  it('DR-41: truncates a long message of a policy', () => {
     const remaining = Array.from({ length: 5 }, () => ({ key: 'ns/a', text: 'x'.repeat(5000) }));
     expect(remainingSentence(remaining).length).toBeLessThan(2000);
     expect(remainingSentence(remaining)).toContain('x…)');

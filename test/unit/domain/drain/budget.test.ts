@@ -1,4 +1,4 @@
-/** What a drain reads of a PodDisruptionBudget, and which pods it covers. */
+/** The drain facts of a PodDisruptionBudget, and which pods it covers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { budgetIndex } from '../../../../src/domain/drain/budget-index.ts';
@@ -13,7 +13,7 @@ const expression = (key: string, operator: string, ...values: readonly string[])
 });
 
 describe('projectBudget', () => {
-  it('reads counts, policy and evictions that are under way', () => {
+  it('reads counts, policy and evictions in flight', () => {
     const budget = budgetOf({
       generation: 3,
       spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' },
@@ -50,12 +50,12 @@ describe('projectBudget', () => {
     expect(budgetOf({ spec }).countsControllers).toBe(counts);
   });
 
-  it('reads why its controller cannot work it out', () => {
+  it('reads why its controller cannot compute the status', () => {
     const conditions = [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }];
     expect(budgetOf({ status: { conditions } }).syncProblem).toBe('no scale');
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws', () => {
     fc.assert(fc.property(fc.anything(), (raw) => {
       projectBudget(raw);
       const metadata = { name: 'a', uid: 'u', resourceVersion: '1' };
@@ -130,7 +130,7 @@ describe('budgetIndex', () => {
     expect(index.budgetsOf(web.uid)).toEqual([moved]);
   });
 
-  it('gives the newest facts and tells no change when only counts differ', () => {
+  it('has the newest facts and reports no change when only counts differ', () => {
     const index = budgetIndex();
     index.putPod(web);
     index.putBudget(forWeb);
@@ -146,7 +146,7 @@ describe('budgetIndex', () => {
     expect(index.podsOf(forWeb.key)).toEqual([unready]);
   });
 
-  it('forgets what is gone', () => {
+  it('removes deleted objects', () => {
     const index = budgetIndex();
     index.putPod(web);
     index.putBudget(forWeb);
@@ -160,7 +160,7 @@ describe('budgetIndex', () => {
     index.removePod(web.uid);
   });
 
-  it('agrees with looking at everything, in whatever order things come', () => {
+  it('equals a full scan, in any order of changes', () => {
     const values = fc.constantFrom('x', 'y');
     const labels = fc.dictionary(fc.constantFrom('a', 'b'), values, { maxKeys: 2 });
     const change = fc.record({

@@ -48,13 +48,13 @@ const key = (owner: string): string => `cordon.tidegate.dev/${owner}`;
 const metadata = (annotations: object) => ({ resourceVersion: '10', annotations });
 
 describe('the cordon key', () => {
-  it('DR-01: is compact JSON with ids, deadline, grace and beginning', () => {
+  it('DR-01: is compact JSON with ids, deadline, grace and start', () => {
     expect(printCordon(annotation)).toBe(text);
     expect(readCordon(text)).toEqual({ _tag: 'Recognized', annotation });
     expect(ended('Failed')).toBe(text.replace('}', ',"ended":"Failed"}'));
   });
 
-  it('DR-01: what was printed reads back the same', () => {
+  it('DR-01: round-trips', () => {
     const time = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date(4e12) })
       .map((date) => date.getTime());
     const annotations = fc.record({
@@ -73,10 +73,10 @@ describe('the cordon key', () => {
     ['{"v":2,"ids":[]}', 'its version is 2'],
     ['{"ids":[]}', 'its version is undefined'],
     ['cordoned by bob', 'it is not a JSON object'],
-    ['{"v":1,"deadline":"soon"}', 'its deadline is no time'],
-    ['{"v":1,"since":"once"}', 'its beginning is no time'],
-    ['{"v":1,"ended":"Lost"}', 'its end is none that is known'],
-  ])('DR-01: %s is left alone and reported: %s', (raw, why) => {
+    ['{"v":1,"deadline":"soon"}', 'its deadline is not a valid time'],
+    ['{"v":1,"since":"once"}', 'its start is not a valid time'],
+    ['{"v":1,"ended":"Lost"}', 'its end is unknown'],
+  ])('DR-01: %s is left unchanged and reported: %s', (raw, why) => {
     const facts = node(true, { reclaim: raw });
     expect(unrecognizedCordons(facts)).toEqual([{ owner: 'reclaim', why }]);
     expect(decideCordon(facts, 'reclaim', order)).toEqual({ _tag: 'Unrecognized', why });
@@ -91,7 +91,7 @@ describe('the cordon key', () => {
     expect(cordonTexts({})).toEqual({});
   });
 
-  it('DR-01: a maintenance owns its key by twelve hex digits of its UID', () => {
+  it('DR-01: a maintenance owner is named by twelve hex digits of its UID', () => {
     const owner = maintenanceOwner('0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0');
     expect(owner).toBe('maintenance-0f1e2d3c4b5a');
     expect(owner.length).toBeLessThanOrEqual(63);
@@ -103,7 +103,7 @@ describe('the cordon key', () => {
 });
 
 describe('decideCordon', () => {
-  it('DR-02: cordons with one patch that carries the resourceVersion it was decided on', () => {
+  it('DR-02: cordons with one patch that carries the resourceVersion it is based on', () => {
     expect(decideCordon(node(false), 'reclaim', order)).toEqual({
       _tag: 'Patch',
       body: { metadata: metadata({ [key('reclaim')]: text }), spec: { unschedulable: true } },
@@ -121,12 +121,12 @@ describe('decideCordon', () => {
     });
   });
 
-  it('DR-02: notes no person when another owner holds the node', () => {
+  it('DR-02: records no person when another owner holds the node', () => {
     const decision = decideCordon(node(true, { disabled: text }), 'reclaim', order);
     expect(decision).toMatchObject({ body: { metadata: metadata({ [key('reclaim')]: text }) } });
   });
 
-  it('DR-02: a note of a person who has uncordoned since goes', () => {
+  it('DR-02: removes the record of a person who has uncordoned since', () => {
     expect(decideCordon(node(false, { person }), 'reclaim', order)).toMatchObject({
       body: { metadata: metadata({ [key('person')]: null, [key('reclaim')]: text }) },
     });
@@ -171,7 +171,7 @@ describe('decideCordon', () => {
       .toEqual({ _tag: 'Ended', annotation });
   });
 
-  it('another instruction starts afresh where one has ended', () => {
+  it('another instruction starts anew after the end of one', () => {
     const fresh = { ids: ['i2'], deadlineMs: other.deadlineMs, graceSeconds: 300 };
     for (
       const facts of [node(true, { reclaim: ended('Failed') }), node(false, { reclaim: text })]
@@ -196,7 +196,7 @@ describe('endedPatch', () => {
       .toEqual({ metadata: metadata({ [key('reclaim')]: ended('Cancelled') }) });
   });
 
-  it('keeps what joined the key in the meantime, and writes an end once', () => {
+  it('keeps what joined the key concurrently, and writes an end once', () => {
     const joined = printCordon({ ...annotation, ids: ['i1', 'i2'] });
     expect(
       endedPatch(node(true, { reclaim: joined }), 'reclaim', {
@@ -220,31 +220,31 @@ describe('cancelSeen', () => {
     expect(cancelSeen(node(true, { reclaim: text }, '11'), 'reclaim', own)).toBe(false);
   });
 
-  it('DR-05: a key that is gone after it was there was cancelled', () => {
+  it('DR-05: a key that disappeared was cancelled', () => {
     expect(cancelSeen(node(true, {}, '11'), 'reclaim', own)).toBe(true);
     const taken = { landedAt: null, cordonObserved: true };
     expect(cancelSeen(node(true, {}, '11'), 'reclaim', taken)).toBe(true);
   });
 
-  it('DR-05: a watch event older than our own patch is no cancel', () => {
+  it('DR-05: a watch event older than our own patch is no cancellation', () => {
     expect(cancelSeen(node(false, {}, '9'), 'reclaim', own)).toBe(false);
     expect(cancelSeen(node(false, {}, '9'), 'reclaim', { ...own, cordonObserved: true })).toBe(
       false,
     );
   });
 
-  it('a revision that cannot be compared cancels only what the cache has shown', () => {
+  it('an incomparable resourceVersion cancels only what the cache had', () => {
     expect(cancelSeen(node(true, {}, 'x'), 'reclaim', own)).toBe(false);
     expect(cancelSeen(node(true, {}, 'x'), 'reclaim', { ...own, cordonObserved: true })).toBe(true);
   });
 
-  it('an end is no cancel, but one that says so', () => {
+  it('an end is no cancellation, unless it is Cancelled', () => {
     expect(cancelSeen(node(false, { reclaim: ended('Failed') }, '11'), 'reclaim', own)).toBe(false);
     const cancelled = node(true, { reclaim: ended('Cancelled') }, '11');
     expect(cancelSeen(cancelled, 'reclaim', own)).toBe(true);
   });
 
-  it('a key that somebody spoiled cancels only with the cordon', () => {
+  it('a key that became unreadable cancels only with the cordon', () => {
     expect(cancelSeen(node(true, { reclaim: 'x' }, '11'), 'reclaim', own)).toBe(false);
     expect(cancelSeen(node(false, { reclaim: 'x' }, '11'), 'reclaim', own)).toBe(true);
   });
@@ -254,7 +254,7 @@ describe('releasePatch', () => {
   const owner = maintenanceOwner('0f1e2d3c-4b5a');
   const open = { spec: { unschedulable: false } };
 
-  it('DR-04: the last maintenance or disabled key takes the cordon with it', () => {
+  it('DR-04: the last maintenance or disabled key uncordons', () => {
     expect(releasePatch(node(true, { [owner]: text }), owner))
       .toEqual({ metadata: metadata({ [key(owner)]: null }), ...open });
     expect(releasePatch(node(true, { disabled: text }), 'disabled')).toMatchObject(open);
@@ -284,7 +284,7 @@ describe('releasePatch', () => {
 });
 
 describe('configuredPatch', () => {
-  it('DR-04: the key goes when the machine serves again and its node is schedulable', () => {
+  it('DR-04: the key is removed when the machine serves again and its node is schedulable', () => {
     expect(configuredPatch(node(false, { reclaim: ended('Failed'), person })))
       .toEqual({ metadata: metadata({ [key('reclaim')]: null, [key('person')]: null }) });
   });

@@ -1,4 +1,4 @@
-/** The time that a drain has. */
+/** The grace and the deadline of a drain. */
 import { describe, expect, it } from 'vitest';
 import {
   graceOf,
@@ -8,18 +8,18 @@ import {
   timerStepMs,
 } from '../../../../src/domain/drain/deadline.ts';
 
-describe('the time of a drain', () => {
+describe('the grace of a drain', () => {
   it.each([undefined, 0, -5, Number.NaN])('DR-16: a grace of %s is 30 s', (seconds) => {
     expect(graceOf(seconds)).toEqual({ seconds: 30, clamped: false });
   });
 
-  it('DR-16: a grace above 7 days is clamped, and says so', () => {
+  it('DR-16: a grace above 7 days is clamped, and reported', () => {
     expect(graceOf(604_800)).toEqual({ seconds: 604_800, clamped: false });
     expect(graceOf(604_801)).toEqual({ seconds: 604_800, clamped: true });
     expect(graceOf(600)).toEqual({ seconds: 600, clamped: false });
   });
 
-  it('DR-16: timers are armed in steps of at most 24 h', () => {
+  it('DR-16: timers are set in steps of at most 24 h', () => {
     expect(TIMER_STEP_MS).toBe(86_400_000);
     expect(timerStepMs(3e9)).toBe(86_400_000);
     expect(timerStepMs(5)).toBe(5);

@@ -1,4 +1,4 @@
-/** Who gets a free slot. */
+/** Which pod gets a free slot. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -66,7 +66,7 @@ describe('firstCandidate', () => {
     expect(firstCandidate([first, second], view)).toBe(first);
   });
 
-  it('gives nothing when nobody waits', () => {
+  it('is undefined without candidates', () => {
     expect(firstCandidate([], view)).toBeUndefined();
   });
 
@@ -115,12 +115,12 @@ describe('interruptedEvictions', () => {
     expect(interruptedEvictions(charged, pods, at + 120_000)).toEqual([]);
   });
 
-  it('a listed pod that is on its way out was not cut short', () => {
+  it('a listed pod that is terminating was not interrupted', () => {
     const leaving = podOf({ name: 'z', deletion: '2026-01-01T00:00:00Z' });
     expect(interruptedEvictions(charged, [leaving], at)).toEqual([]);
   });
 
-  it('names the slot that comes free first, first', () => {
+  it('sorts by the slot that is freed first', () => {
     const budget = budgetOf({
       status: { disruptedPods: { a: '2026-01-01T00:00:05Z', z: '2026-01-01T00:00:00Z' } },
     });

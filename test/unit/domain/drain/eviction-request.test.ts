@@ -1,4 +1,4 @@
-/** What several requests for one pod come to. */
+/** The combined terms of several requests for one pod. */
 import { describe, expect, it } from 'vitest';
 import {
   combinedTerms,

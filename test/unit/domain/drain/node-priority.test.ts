@@ -1,4 +1,4 @@
-/** In which order nodes are emptied that wait for the same budgets. */
+/** The order in which nodes with shared budgets are emptied. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { nodePriorities, type PendingNode } from '../../../../src/domain/drain/node-priority.ts';
@@ -20,17 +20,17 @@ const names = (nodes: readonly PendingNode[], slots = 1): readonly string[] => [
 ];
 
 describe('nodePriorities', () => {
-  it('DR-34: lines nodes up by the pods that are left when they share no budget', () => {
+  it('DR-34: orders nodes by remaining pods when they share no budget', () => {
     const nodes = [node('a', { x: 3 }), node('b', { y: 1 }), node('c', {}, { others: 2 })];
     expect(names(nodes)).toEqual(['b', 'c', 'a']);
   });
 
-  it('DR-34: lets a node go next whose pods need not queue behind those before it', () => {
+  it('DR-34: places a node next whose pods need not queue behind earlier ones', () => {
     const nodes = [node('a', { x: 2 }), node('b', { x: 2 }), node('c', { y: 2, z: 1 })];
     expect(names(nodes)).toEqual(['a', 'c', 'b']);
   });
 
-  it('DR-34: a budget with many slots makes a queue short', () => {
+  it('DR-34: a budget with many slots shortens the queue', () => {
     const nodes = [node('a', { x: 1, y: 1 }), node('b', { x: 2 }), node('c', { z: 4 })];
     expect(names(nodes, 1)).toEqual(['a', 'c', 'b']);
     expect(names(nodes, 10)).toEqual(['a', 'b', 'c']);
@@ -45,7 +45,7 @@ describe('nodePriorities', () => {
     expect(names(nodes)).toEqual(['b', 'c', 'a']);
   });
 
-  it('gives every node one place, whatever the nodes and in whatever order they are named', () => {
+  it('gives every node a unique position, whatever the input order', () => {
     const some = fc.uniqueArray(
       fc.record({
         name: fc.string(),
@@ -62,7 +62,7 @@ describe('nodePriorities', () => {
     }));
   });
 
-  it('lines up no more than it can in a moment; the emptiest are among them', () => {
+  it('orders a bounded number of nodes, with the emptiest among them', () => {
     const nodes = Array.from({ length: 1000 }, (_, at) => node(`n${at}`, { x: 1000 - at }));
     const line = names(nodes, 1);
     expect(line.length).toBe(250);

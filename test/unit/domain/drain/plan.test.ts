@@ -19,7 +19,7 @@ import {
 import { uid } from '../../../../src/domain/ids.ts';
 import { podOf } from '../../../support/drains/drain-facts.ts';
 
-/** Terms of a drain that has not begun. */
+/** Facts about a drain that has not begun. */
 const NO_TERMS: PlanTerms = { own: null, evictedOwners: new Set() };
 
 const daemon = { kind: 'DaemonSet', name: 'agent' };
@@ -27,7 +27,7 @@ const mirror = { 'kubernetes.io/config.mirror': 'x' };
 const deletion = '2026-01-01T00:00:00Z';
 
 describe('planOf', () => {
-  it('DR-20: DaemonSet and mirror pods stay, finished ones need nothing, all others leave', () => {
+  it('DR-20: DaemonSet and mirror pods stay, finished ones are ignored, all others leave', () => {
     const pods = [
       podOf({ name: 'web' }),
       podOf({ name: 'agent', controller: daemon }),
@@ -45,12 +45,12 @@ describe('planOf', () => {
       .toEqual(['agent: DaemonSet', 'etcd: Mirror', 'job: Finished']);
   });
 
-  it('DR-20: a pod without a controller will not come back', () => {
+  it('DR-20: a pod without a controller is not recreated', () => {
     expect(comesBack(podOf())).toBe(true);
     expect(comesBack(podOf({ controller: null }))).toBe(false);
   });
 
-  it('DR-20: a pod that came back past the cordon stays', () => {
+  it('DR-20: a pod that was rescheduled past the cordon stays', () => {
     const tolerations = [{ operator: 'Exists' }];
     const again = podOf({ tolerations });
     const terms = { own: null, evictedOwners: new Set([uid('uid-web')]) };
@@ -124,7 +124,7 @@ describe('tiers', () => {
     expect(startTiers(begun, tiers(0, 0, 2), view(5)).startedTo).toBe(200);
   });
 
-  it('DR-21: a tier starts when nothing of the earlier ones has moved for the tier wait', () => {
+  it('DR-21: a tier starts when earlier ones made no progress for the tier wait', () => {
     expect(startTiers(begun, tiers(2, 2, 2), view(29_999))).toBe(begun);
     const second = startTiers(begun, tiers(2, 2, 2), view(30_000));
     expect(second).toEqual({ startedTo: 100, lastMovedAtMs: 30_000 });
@@ -132,14 +132,14 @@ describe('tiers', () => {
     expect(startTiers(second, tiers(2, 2, 2), view(60_000)).startedTo).toBe(200);
   });
 
-  it('DR-21: an accepted eviction or a pod that is gone begins the wait anew', () => {
+  it('DR-21: an accepted eviction or a deleted pod restarts the wait', () => {
     const moved = tierMoved(begun, 20_000);
     expect(nextStartMs(moved, tiers(2, 2), view(20_000))).toBe(50_000);
     expect(startTiers(moved, tiers(2, 2), view(49_999))).toBe(moved);
     expect(startTiers(moved, tiers(2, 2), view(50_000)).startedTo).toBe(100);
   });
 
-  it('DR-21: a started tier stays started, and pods that arrive in it or below go at once', () => {
+  it('DR-21: a started tier stays started, and pods that arrive in it or below leave at once', () => {
     const second = startTiers(begun, tiers(0, 2, 2), view(5));
     expect(startTiers(second, tiers(1, 2, 2), view(6))).toBe(second);
     expect(hasStarted(second, 0)).toBe(true);
@@ -152,7 +152,7 @@ describe('tiers', () => {
     expect(nextStartMs(late, tiers(2, 2, 2), view(449_999))).toBe(450_000);
   });
 
-  it("DR-20: the operator's own pod waits for its turn in the last quarter, too", () => {
+  it("DR-20: the operator's own pod stays last in the last quarter, too", () => {
     const own = [{ key: 0, left: 1 }, { key: OWN_TIER, left: 1 }];
     const late = tierMoved(begun, 440_000);
     expect(startTiers(late, own, view(450_000))).toBe(late);
@@ -161,7 +161,7 @@ describe('tiers', () => {
     expect(startTiers(late, [{ key: OWN_TIER, left: 1 }], view(441_000)).startedTo).toBe(OWN_TIER);
   });
 
-  it('nothing is waited for when every tier has started', () => {
+  it('no time is pending when every tier has started', () => {
     expect(nextStartMs(begun, tiers(2), view(0))).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** What a drain reads of a pod. */
+/** The drain facts of a pod. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { podProjection, projectPod, terminatingSinceMs } from '../../../../src/domain/drain/pod.ts';
@@ -7,7 +7,7 @@ import { podOf, rawPod } from '../../../support/drains/drain-facts.ts';
 const taint = 'node.kubernetes.io/unschedulable';
 
 describe('projectPod', () => {
-  it('reads where a pod is, what controls it and how it is', () => {
+  it('reads the node, controller and status of a pod', () => {
     expect(podOf({ priority: 7 })).toEqual({
       key: 'ns/a',
       uid: 'uid-a',
@@ -31,11 +31,11 @@ describe('projectPod', () => {
     });
   });
 
-  it('reads an owner that is not the controller as none', () => {
+  it('ignores an owner that is not the controller', () => {
     expect(podOf({ controller: null }).controller).toBeNull();
   });
 
-  it('DR-20: knows mirror pods, finished pods and pods with an emptyDir', () => {
+  it('DR-20: recognizes mirror pods, finished pods and pods with an emptyDir', () => {
     expect(podOf({ annotations: { 'kubernetes.io/config.mirror': 'x' } }).mirror).toBe(true);
     expect(podOf({ phase: 'Succeeded' }).finished).toBe(true);
     expect(podOf({ phase: 'Failed' }).finished).toBe(true);
@@ -51,22 +51,22 @@ describe('projectPod', () => {
     ['another key', { key: 'other', operator: 'Exists' }, false],
     ['another effect', { key: taint, operator: 'Exists', effect: 'NoExecute' }, false],
     ['an operator that compares numbers', { key: taint, operator: 'Lt', value: '' }, false],
-  ])('DR-20: a toleration of %s lets a pod come back or not', (_, toleration, tolerates) => {
+  ])('DR-20: a toleration of %s allows rescheduling or not', (_, toleration, tolerates) => {
     expect(podOf({ tolerations: [toleration] }).toleratesCordon).toBe(tolerates);
   });
 
-  it('tells since when a pod terminates, without its grace', () => {
+  it('computes since when a pod terminates, without its grace', () => {
     const pod = podOf({ deletion: '2026-01-01T00:01:00Z', deletionGraceSeconds: 30 });
     expect(pod.terminating).toBe(true);
     expect(terminatingSinceMs(pod)).toBe(Date.UTC(2026, 0, 1, 0, 0, 30));
     expect(terminatingSinceMs(podOf())).toBeUndefined();
   });
 
-  it('calls a pod with an unreadable deletion time terminating', () => {
+  it('treats a pod with an unreadable deletion time as terminating', () => {
     expect(podOf({ deletion: 'soon' })).toMatchObject({ terminating: true, deletionMs: null });
   });
 
-  it('never throws, whatever it is given', () => {
+  it('never throws', () => {
     fc.assert(fc.property(fc.anything(), (raw) => {
       projectPod(raw);
       projectPod({
@@ -79,7 +79,7 @@ describe('projectPod', () => {
 });
 
 describe('podProjection', () => {
-  it('keeps labels and controllers of one workload once', () => {
+  it('shares labels and controllers of one workload', () => {
     const project = podProjection();
     const [one, two] = [project(rawPod({ name: 'a' })), project(rawPod({ name: 'b' }))];
     expect(one).toEqual(podOf({ name: 'a' }));

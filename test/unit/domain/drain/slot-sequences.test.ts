@@ -1,6 +1,6 @@
 /**
- * Slots against a small API server with a disruption controller: evictions, statuses, sightings and
- * bookmarks in every order that the real one can produce, within the time that a reservation lasts.
+ * Slots against a small API server with a disruption controller: evictions, statuses, observations
+ * and bookmarks in every order that the real one can produce, within the lifetime of a reservation.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ interface Call {
 
 const PODS = ['a', 'b', 'c', 'd'];
 
-/** A cluster of a few pods behind one budget, and a client that hands out its slots. */
+/** A cluster of a few pods behind one budget, and a client that assigns its slots. */
 const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   let now = 100;
   const healthy = new Set(PODS);
@@ -65,7 +65,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
   const callIn = (phase: Call['phase']): Call | undefined =>
     calls.find((call) => call.phase === phase);
 
-  /** Everything that can happen next; the client acts at any time after it heard something. */
+  /** All possible next steps; the client acts at any time after an observation. */
   const moves = (): readonly (() => void)[] => {
     const found: (() => void)[] = [];
     const next = waiting[0];
@@ -108,7 +108,7 @@ const slotsUnderTest = (desired: number, callsAtOnce: number) => {
         settle();
       });
     }
-    // The controller counts pods that it knows to be leaving, listed or terminating, as gone.
+    // The controller counts pods that it knows to be listed or terminating as gone.
     found.push(() => {
       for (const name of disrupted.keys()) if (terminating.has(name)) disrupted.delete(name);
       const counted = [...healthy].filter((pod) => !terminating.has(pod) && !disrupted.has(pod));
@@ -188,7 +188,7 @@ describe('slots', () => {
     },
   );
 
-  it('DR-32: every slot comes back: all pods leave and no reservation is left over', () => {
+  it('DR-32: every slot is freed: all pods leave and no reservation remains', () => {
     const seeds = fc.array(fc.nat(1000), { minLength: 600, maxLength: 600 });
     fc.assert(
       fc.property(seeds, fc.integer({ min: 1, max: 3 }), (moves, desired) => {

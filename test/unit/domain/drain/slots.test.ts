@@ -58,7 +58,7 @@ describe('slotNeed', () => {
     expect(slotNeed(podOf({ ready: false }), budgets)).toEqual(blocked);
   });
 
-  it('DR-31: bare pods under maxUnavailable are blocked for good', () => {
+  it('DR-31: bare pods under maxUnavailable are blocked permanently', () => {
     const traits = { spec: { maxUnavailable: 1 }, status: { expectedPods: 0 } };
     const bare = podOf({ controller: null });
     expect(slotNeed(bare, [budgetOf(traits)])).toMatchObject({ reason: 'BudgetNeverAllows' });
@@ -69,7 +69,7 @@ describe('slotNeed', () => {
     expect(slotNeed(bare, [unsynced])._tag).toBe('One');
   });
 
-  it('a status that no eviction passes is a broken budget', () => {
+  it('a status that blocks every eviction is a broken budget', () => {
     const negative = budgetOf({ status: { disruptionsAllowed: -1 } });
     expect(slotNeed(podOf(), [negative])).toMatchObject({ reason: 'BudgetBroken' });
     const names = Array.from({ length: 2001 }, (_, at) => [`p${at}`, '2026-01-01T00:00:00Z']);
@@ -82,7 +82,7 @@ describe('freeSlots', () => {
   const open = budgetOf({ resourceVersion: '100', status: { disruptionsAllowed: 2 } });
   const one = beginReservation([], podOf(), open);
 
-  it('DR-32: free is what the status allows less what is reserved', () => {
+  it('DR-32: free is the allowed number minus the reservations', () => {
     expect(freeSlots(open, [], null)).toBe(2);
     expect(freeSlots(open, one, null)).toBe(1);
     const three = [podOf({ name: 'b' }), podOf({ name: 'c' })].reduce(
@@ -172,20 +172,20 @@ describe('reservations', () => {
     expect(again).toEqual([{ ...begun[0], answer: 'Awaited', answeredMs: null }]);
   });
 
-  it('a reservation of a lost call that nobody repeats ends when Kubernetes forgets it', () => {
+  it('a reservation of a lost call without a retry ends when Kubernetes forgets it', () => {
     const lost = answerReservation(begun, pod.uid, { outcome: 'Unknown', nowMs: 5 });
     expect(nextReservationEndMs(lost)).toBe(120_005);
     expect(openReservations(lost, view('101', 120_004))).toBe(lost);
     expect(openReservations(lost, view('101', 120_005))).toEqual([]);
   });
 
-  it('a revision that cannot be compared ends nothing before its time', () => {
+  it('an incomparable resourceVersion ends nothing early', () => {
     const list = departed(accepted(0), 'x', 0);
     expect(openReservations(list, view('y', 100))).toBe(list);
     expect(openReservations(list, view('y', 2000))).toEqual([]);
   });
 
-  it('answers and sightings of other pods change nothing', () => {
+  it('answers and observations of other pods change nothing', () => {
     const other = podOf({ name: 'b' });
     const list = beginReservation(begun, other, before);
     const answered = answerReservation(list, other.uid, { outcome: 'Accepted', nowMs: 1 });

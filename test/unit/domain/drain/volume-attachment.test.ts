@@ -11,7 +11,7 @@ test('DR-24: an attachment is read by its node and its PersistentVolume', () => 
   })).toMatchObject({ node: 'n1', volume: 'pv-1' });
 });
 
-test('DR-24: an attachment of a volume without a PersistentVolume goes by its own name', () => {
+test('DR-24: an attachment of an inline volume has its own name', () => {
   expect(projectVolumeAttachment({ metadata, spec: { nodeName: 'n1', source: {} } }))
     .toMatchObject({ volume: 'csi-1' });
   expect(projectVolumeAttachment({ metadata })).toMatchObject({ node: '' });

@@ -39,12 +39,12 @@ test.each(['a b', 'a=b=c', 'a in b', 'a in (b', ',', 'a,', '=x', 'a>3', 'a in (b
   (text) => {
     expect(readSelector(text)).toMatchObject({
       _tag: 'Malformed',
-      problem: expect.stringContaining('no condition'),
+      problem: expect.stringContaining('not a condition'),
     });
   },
 );
 
-test('a selector is read from any text without an exception', () => {
+test('a selector is parsed from any text without an exception', () => {
   fc.assert(fc.property(fc.string(), (text) => {
     expect(['Selector', 'Malformed']).toContain(readSelector(text)._tag);
   }));

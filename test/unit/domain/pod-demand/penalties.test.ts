@@ -23,15 +23,15 @@ test.each(['', '# nothing yet\n', '{}'])('penalty defaults may be empty: %j', (t
 });
 
 test.each([
-  ['[]', 'is no map of PriorityClasses'],
-  ['high: 16', 'high is no map of penalties'],
+  ['[]', 'is not a map of PriorityClasses'],
+  ['high: 16', 'high is not a map of penalties'],
   ['high: {interruptionpenalty: 16}', 'high.interruptionpenalty is unknown: use interruption'],
   ['high: {interruptionPenalty: a lot}', 'high.interruptionPenalty is "a lot", which'],
   ['high: {reclamationPenalty: -1}', 'high.reclamationPenalty is "-1", which is negative'],
   ['high: {reclamationPenalty: [1]}', 'high.reclamationPenalty is "", which is empty'],
-  ['high: {', 'is no YAML: '],
-  ['a: 1\na: 2', 'is no YAML: '],
-])('penalty defaults are all refused for one bad entry: %s', (text, problem) => {
+  ['high: {', 'is not valid YAML: '],
+  ['a: 1\na: 2', 'is not valid YAML: '],
+])('penalty defaults are all refused for one invalid entry: %s', (text, problem) => {
   expect(readPenaltyDefaults(text)).toMatchObject({
     _tag: 'Bad',
     problem: expect.stringContaining(problem),

@@ -1,4 +1,4 @@
-/** What the CapacityRequest of a pod says, and what it is called. */
+/** The spec and the name of a pod's CapacityRequest. */
 import { Schema } from 'effect';
 import { describe, expect, test } from 'vitest';
 import { CapacityRequestSpec } from '../../../../src/api/capacity-request.ts';
@@ -24,7 +24,7 @@ import {
 
 const UID = '5ee46a0c-5c1f-4a5e-9f0e-2f6a1c9d7b10';
 
-/** As the API server would give it. */
+/** As the API server would return it. */
 const served = (pod: object, name: string): object => ({
   ...pod,
   metadata: {
@@ -57,13 +57,13 @@ describe('The request of a pod', () => {
     }
   });
 
-  test('has at least 60 rules, each with the sentence that it follows from', () => {
+  test('has at least 60 rules, each with its sentence', () => {
     expect(POD_DEMAND_CASES.length).toBeGreaterThanOrEqual(60);
     expect(POD_DEMAND_CASES.filter(({ sentence }) => sentence === '')).toEqual([]);
     expect(new Set(POD_DEMAND_CASES.map(({ title }) => title)).size).toBe(POD_DEMAND_CASES.length);
   });
 
-  test('is one that the CRD takes and the operator can read, whatever the pod', () => {
+  test('is accepted by the CRD and readable by the operator, for any pod', () => {
     for (const row of POD_DEMAND_CASES) {
       const request = requestFor(row);
       if (request === undefined) continue;
@@ -73,7 +73,7 @@ describe('The request of a pod', () => {
     }
   });
 
-  test('is the same for the same pod, and kept once for pods of one workload', () => {
+  test('is stable for a pod, and shared by pods of one workload', () => {
     const project = podDemandProjector();
     const texts = requestTexts(NO_DEFAULTS);
     const [row] = POD_DEMAND_CASES;

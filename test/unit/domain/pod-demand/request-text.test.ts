@@ -1,4 +1,4 @@
-/** One canonical text for every spelling of a spec. */
+/** One canonical text for every notation of a spec. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseJson } from '../../../../src/domain/json.ts';
@@ -53,7 +53,7 @@ test.each([
   expect(requestText({ ...SPEC, ...change })).toBe(requestText(SPEC));
 });
 
-test('the text of a spec does not tell an empty list from none', () => {
+test('the text of a spec is the same for an empty list and none', () => {
   const bare = { resources: {}, priority: 0 };
   expect(requestText({ ...bare, requirements: [], topologySpread: [] })).toBe(requestText(bare));
 });
@@ -68,15 +68,15 @@ test.each([
   ['an operator that nobody knows', {
     requirements: [{ key: 'a', operator: 'Gt', values: ['1'] }],
   }],
-])('the text of a spec is another with %s', (_what, change) => {
+])('the text of a spec differs with %s', (_what, change) => {
   expect(requestText({ ...SPEC, ...change })).not.toBe(requestText(SPEC));
 });
 
-test('the text of a spec is the text of what it says', () => {
+test('the text of a spec round-trips', () => {
   expect(requestText(parseJson(requestText(SPEC)))).toBe(requestText(SPEC));
 });
 
-test('there is a text of anything, and it is its own text', () => {
+test('any JSON has a text, and the text is stable', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => {
     const text = requestText(value);
     expect(requestText(parseJson(text))).toBe(text);
