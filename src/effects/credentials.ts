@@ -50,7 +50,7 @@ const identityProblem = (
   }
   return found[0] === wanted
     ? undefined
-    : `the certificate is for "${found[0]}" and not for "${wanted}"`;
+    : `the certificate is for "${found[0]}", not for "${wanted}"`;
 };
 
 const validityProblem = (certificate: X509Certificate, nowMs: number): string | undefined => {

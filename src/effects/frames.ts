@@ -65,7 +65,7 @@ const taintOf = ({ key, value, effect }: { key: string; value: string; effect: s
 
 const assertSmall = (bytes: number): void => {
   if (bytes > OBSERVATION_BYTES_MAX) {
-    throw new MalformedFrame(`it has ${bytes} bytes where ${OBSERVATION_BYTES_MAX} are allowed`);
+    throw new MalformedFrame(`it has ${bytes} bytes, limit ${OBSERVATION_BYTES_MAX}`);
   }
 };
 

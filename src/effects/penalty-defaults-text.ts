@@ -9,6 +9,6 @@ export const readPenaltyDefaults = (text: string): Parsed<PenaltyDefaults> => {
     return parsePenaltyDefaults(parse(text));
   } catch (cause) {
     const [first = ''] = String(cause instanceof Error ? cause.message : cause).split('\n');
-    return { _tag: 'Bad', problem: `is no YAML: ${first}` };
+    return { _tag: 'Bad', problem: `is not valid YAML: ${first}` };
   }
 };

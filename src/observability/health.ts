@@ -28,7 +28,7 @@ const whyNot = (check: Check): string | undefined => {
   try {
     return check.failing();
   } catch (error) {
-    return `Cannot tell: ${error instanceof Error ? error.message : String(error)}`;
+    return `Check failed: ${error instanceof Error ? error.message : String(error)}`;
   }
 };
 

@@ -118,6 +118,6 @@ export const recordTooLarge = (
   record(
     'RollupTooLarge',
     `Cannot send roll-up: ${mebibytes(frame.bytes)} in ${rollup.needs.length} needs, ` +
-      `${mebibytes(frame.limit)} are allowed. Largest: ${largest}`,
+      `limit ${mebibytes(frame.limit)}. Largest: ${largest}`,
   );
 };

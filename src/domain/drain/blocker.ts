@@ -170,9 +170,9 @@ const atBudget = (budget: Budget, { interrupted }: BlockerFacts): Blocker => {
     );
   }
   const problem = budget.syncProblem === ''
-    ? ` (${budget.currentHealthy} healthy, ${budget.desiredHealthy} required)`
-    : `: ${budget.syncProblem}`;
-  return blocker('BlockedByBudget', `budget ${key} allows 0 disruptions${problem}`, key);
+    ? `${budget.currentHealthy} healthy, ${budget.desiredHealthy} required`
+    : budget.syncProblem;
+  return blocker('BlockedByBudget', `budget ${key} allows 0 disruptions: ${problem}`, key);
 };
 
 /** Computes why the pod is still there. */

@@ -66,7 +66,7 @@ describe('bootstrap file', () => {
   test('bootstrap file: an invalid change keeps the last valid template and is logged once', async () => {
     const { time, logged, template } = await start('one {{ .ClusterID }}');
     await writeFile(path, 'two {{ .ClusterID');
-    expect(await untilLogged(time, logged)).toContain('the last good one stays');
+    expect(await untilLogged(time, logged)).toContain('the last valid one stays in use');
     await time.advance(60_000);
     expect(logged).toHaveLength(1);
     expect(template.render(pull)).toEqual({ _tag: 'Rendered', userData: 'one c1' });

@@ -92,7 +92,7 @@ describe('writes that fail', () => {
     await time.advance(60_000);
     expect(cluster.calls.length - before).toBeLessThan(15);
     expect(notes[0]).toMatchObject({ reason: 'WriteFailing' });
-    expect(notes[0]?.note).toContain('did not keep what was written');
+    expect(notes[0]?.note).toContain('dropped the change');
   });
 
   test('upcomingNodes: an object that keeps failing does not starve others', async () => {

@@ -288,7 +288,7 @@ describe('what is recorded', () => {
     rig.pod('web', { spec: unsayable, metadata: { annotations }, phase: 'Running' });
     await rig.settle();
     expect(rig.notes.map(({ reason }) => reason)).toEqual(['DemandLeftOut', 'PenaltyUnreadable']);
-    expect(rig.notes[1]?.note).toContain('is "a lot", which is no number');
+    expect(rig.notes[1]?.note).toContain('is "a lot", which is not a number');
   });
 
   test('penalties of a PriorityClass reach every pod of it when they change', async () => {

@@ -97,7 +97,7 @@ describe('scenarios', () => {
     }));
     expect(wentWell(report)).toBe(false);
     expect(report.findings.map(({ what, instead }) => [what, instead]))
-      .toEqual([['pigs fly', 'not after 1000 ms']]);
+      .toEqual([['pigs fly', 'timed out after 1000 ms']]);
   });
 
   test('a scenario that breaks an invariant fails, also when all its expectations hold', async () => {

@@ -94,7 +94,7 @@ describe('the pods of a drain', () => {
     const status = drainStatus(sceneOfNode({ pods, budgets: [CLOSED] }));
     expect(status.blockers).toEqual([{
       reason: 'BlockedByBudget',
-      text: 'budget ns/db allows 0 disruptions (2 healthy, 2 required)',
+      text: 'budget ns/db allows 0 disruptions: 2 healthy, 2 required',
       canAct: 'application',
       runbook: 'blocked-by-budget',
       pods: ['ns/a', 'ns/b'],

@@ -40,7 +40,7 @@ const overdue = { deletion: '2026-01-01T00:00:48Z', deletionGraceSeconds: 30 };
 describe('blockerOf', () => {
   it('DR-41: names a budget that allows 0 disruptions, with its counts', () => {
     expect(blockerText({ budgets: [full] }))
-      .toBe('BlockedByBudget: budget ns/db allows 0 disruptions (3 healthy, 3 required)');
+      .toBe('BlockedByBudget: budget ns/db allows 0 disruptions: 3 healthy, 3 required');
     const conditions = [{ type: 'DisruptionAllowed', reason: 'SyncFailed', message: 'no scale' }];
     expect(blockerText({ budgets: [budgetOf({ status: { conditions } })] }))
       .toBe('BlockedByBudget: budget ns/db allows 0 disruptions: no scale');
