@@ -33,11 +33,10 @@ const optionTable = (options: OptionTable, prefix: string): readonly string[] =>
   table(['Flag', 'Value', 'Default', 'Meaning', 'Variable'], optionRows(options, prefix));
 
 const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'Done, or stopped because it was asked to',
-  failure: 'It was tried and failed; the last line on stderr says why',
-  usage:
-    'The command line or the configuration cannot be used; one line on stderr says what to mend',
-  notMet: 'What was asked about is not there',
+  ok: 'Success, or stopped by a signal',
+  failure: 'Failure; the last line on stderr has the reason',
+  usage: 'The command line or the configuration cannot be used; one line on stderr names the error',
+  notMet: 'The object in question does not exist',
   unreachable: 'The cluster cannot be reached',
 };
 

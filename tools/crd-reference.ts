@@ -22,7 +22,7 @@ const enumText = (schema: JsonRecord): string => {
   return words.length === 0 ? '' : ` One of ${words.map((word) => code(String(word))).join(', ')}.`;
 };
 
-/** The rules of a field, and of the items of a list, which have no row of their own. */
+/** The validation rules of a field, and of the items of a list, which have no row of their own. */
 const rulesText = (schema: JsonRecord): string =>
   [schema, asRecord(schema['items']) ?? {}]
     .flatMap((one) => asList(one['x-kubernetes-validations']) ?? [])

@@ -28,7 +28,7 @@ const generated = (): ReadonlyMap<string, string> =>
     ['docs/reference/crds.md', referencePage(CUSTOM_RESOURCES, yaml)],
   ]);
 
-/** Files in the folder that nothing generates any more. */
+/** Files in the directory that are no longer generated. */
 const strays = async (files: ReadonlyMap<string, string>): Promise<readonly string[]> => {
   const names = await readdir(join(root, CRD_FOLDER)).catch(() => []);
   return names.map((name) => `${CRD_FOLDER}/${name}`).filter((path) => !files.has(path));

@@ -1,8 +1,8 @@
 /**
  * Generates docs/lifecycles: a picture, a diagram and a definition of every statechart, and a page
- * that shows them with what their files say; `--check` compares.
+ * that shows them with their file headers; `--check` compares.
  *
- * Promises: with `--check` a file that is not current, or that belongs to no machine, is named.
+ * Promises: `--check` names each file that is not current or belongs to no machine.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { fleetMachine } from '../packages/stand-in-fleet/src/machine.ts';
@@ -44,7 +44,7 @@ const drawn: readonly Drawn[] = [
   },
 ];
 
-/** What a file says of itself in its header, as one paragraph. */
+/** The header of a file as one paragraph. */
 const headerOf = (source: string): string => {
   const text = readFileSync(new URL(source, ROOT), 'utf8');
   const header = /^\/\*\*([\s\S]*?)\*\//.exec(text)?.[1] ?? '';

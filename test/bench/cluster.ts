@@ -1,9 +1,9 @@
 /**
- * How large an embedded cluster may be: nodes and pods written one by one through its API server,
- * then listed in pages, chosen by field, and patched while somebody watches.
+ * The capacity of an embedded cluster: nodes and pods written one by one through its API server,
+ * then listed in pages, selected by field, and patched with an open watch.
  *
  * Not measured: its controllers and kubelets, which would have to place and start every pod, and
- * HTTP, which the simulation does without.
+ * HTTP, which the simulation does not use.
  */
 import process from 'node:process';
 import { asRecord, type JsonRecord, listOrEmptyAt, textAt } from '../../src/domain/json.ts';

@@ -29,7 +29,7 @@ const walk = async (run: Run, steps: readonly Step[]): Promise<void> => {
   }
 };
 
-/** Runs one case in a namespace of its own. */
+/** Runs one case in its own namespace. */
 const runCase = async (
   cluster: ContractCluster,
   namespace: string,

@@ -1,10 +1,10 @@
-/** The words for time: a moment passes, old revisions are forgotten. */
+/** Steps about time: waiting, and compaction. */
 import { ALL_SERVED } from './definitions.ts';
 import { all, type Step } from './steps.ts';
 
 /**
- * Every revision before now is gone: lists, pages and watches from there have expired. A cluster
- * that starts anew to forget has come back when custom resources are served, too.
+ * Compacts every revision before now: lists, pages and watches from there have expired. A cluster
+ * that restarts for this is back when it serves custom resources again.
  */
 export const forget: Step = all((run) => run.cluster.compactHistory(), ...ALL_SERVED);
 

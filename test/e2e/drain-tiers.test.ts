@@ -45,7 +45,7 @@ describeWithTestbed('drains of nodes with pods that cannot leave', BED, (bed) =>
 
     const [node = ''] = machines;
     expect(await untilEnded(cluster, machines)).toEqual({ [node]: 'Failed' });
-    // A tier is gone before the next one is told to go; the lowest was never asked.
+    // A tier is gone before the next one is evicted; the lowest was never evicted.
     const leaving = podsLeaving(podSteps(site.pods.changes()), node, TIERS);
     const times = (text: string): readonly string[] =>
       Array.from({ length: PODS_OF_TIER }, () => text);

@@ -43,7 +43,7 @@ const isDated = (request: JsonRecord): boolean =>
 const startTimes = (versions: readonly JsonRecord[]): ReadonlySet<string> =>
   new Set(versions.flatMap((one) => textAt(one, 'status', 'provisioningStartTime') ?? []));
 
-/** Once it is there it stays as it is, in every version that anybody could see. */
+/** Once present it stays unchanged in every observed version. */
 const expectOneStartTime = (versions: readonly JsonRecord[]): void => {
   expect(startTimes(versions).size).toBe(1);
   const withPhase = versions.filter((one) => phaseOf(one) !== '');

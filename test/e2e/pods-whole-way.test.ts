@@ -1,9 +1,9 @@
 /**
- * The whole way, with no hand in between: a Deployment that fits nowhere, requests, a roll-up,
- * machines, Nodes, running pods; and back to nothing when it is scaled down.
+ * End to end without manual steps: an unschedulable Deployment, requests, a roll-up, machines,
+ * Nodes, running pods; and everything is removed when it is scaled down.
  *
- * Nobody here writes a CapacityRequest or a Node but the operator and the fleet. A DaemonSet runs
- * on every Node and is no demand: it would ask for a Node more for each Node that comes.
+ * Only the operator and the fleet write CapacityRequests and Nodes. A DaemonSet runs on every Node
+ * and creates no demand: it would request another Node for each new one.
  */
 import { expect, it } from 'vitest';
 import { type JsonRecord, listOrEmptyAt, textAt, valueAt } from '../../src/domain/json.ts';

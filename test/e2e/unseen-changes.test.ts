@@ -1,4 +1,4 @@
-/** The cluster changes while the operator does not look, and what it remembers is forgotten. */
+/** The cluster changes while the operator is stopped, and its history is compacted. */
 import { expect, it } from 'vitest';
 import type { JsonRecord } from '../../src/domain/json.ts';
 import { COLLECTIONS, nameOf, phaseOf, uidOf, untilAll } from '../support/api/cluster-client.ts';

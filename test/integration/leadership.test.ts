@@ -79,7 +79,7 @@ describeWithTestbed('leadership on a real API server', { print: () => {} }, (bed
     const moves = movesOf(two);
     await one.leadership.release();
     await leads(two);
-    // Seen, and not waited for: the lease would run for a quarter of a minute.
+    // Checked without waiting: the lease would run for a quarter of a minute.
     expect(moves.find((move) => move.startsWith('acquiring'))).toBe('acquiring by lease.observed');
     expect(await leaseOf(bed(), 'handed')).toMatchObject({
       holderIdentity: 'two',

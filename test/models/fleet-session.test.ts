@@ -32,7 +32,7 @@ const processEnvironment: ProcessEnvironment = {
 
 const PROBLEM = 'the certificate names another cluster';
 
-/** The statechart as the operator wires it, over a stream that ends when the path says so. */
+/** The statechart as the operator wires it, over a stream that ends when the path ends it. */
 const wired = (invoked: InvokedActors) => {
   const time = simulatedTime();
   const runtime = ManagedRuntime.make(Layer.merge(
@@ -130,7 +130,7 @@ describeModel('fleetSession', {
         ...(world.wanted ? [] : [{ type: 'stop.requested' }]),
       ],
     }),
-    // A session owes nothing but itself: whoever should hold a stream holds or seeks one.
+    // A session's only obligation: whoever should hold a stream holds or dials one.
     obligations: ({ context, ...snapshot }) => ({
       leading: context.leading,
       ends: snapshot.status === 'done' || snapshot.matches({ connected: 'stopping' }),

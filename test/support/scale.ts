@@ -1,7 +1,7 @@
 /**
- * How large a test is told: small enough for every commit, or as large as before a release.
+ * The scale of a test: small enough for every commit, or as large as before a release.
  *
- * Promises: the same test at both scales; only numbers differ, never what is asserted.
+ * Promises: the same test at both scales; only numbers differ, never the assertions.
  */
 import { inject } from 'vitest';
 

@@ -1,6 +1,5 @@
 /**
- * The three paths of ARCHITECTURE.md: what begins each, what leaves the process for it, and how
- * much of the program it may pass.
+ * The three paths of ARCHITECTURE.md: the trigger of each, its outputs, and its budget of calls.
  */
 import type { Exchange } from './call-trace.ts';
 import type { RecordedRun } from './recorded-run.ts';
@@ -12,7 +11,7 @@ export const ENFORCED = true;
 export interface PathDefinition {
   readonly key: keyof RecordedRun;
   readonly title: string;
-  /** What comes in and begins it, as the first arrow names it. */
+  /** The trigger, as the first arrow names it. */
   readonly trigger: string;
   readonly intro: readonly string[];
   readonly isTrigger: (exchange: Exchange) => boolean;

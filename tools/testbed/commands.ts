@@ -57,7 +57,8 @@ export const runCommand = (
         stdout: Buffer.concat(stdout).toString(),
         stderr: Buffer.concat(stderr).toString(),
       }));
-    // A command that ends without reading its input closes the pipe: its exit code tells the rest.
+    // A command that ends without reading its input closes the pipe; its exit code shows the
+    // failure.
     child.stdin.on('error', () => {});
     child.stdin.end(options.input ?? '');
   });

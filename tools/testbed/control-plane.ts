@@ -99,7 +99,7 @@ export const apiServerProgram = (
       // Never rotated: tests count its lines.
       'audit-log-maxsize': AUDIT_LOG_MEGABYTES,
       'profiling': false,
-      // Without the controllers nobody makes the service account that this would wait for.
+      // Without the controllers the service account that this would wait for is never created.
       ...(choices.serviceAccounts ? {} : { 'disable-admission-plugins': 'ServiceAccount' }),
     }),
     ...choices.flags,

@@ -1,4 +1,4 @@
-/** Who may talk to the test bed's API server, and the files that say so. */
+/** Users of the test bed's API server, and their credential files. */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

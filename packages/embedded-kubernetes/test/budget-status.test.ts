@@ -63,14 +63,14 @@ describe('budgetCounts', () => {
       disruptionsAllowed: 0,
     });
   });
-  test('a number of minAvailable counts pods, whoever wants them', () => {
+  test('a number of minAvailable counts pods of any controller', () => {
     expect(counts({ minAvailable: 2 }, pods(3), { wanted: undefined })).toMatchObject({
       expectedPods: 3,
       desiredHealthy: 2,
       disruptionsAllowed: 1,
     });
   });
-  test('a budget over pods that nobody controls allows nothing under maxUnavailable', () => {
+  test('a budget over pods without a controller allows nothing under maxUnavailable', () => {
     expect(counts({ maxUnavailable: 1 }, pods(2), { wanted: 0 })).toMatchObject({
       expectedPods: 0,
       disruptionsAllowed: 0,
@@ -93,7 +93,7 @@ describe('budgetCounts', () => {
     expect(Object.keys(found?.disruptedPods ?? {})).toEqual(['p0']);
     expect(found).toMatchObject({ currentHealthy: 3, disruptionsAllowed: 1, againInMs: 119_000 });
   });
-  test('controllers that cannot be told make a budget that cannot be worked out', () => {
+  test('a budget over pods with unknown controllers cannot be computed', () => {
     expect(counts({ maxUnavailable: 1 }, pods(2), { wanted: undefined })).toBeUndefined();
     expect(counts({ minAvailable: '50%' }, pods(2), { wanted: undefined })).toBeUndefined();
   });

@@ -44,7 +44,7 @@ describe('fields of built-in kinds', () => {
     ]);
   });
 
-  test('null is what is not said, and no unknown field', () => {
+  test('null counts as absent, not as an unknown field', () => {
     const { object, dropped } = shaped({ metadata: { creationTimestamp: null, labels: null } });
     expect([object, dropped]).toEqual([{ metadata: {} }, []]);
   });

@@ -61,7 +61,7 @@ const workload = (kind: string, name: string, spec: JsonRecord) => ({
 });
 
 describe('the players', () => {
-  test('a Deployment becomes Ready pods on nodes, and its status says so', async () => {
+  test('a Deployment becomes Ready pods on nodes, and its status reports them', async () => {
     const { time, ask, pods } = setUp();
     await time.advance(5000);
     ask('POST', `${APPS}/deployments`, workload('Deployment', 'web', { replicas: 5 }));

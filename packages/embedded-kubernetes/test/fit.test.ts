@@ -35,7 +35,7 @@ describe('misfit', () => {
     const why = misfit({ spec: { tolerations: [toleration] } }, tainted, []);
     expect(why === undefined).toBe(holds);
   });
-  test('a preference of a taint keeps nobody away', () => {
+  test('a PreferNoSchedule taint excludes no pod', () => {
     const tainted = node({ taints: [{ key: 'a', effect: 'PreferNoSchedule' }] });
     expect(misfit({}, tainted, [])).toBeUndefined();
   });

@@ -64,7 +64,7 @@ describe('replicaPlan', () => {
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
     },
   });
-  test('pods without a node go first, then those that do not run', () => {
+  test('pods without a node go first, then pods that do not run', () => {
     const pods = [pod('a', 'n', true), pod('b', 'n', false), pod('c', '', false)];
     const { toMake, toRemove } = replicaPlan(1, pods);
     expect([toMake, toRemove]).toEqual([0, [pods[2], pods[1]]]);

@@ -26,7 +26,7 @@ describe('warped time', () => {
     expect(time.monotonic()).toBe(2 * HOUR_MS);
   });
 
-  test('stands still at rate 0, and goes on where it stood', async () => {
+  test('stops at rate 0 and resumes from the same time', async () => {
     const base = simulatedTime(0);
     const time = scaledClock(base, 0);
     let fired = 0;

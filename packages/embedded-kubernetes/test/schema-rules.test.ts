@@ -1,4 +1,4 @@
-/** CEL rules of custom resources: what holds, what is told, what is refused at once. */
+/** CEL rules of custom resources: valid objects, violations, and rules that do not compile. */
 import { describe, expect, test } from 'vitest';
 import type { JsonRecord } from '../src/values/json.ts';
 import { ruleValidator } from '../src/schema/schema-rules.ts';
@@ -80,7 +80,7 @@ describe('CEL rules of a schema', () => {
   });
 
   test.each(['self.least <', 'isURL(self.name)', 'self.least + 1'])(
-    'a rule that is none is told at once: %s',
+    'a rule that does not compile is reported at once: %s',
     (rule) => {
       expect(() => ruleValidator(withRules([{ rule }]))).toThrow();
     },

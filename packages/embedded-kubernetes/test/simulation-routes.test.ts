@@ -42,7 +42,7 @@ describe('handles of the embedded cluster', () => {
     expect(cluster.faults.list()).toEqual([]);
   });
 
-  test('time is told, moved and stopped', async () => {
+  test('time is reported, advanced and stopped', async () => {
     const { ask } = setUp();
     expect(await ask('POST', '/_sim/time', { advanceMs: 90_000, rate: 0 })).toEqual([200, {
       now: '2026-01-01T00:01:30.000Z',

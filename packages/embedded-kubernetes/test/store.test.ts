@@ -38,7 +38,7 @@ describe('store', () => {
     expect(size()).toBe(3);
   });
 
-  test('tells listeners of changes in order, also of those that a listener makes', () => {
+  test('delivers changes in order, including changes that a listener makes', () => {
     const store = makeStore({});
     const received: string[] = [];
     store.subscribe(({ type, at: { name } }) => {
@@ -52,7 +52,7 @@ describe('store', () => {
     expect(received).toEqual(['2 ADDED x', '3 ADDED y', '4 DELETED x']);
   });
 
-  test('tells nothing to a listener that left', () => {
+  test('delivers nothing after unsubscribing', () => {
     const store = makeStore({});
     let received = 0;
     const leave = store.subscribe(() => {
@@ -78,7 +78,7 @@ describe('store', () => {
     expect(names(collection.orderedAt(store.revision(), 'a'))).toEqual(['a/x', 'a/z']);
   });
 
-  test('forgets what is compacted, and says so', () => {
+  test('drops compacted history and reports it as expired', () => {
     const store = makeStore({});
     put(store, 'x');
     const then = store.revision();

@@ -184,7 +184,7 @@ describe('fleet allocation', () => {
     expect(preemptionGraceSeconds(gap + 7, 7)).toBe(seconds);
   });
 
-  test('tells what more could be had, and tells it again only when it changes', async () => {
+  test('reports available capacity, and again only when it changes', async () => {
     const { want, cluster, time } = await connect();
     await want(cpus(8));
     const updates = cluster.capacity();

@@ -1,4 +1,4 @@
-/** How the stand-in fleet keeps Nodes in step with machines, over an API server that may fail. */
+/** The stand-in fleet reconciles Nodes with machines, also when the API server fails. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from './simulated-time.ts';
 import type { ApiServer } from '../src/api-server.ts';

@@ -1,4 +1,4 @@
-/** The stand-in fleet reads quantities by itself, exactly. */
+/** The stand-in fleet's own quantity parser is exact. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addInto, covers, readAmounts, readQuantity } from '../src/quantity.ts';

@@ -57,7 +57,7 @@ describe('fleet script', () => {
     expect(() => ask('GET', '/machines/x-000002')).toThrow('There is no machine "x-000002"');
   });
 
-  test('tells a cluster that a machine it does not know is idle', async () => {
+  test('reports an unknown machine as idle to its cluster', async () => {
     const { time, cluster, ask } = await connect();
     ask('POST', '/machines/new-1/state', { state: 'IDLE', cluster: 'prod' });
     await time.advance(0);
@@ -107,7 +107,7 @@ describe('fleet script', () => {
       .toEqual(['ff00', '0a070a0568656c6c6f']);
   });
 
-  test('makes trouble with roll-ups, sessions and time', async () => {
+  test('injects faults into roll-ups, sessions and time', async () => {
     const { time, script, cluster, ask } = await connect();
     expect(ask('POST', '/faults', { rejectNextRollups: 1, refuseSessions: true }))
       .toEqual({ rejectNextRollups: 1, ackRollups: true, refuseSessions: true });

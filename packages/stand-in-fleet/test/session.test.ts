@@ -1,4 +1,4 @@
-/** The stand-in fleet's side of a session: what a cluster hears, when, and what is not answered. */
+/** The stand-in fleet's side of a session: the frames it sends, and when. */
 import { describe, expect, test } from 'vitest';
 import { simulatedTime } from './simulated-time.ts';
 import { startFleet } from '../src/fleet.ts';
@@ -68,7 +68,7 @@ describe('fleet session', () => {
     expect(cluster.refused?.status).toBe(status);
   });
 
-  test('that comes second mutes the first without telling it', async () => {
+  test('that comes second mutes the first without a frame', async () => {
     const { time, script } = fleet();
     const first = new FleetCluster(script, 'prod').hello();
     await time.advance(0);
@@ -99,7 +99,7 @@ describe('fleet session', () => {
     expect(cluster.machines()).toEqual(new Map([['m-000001', 'CONFIGURED']]));
   });
 
-  test('that ends leaves the machines alone, and the next one hears of them', async () => {
+  test('that ends leaves the machines unchanged, and the next one replays them', async () => {
     const { time, script } = fleet();
     const first = new FleetCluster(script, 'prod').hello();
     first.wants(cpus(8));

@@ -7,13 +7,13 @@ import { all, get, includes, ok, post, type Step, until } from '../steps.ts';
 const OWN = { of: '{ns}' };
 const SIZE = { cpu: '4', memory: '8Gi', pods: '110' };
 
-/** What a case may say of a node of its own. */
+/** The case's overrides of its node. */
 export interface NodeWishes {
   readonly spec?: JsonRecord;
   readonly labels?: JsonRecord;
 }
 
-/** A node is made, `{ns}-a`, and says some time later that it is ready. */
+/** Creates a node, `{ns}-a`, which later reports Ready. */
 export const joined = (name: string, { spec = {}, labels = {} }: NodeWishes = {}): Step =>
   all(
     post('nodes', {

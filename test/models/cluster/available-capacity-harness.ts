@@ -31,7 +31,7 @@ import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-wa
 
 type Current = AvailableCapacityProjection;
 
-/** What the cluster shows, and what the write under way was made from. */
+/** The object in the cluster, and the input of the write in flight. */
 interface World extends WriteUnderWay<AvailableCapacityFacts> {
   /** The spec of the object; null when there is none. */
   readonly spec: string | null;

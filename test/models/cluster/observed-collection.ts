@@ -1,4 +1,4 @@
-/** Collections as the operator sees them, for stages that wait until it sees what was arranged. */
+/** Collections as the operator observes them, to wait until it has seen a change. */
 import { type Informer, startInformer } from '../../../src/actors/informers/informer.ts';
 import type { ActorEnvironment } from '../../../src/actors/actor-environment.ts';
 import type { Identity } from '../../../src/domain/facts.ts';

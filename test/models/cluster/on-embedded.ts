@@ -1,4 +1,4 @@
-/** One embedded cluster for a whole run: an API server alone, where nobody else does anything. */
+/** One embedded cluster for a whole run: an API server without controllers. */
 import type { TestProject } from 'vitest/node';
 import { customResourceDefinition } from '../../../src/api/crd.ts';
 import { CUSTOM_RESOURCES } from '../../../src/api/resources.ts';

@@ -1,4 +1,4 @@
-/** One test bed for a whole run: etcd and a kube-apiserver, where nobody else does anything. */
+/** One test bed for a whole run: etcd and a kube-apiserver without controllers. */
 import { readFile } from 'node:fs/promises';
 import type { TestProject } from 'vitest/node';
 import { listOrEmptyAt, parseJson, textAt } from '../../../src/domain/json.ts';

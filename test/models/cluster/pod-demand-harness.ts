@@ -27,7 +27,7 @@ import type {
 } from './cluster-harness.ts';
 import { hinderWrite, type WriteUnderWay, writeUnderWay } from './write-under-way.ts';
 
-/** What the cluster shows, in the words of the drawing, and the write under way. */
+/** The requests in the cluster, in the model's terms, and the write in flight. */
 interface World extends WriteUnderWay<PodRequestAct> {
   readonly requests: readonly OwnedRequest[];
 }
@@ -54,11 +54,11 @@ const goneIn = ({ before }: Moment): PodDemandContext['gone'] => before.context.
 const contentOf = ({ key, phase, text, marked }: OwnedRequest): string =>
   JSON.stringify([key, phase, text, marked]);
 
-/** What is shown under the name that the write under way is about. */
+/** The object with the name that the write in flight concerns. */
 const target = ({ requests, asked }: World, key: string): OwnedRequest | undefined =>
   requests.find((one) => one.key === (asked?.request?.key ?? key));
 
-/** What a write that lands leaves; `undefined` when there is nothing to write to. */
+/** The object after a successful write; `undefined` when there is none. */
 const written = (
   world: World,
   verb: string,
@@ -180,7 +180,7 @@ const runOf = (
     ),
   );
   const fixtures = requestFixtures(hand, collection);
-  /** Live UIDs by drawn ones. */
+  /** Live UIDs by the model's. */
   const uids = new Map<string, string>();
   const deaf = (): void => {};
   const machine = providePodDemand(

@@ -1,6 +1,6 @@
 /**
- * Drains and reclaims over a cluster in memory: Nodes that are patched as the API server patches
- * them, pods that go when they are asked to, an UpcomingNode that shows what it is told.
+ * Drains and reclaims over an in-memory cluster: Nodes patched as the API server patches them, pods
+ * that leave when evicted, an UpcomingNode that shows the reported state.
  */
 import { Effect, ManagedRuntime } from 'effect';
 import { Layer } from 'effect';
@@ -34,7 +34,7 @@ import { podOf, type PodTraits } from './drain-facts.ts';
 
 const NODES = '/api/v1/nodes';
 
-/** What a test says of the process. */
+/** The test's overrides of the process. */
 export interface DrainRigOptions {
   readonly tierWaitMs?: number;
   readonly paused?: boolean;
@@ -299,7 +299,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
         status: { conditions: [{ type: 'Ready', status: 'True' }] },
         ...more,
       }),
-    /** What the `reclaim` key says. */
+    /** The value of the `reclaim` key. */
     annotation: (name: string) => {
       const node = nodes.known(name);
       return node === undefined ? undefined : annotationOf(node, 'reclaim');
@@ -336,7 +336,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
     intercept: (next: Intercept) => {
       decide = next;
     },
-    /** How long the UpcomingNode takes to show what it is told. */
+    /** The delay until the UpcomingNode shows a reported state. */
     showingTakes: (next: () => Promise<void>) => {
       showing = next;
     },

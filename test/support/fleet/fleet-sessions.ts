@@ -33,7 +33,7 @@ export const untilSession = async (
     { what: `one session after number ${after} with ${rollups} roll-ups acknowledged` },
   );
 
-/** How often the fleet said each thing about sessions: connected and ended ones, in order. */
+/** The fleet's log of connected and ended sessions, in order and counted. */
 export const sessionLog = (fleet: FleetProcess): readonly string[] =>
   fleet.logs().flatMap(({ message, why }) => {
     if (message === 'Cluster connected') return ['connected'];

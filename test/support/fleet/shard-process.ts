@@ -39,7 +39,7 @@ export type ShardEvent =
 
 export type ShardPayload = NonNullable<MessageInitShape<typeof ShardMessageSchema>['payload']>;
 
-/** A message of the operator, with the stream that it came on. */
+/** A message of the operator, with its stream. */
 export interface ReceivedFrame {
   readonly stream: number;
   readonly payload: OperatorMessage['payload'];
