@@ -109,9 +109,9 @@ export const referencePage = (
     `Group \`${API_GROUP}\`, version \`${API_VERSION}\`. All of them are in the category ` +
     `\`${CATEGORY}\` (\`kubectl get ${CATEGORY}\`) and have a status subresource.`,
     '',
-    'A quantity is a Kubernetes quantity: a text such as `500m`, `1.5Gi` or `2e3`, or a whole ' +
-    'number. The API server checks its form; the operator reads its value and says in an Event ' +
-    'what it cannot read.',
+    'A quantity is a Kubernetes quantity: a string such as `500m`, `1.5Gi` or `2e3`, or an ' +
+    'integer. The API server checks its form; the operator parses its value and reports an ' +
+    'invalid one in an Event.',
     '',
     ...resources.flatMap((resource) => section(resource, yaml)),
   ].join('\n');

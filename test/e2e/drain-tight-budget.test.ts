@@ -56,7 +56,7 @@ const reportedReasons = async (cluster: ClusterClient): Promise<readonly string[
   (await cluster.list(COLLECTIONS.events)).map((event) => textAt(event, 'reason') ?? '');
 
 describeWithTestbed('a drain behind a tight budget', BED, (bed) => {
-  it('DR-51: asks once for each pod, is silent while the budget is 0, and continues after', async () => {
+  it('DR-51: evicts each pod once, pauses while the budget is 0, and continues after', async () => {
     const site = await drainSite(bed(), {
       machines: { count: 1, prefix: 'tight-' },
       objects: () => [

@@ -112,7 +112,7 @@ const finishedBy = async (bed: Testbed, { cluster, fleet, holder }: Site): Promi
 
 describeWithTestbed('two operators, when the leader gets SIGTERM', { print: () => {} }, (bed) => {
   it(
-    'DR-15: a standby writes nothing before the leader is told to stop, and then takes over at \
+    'DR-15: a standby writes nothing before the leader stops, and then takes over at \
 once, long before the lease runs out',
     async () => {
       const site = await inBurst(bed(), LONG);
@@ -145,7 +145,7 @@ describeWithTestbed(
   'two operators, when the leader is suspended',
   { print: () => {} },
   (bed) => {
-    it('DR-15: a leader that is frozen beyond its lease stops writing and becomes the standby', async () => {
+    it('DR-15: a leader frozen beyond its lease stops writing and becomes the standby', async () => {
       const site = await inBurst(bed(), SHORT);
       site.leader.signal('STOP');
       await eventually(async () => await site.holder() === 'tidegate-b', {

@@ -76,7 +76,7 @@ describeWithBinaries('kubectl on the embedded cluster', () => {
     lines(await kubectl.must(`get pods -l app=${name} -o name --sort-by=.metadata.name`))
       .filter((line) => line !== '');
 
-  it('version prints the server's version', async () => {
+  it("version prints the server's version", async () => {
     expect(JSON.parse(await kubectl.must('version -o json'))).toMatchObject({
       serverVersion: { major: '1', minor: '36' },
     });

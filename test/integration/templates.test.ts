@@ -14,7 +14,7 @@ const isLimit = (answer: object): boolean =>
   'error' in answer && /^oracle: |exceeded maximum|max expression depth/.test(String(answer.error));
 
 describeWithGo('templates', () => {
-  it('of the corpus have Go's results', async () => {
+  it("of the corpus have Go's results", async () => {
     for (const { topic, cases } of await readCorpus()) {
       expect(await goAnswers(cases), topic).toEqual(cases.map(({ answer }) => answer));
     }

@@ -32,9 +32,8 @@ export const PATHS: readonly PathDefinition[] = [
     title: 'From a ReclaimInstruction to a drained node',
     trigger: 'ReclaimInstruction',
     intro: [
-      'The shard takes one machine back; one pod runs on it, and no budget guards the pod. The path',
-      'ends when the Node says `Drained`. Every write to the Node and its pod belongs to it, and the',
-      'ReclaimAck.',
+      'The shard reclaims one machine; one pod runs on it, without a budget. The path ends when the',
+      'Node shows `Drained`. It includes every write to the Node and its pod, and the ReclaimAck.',
     ],
     isTrigger: () => false,
     isGoal: leaving(/^(?:PATCH nodes|POST pods\/.*\/eviction|ReclaimAck)/),
@@ -59,9 +58,8 @@ export const PATHS: readonly PathDefinition[] = [
     title: 'From a CapacityRequest to an acknowledged roll-up',
     trigger: 'CapacityRequest',
     intro: [
-      'Someone creates a CapacityRequest. Its need is added to the demand that is kept in memory;',
-      'the next roll-up carries it to the shard. The path ends when the CapacityRequest says',
-      '`Acknowledged`.',
+      'A user creates a CapacityRequest. Its need is added to the demand in memory; the next roll-up',
+      'sends it to the shard. The path ends when the CapacityRequest shows `Acknowledged`.',
     ],
     isTrigger: arriving(/^watch capacityrequests/),
     isGoal: leaving(/^(?:Rollup|PATCH capacityrequests)/),

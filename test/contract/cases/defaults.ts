@@ -79,7 +79,7 @@ export const defaults: Area = {
         }),
       ),
     ],
-    'the status of a new pod ignores the client's': [
+    "the client's status of a new pod is ignored": [
       post(
         'pods',
         { ...pod('a'), status: { phase: 'Running', podIP: '1.2.3.4' } },

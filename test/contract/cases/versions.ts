@@ -193,7 +193,7 @@ export const versions: Area = {
       post('deployments', workload('a')),
       patch('deployments/a/status', merge({ status: { replicas: 1 } }), generation(1)),
     ],
-    'a client's generation is ignored': [
+    "a client's generation is ignored": [
       post(
         'deployments',
         { ...workload('a'), metadata: { name: 'a', generation: 9 } },

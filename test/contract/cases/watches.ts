@@ -96,7 +96,7 @@ export const watches: Area = {
       post('configmaps', configMap('a')),
       delivered([{ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' } }]),
     ],
-    'each line carries the object's state at that time': [
+    "each line carries the object's state at that time": [
       ...SINCE,
       post('configmaps', configMap('a', { data: { n: '1' } })),
       patch('configmaps/a', merge({ data: { n: '2' } })),
