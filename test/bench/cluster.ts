@@ -168,5 +168,5 @@ export const benchCluster = async (): Promise<void> => {
   const cordonMs = await timed(() => {
     received = cordon(cluster);
   });
-  printFigure(`cordon ${PATCHES} nodes, ${received} of them told to a watch`, duration(cordonMs));
+  printFigure(`cordon ${PATCHES} nodes, ${received} of them sent to a watch`, duration(cordonMs));
 };

@@ -88,7 +88,7 @@ const benchCost = async (): Promise<void> => {
   const watchedUs = await costOfEvent(watched);
   await watched.close();
   const share = (watchedUs - plainUs) * CHANGES_PER_SECOND / 1e6;
-  printFigure('an event of an actor, not looked at', `${plainUs.toFixed(1)} µs`);
+  printFigure('an event of an actor, without observers', `${plainUs.toFixed(1)} µs`);
   printFigure('the same on a board', `${watchedUs.toFixed(1)} µs`);
   printFigure(
     `of a core, at ${CHANGES_PER_SECOND} changes a second`,
@@ -164,7 +164,7 @@ const benchThroughput = async (browser: Browser): Promise<void> => {
   await page.close();
   await Promise.all([unseen.close(), seen.close(), session.end()]);
   printFigure('frames through the session, no page', `${Math.round(median(rates.without))}/s`);
-  printThroughput('once more', rates.again, rates.without);
+  printThroughput('again', rates.again, rates.without);
   printThroughput('page open', rates.read, rates.without);
   printThroughput('page drawn on the same cores', rates.drawn, rates.without);
 };
@@ -190,7 +190,7 @@ export const benchPage = async (): Promise<void> => {
     printFigure(`pictures a second, looking at ${what} (aim: 30)`, rate.toFixed(0));
     printFigure('longest time between two pictures', `${longestMs.toFixed(0)} ms`);
     const share = (processorMs() - beforeMs) / WATCHED_MS;
-    printFigure('of a core, of the process that is looked at', `${(share * 100).toFixed(1)} %`);
+    printFigure('of a core, of the observed process', `${(share * 100).toFixed(1)} %`);
     await page.close();
   }
   stop();

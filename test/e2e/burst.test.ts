@@ -80,7 +80,7 @@ flight each and at most 2.5 writes a machine',
 }
 
 describeWithTestbed('operator in a burst that is reverted', { print: () => {} }, (bed) => {
-  it('leaves no object, and writes none for most, which went before their turn', async () => {
+  it('leaves no object, and skips most writes, whose machines left before', async () => {
     await bed().installCrds();
     const cluster = await clusterClient(bed());
     const fleet = await startFleet({ seedMachines: 0 });

@@ -110,7 +110,7 @@ describeWithBrowser('the demo', (browser) => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'shows a drain that failed without a serious fault for a screen reader when it is %s',
+    'shows a failed drain without serious accessibility violations when it is %s',
     { timeout: LONG_MS },
     async (scheme) => {
       const { url, actor } = await followedDemo(STUCK);
@@ -184,7 +184,7 @@ describeWithBrowser('the demo', (browser) => {
         .toEqual([0, []]);
     });
 
-    it('finds the actor by its name, and the link of what is found opens the same', async () => {
+    it('finds the actor by its name, and its link opens the same actor', async () => {
       const { url, actor, lines } = await followedDemo(name);
       const words = (actor.split('/').at(-1) ?? '').toLowerCase();
       const named = lastLines(await lines()).map(({ id }) => id)

@@ -88,7 +88,7 @@ describeWithBrowser('the live page', (browser) => {
   });
 
   it.each(['light', 'dark'] as const)(
-    'has no serious fault for a screen reader, a keyboard or weak eyes when it is %s',
+    'has no serious accessibility violations when it is %s',
     async (scheme) => {
       const crowd = await crowded(50);
       crowd.move(10);
@@ -131,7 +131,7 @@ const GRACE_SECONDS = 3600;
 
 describeWithTestbed('the live page of an operator', BED, (bed) => {
   describeWithBrowser('in a browser', (browser) => {
-    it('leads from a reclaim to its drain, its pod and the budget that blocks it, to the end', async () => {
+    it('links a reclaim to its drain, its pod and the blocking budget, to the end', async () => {
       const site = await drainSite(bed(), {
         machines: { count: 1, prefix: 'shown-' },
         objects: () => [

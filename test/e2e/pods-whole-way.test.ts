@@ -133,7 +133,7 @@ the Deployment is scaled to 0',
         /: Running[\s\S]*acknowledged a roll-up that this request was part of/,
       );
       expect(await explained(bed(), 'pod', `default/${nameOf(daemons[0])}`)).toContain(
-        'each new node brings one of its own along',
+        'each new node has one of its own',
       );
 
       await cluster.patch(`${DEPLOYMENTS}/web`, { spec: { replicas: 0 } });

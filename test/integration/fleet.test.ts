@@ -87,7 +87,7 @@ describe('fleet over gRPC', () => {
     expect([STATUS.RESOURCE_EXHAUSTED, STATUS.UNAVAILABLE]).toContain((await cluster.end()).code);
   });
 
-  test('comes back with its machines after it was killed', async () => {
+  test('restores its machines after it was killed', async () => {
     const bindingsFile = join(scratch(), 'bindings');
     const fleet = await startFleet({ bindingsFile });
     await fleet.script('POST', '/mass', {

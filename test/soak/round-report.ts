@@ -68,7 +68,7 @@ export const soakSummary = (all: readonly Round[], seed: Seed): readonly string[
     `${count(rounds, (one) => one.recovered)} with an instruction that was lost with the process`,
     `${sum(rounds, (one) => one.cut)} calls cut by the death of a process, ` +
     `${count(rounds, (one) => one.charged)} slots left charged as by one; ` +
-    `${count(rounds, (one) => one.slotHeld)} drains waited for such a slot, each said so`,
+    `${count(rounds, (one) => one.slotHeld)} drains waited for such a slot, each reported it`,
     `${evictions} evictions, ${refused} of them refused`,
     `${count(rounds, (one) => one.problems.length > 0)} rounds in which something did not hold`,
   ];

@@ -55,7 +55,7 @@ const fleet: RuleChapter = {
     {
       id: 'FLT-08',
       text: 'It keeps its bindings in a file and restores them after a kill.',
-      testedBy: ['outlive a killed fleet', 'comes back with its machines'],
+      testedBy: ['outlive a killed fleet', 'restores its machines'],
     },
     {
       id: 'FLT-09',

@@ -48,7 +48,7 @@ describe('scaledUp', () => {
 });
 
 describe('budgetCounts', () => {
-  test('maxUnavailable leaves what the controllers want less so many', () => {
+  test('maxUnavailable is subtracted from the wanted replicas', () => {
     expect(counts({ maxUnavailable: 1 }, pods(4))).toMatchObject({
       expectedPods: 4,
       desiredHealthy: 3,
@@ -56,7 +56,7 @@ describe('budgetCounts', () => {
       disruptionsAllowed: 1,
     });
   });
-  test('a percentage of maxUnavailable is one of what is wanted, not of what is there', () => {
+  test('a percentage of maxUnavailable refers to the wanted replicas, not the current pods', () => {
     expect(counts({ maxUnavailable: '25%' }, pods(3), { wanted: 8 })).toMatchObject({
       expectedPods: 8,
       desiredHealthy: 6,
@@ -83,7 +83,7 @@ describe('budgetCounts', () => {
       disruptionsAllowed: 0,
     });
   });
-  test('a counted eviction is not healthy until its pod terminates or two minutes are over', () => {
+  test('an evicted pod is not healthy until it terminates or two minutes have passed', () => {
     const disruptedPods = {
       p0: new Date(NOW - 1000).toISOString(),
       p1: new Date(NOW - 121_000).toISOString(),

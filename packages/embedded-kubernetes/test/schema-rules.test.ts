@@ -48,7 +48,7 @@ describe('CEL rules of a schema', () => {
     ]);
   });
 
-  test('a rule without a message says itself', () => {
+  test('a rule without a message reports its expression', () => {
     expect(problemsOf({ rule: 'self.least > 0' }, { least: 0 })[0]?.message).toContain(
       'failed rule: self.least > 0',
     );
@@ -66,14 +66,14 @@ describe('CEL rules of a schema', () => {
     ]);
   });
 
-  test('a rule about a change is judged only where there is one', () => {
+  test('a transition rule runs on updates only', () => {
     const rule = { rule: 'self.name == oldSelf.name', message: 'stays' };
     expect(problemsOf(rule, { name: 'b' })).toEqual([]);
     expect(problemsOf(rule, { name: 'b' }, { name: 'b' })).toEqual([]);
     expect(problemsOf(rule, { name: 'b' }, { name: 'a' })).toHaveLength(1);
   });
 
-  test('a rule that cannot be evaluated holds nothing back in silence', () => {
+  test('a rule that fails to evaluate is reported', () => {
     expect(problemsOf({ rule: 'self.none > 0' }, {})[0]?.message).toContain(
       'rule evaluation error',
     );
@@ -86,7 +86,7 @@ describe('CEL rules of a schema', () => {
     },
   );
 
-  test('rules of entries of lists say which entry', () => {
+  test('rules of list items report the index', () => {
     const entry = { ...text, 'x-kubernetes-validations': [{ rule: "self != ''", message: 'no' }] };
     const validate = ruleValidator(withRules([], {
       properties: { tags: { type: 'array', items: entry } },

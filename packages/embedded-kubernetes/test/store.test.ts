@@ -64,7 +64,7 @@ describe('store', () => {
     expect(received).toBe(1);
   });
 
-  test('reads what was there at a revision', () => {
+  test('reads the state at a revision', () => {
     const store = makeStore({});
     put(store, 'x', { data: 'old' });
     put(store, 'y');
@@ -91,7 +91,7 @@ describe('store', () => {
     expect(store.collection('pods').since(then - 1)).toBeUndefined();
   });
 
-  test('remembers no more changes than it may', () => {
+  test('keeps no more changes than its limit', () => {
     const store = makeStore({ historyMax: 10 });
     for (let count = 0; count < 100; count += 1) put(store, 'x', { data: `${count}` });
     const collection = store.collection('configmaps');
@@ -99,7 +99,7 @@ describe('store', () => {
     expect(collection.since(store.revision() - 1)).toHaveLength(1);
   });
 
-  test('hands out the very object that it keeps', () => {
+  test('returns the stored object itself', () => {
     const store = makeStore({});
     const kept = put(store, 'x');
     expect(store.collection('configmaps').get(at('x'))).toBe(kept);

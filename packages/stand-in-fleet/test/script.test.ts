@@ -20,7 +20,7 @@ const connect = async () => {
 };
 
 describe('fleet script', () => {
-  test('shows everything at a glance', async () => {
+  test('returns a summary', async () => {
     const { time, cluster, ask } = await connect();
     cluster.wants(cpus(1));
     await time.advance(5000);
@@ -43,7 +43,7 @@ describe('fleet script', () => {
     });
   });
 
-  test('adds, places, repairs and forgets machines', async () => {
+  test('adds, places, repairs and removes machines', async () => {
     const { time, cluster, ask } = await connect();
     expect(ask('POST', '/machines', { count: 2, kind: 'highmem-8', zone: 'zone-b' }))
       .toEqual({ ids: ['x-000001', 'x-000002'] });
@@ -64,7 +64,7 @@ describe('fleet script', () => {
     expect(cluster.statesOf('new-1')).toEqual(['IDLE']);
   });
 
-  test('takes thousands of machines through states at once', async () => {
+  test('moves thousands of machines through states at once', async () => {
     const { time, cluster, ask } = await connect();
     expect(ask('POST', '/mass', { cluster: 'prod', count: 1000, order: 'machine' }))
       .toEqual({ machines: 1000, frames: 3000 });
@@ -148,7 +148,7 @@ describe('fleet script', () => {
     expect(caught).toMatchObject({ status, message: expect.stringContaining(message) });
   });
 
-  test('has a sentence for each of its routes', () => {
+  test('has a description for each of its routes', () => {
     for (const { does } of SCRIPT_ROUTES) expect(does).toMatch(/^[A-Z].*\.$/s);
   });
 });

@@ -113,7 +113,7 @@ describe('fleet session', () => {
     expect(second.machinesIn('CONFIGURED')).toEqual(running);
   });
 
-  test('is refused, ended and cut when a script wants it so', async () => {
+  test('is refused, ended and cut when a script requests it', async () => {
     const { time, script } = fleet();
     const ended = new FleetCluster(script, 'prod').hello();
     await time.advance(0);
@@ -126,7 +126,7 @@ describe('fleet session', () => {
     expect(refused.refused?.status).toBe(14);
   });
 
-  test('that stalls holds up the decisions for everybody until it reads on', async () => {
+  test('that stalls holds up the decisions for all clusters until it reads on', async () => {
     const { time, script } = fleet();
     let stalled = true;
     const link = {
