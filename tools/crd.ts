@@ -1,6 +1,6 @@
 /**
- * Writes the CRDs into the chart and their reference page into the docs, from `src/api`.
- * With `--check` it writes nothing and exits 1 when a file is not what it would write.
+ * Writes the CRDs into the chart and their reference page into the docs, from `src/api`. With
+ * `--check` it writes nothing and exits 1 when a file is outdated.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -80,8 +80,8 @@ operator: the contract has two independent implementations that must agree. Its 
   at any time and restores its machines. It reclaims nothing before it has received a roll-up.
 - **Nodes.** With \`--kubeconfig\`, each machine that is CONFIGURED has a Node (named like the
   machine, \`spec.providerID\` ending in its \`provider_id\`, label
-  \`bigfleet.lucy.sh/machine-id\`, Ready), which is deleted when the machine is IDLE. Requests have the
-  user agent \`tidegate-fleet\`. Nodes get heartbeats unless there are leases in
+  \`bigfleet.lucy.sh/machine-id\`, Ready), which is deleted when the machine is IDLE.
+  Requests have the user agent \`tidegate-fleet\`. Nodes get heartbeats unless there are leases in
   \`kube-node-lease\`, as kwok creates them.
 
 ## Lifecycle of a machine

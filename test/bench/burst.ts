@@ -81,7 +81,7 @@ const recordingIn = async (file: string) => {
 type Page = Awaited<ReturnType<typeof openedPage>>;
 
 interface Tried extends Burst {
-  /** What there is to say of how it was looked on. */
+  /** The figures of one kind of observer. */
   readonly note: string;
   /** Events in the recording. */
   readonly events: number;
@@ -127,7 +127,7 @@ const openRun = async (variant: Variant) => {
     },
     /** So far. */
     processorMs: () => processorMs(pid),
-    /** Lets pods come and gives the milliseconds until all of them have their requests. */
+    /** Releases pods; returns the milliseconds until all of them have their requests. */
     burst: async (pods: number): Promise<number> => {
       const startMs = realTime.monotonic();
       cluster.burst(pods);

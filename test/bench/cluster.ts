@@ -22,7 +22,7 @@ const BYTES_MAX = 4 * 2 ** 30;
 
 const CONDITIONS = ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
 
-/** A pod as it looks when it runs: labels, an owner, two containers, conditions. */
+/** A running pod: labels, an owner, two containers, conditions. */
 const pod = (number: number): JsonRecord => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -99,7 +99,7 @@ const start = (cluster: Cluster): void => {
   }
 };
 
-/** All pages of a collection; gives how many items they had. */
+/** Lists all pages of a collection; returns the number of items. */
 const paged = (cluster: Cluster, collection: string): number => {
   const ask = asking(cluster);
   let [count, token] = [0, ''];

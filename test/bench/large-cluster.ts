@@ -140,7 +140,7 @@ const answer = (response: ServerResponse, status: number, body: Buffer | object)
 
 const lease = new ServedLease();
 
-/** Nothing changes here but the Lease; streams stay open. */
+/** Only the Lease changes here; streams stay open. */
 const serveWatch = (response: ServerResponse, path: string): void => {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();

@@ -20,7 +20,7 @@ export interface PodCluster {
   readonly port: number;
   /** How often every pod that is there had a request with a phase. */
   readonly completions: () => number;
-  /** More pods come, all at once; of a cluster that holds its pods back. */
+  /** Releases more pods at once, for a cluster that holds its pods back. */
   readonly burst: (pods: number) => void;
 }
 

@@ -38,7 +38,7 @@ const rollupOf = (needs: readonly Need[]) => ({
   unacknowledged: [],
 });
 
-/** Everything from the objects to the bytes of the frame, with nothing kept from before. */
+/** From the objects to the bytes of the frame, without state from earlier roll-ups. */
 const fromScratch = (requests: readonly JsonRecord[]): number => {
   const demand = makeDemand();
   demand.observeAll(projected(requests));

@@ -146,7 +146,7 @@ export const absent = (...paths: readonly string[]): Step => (run) => {
   return Promise.resolve();
 };
 
-/** A field of the newest answer, whole: nothing more than this. */
+/** A field of the newest response equals this exactly. */
 export const exactly = (path: string, value: unknown): Step => (run) => {
   expect(fieldOf(run, path)).toEqual(filled(value, run.kept));
   return Promise.resolve();

@@ -8,5 +8,5 @@ import { all, type Step } from './steps.ts';
  */
 export const forget: Step = all((run) => run.cluster.compactHistory(), ...ALL_SERVED);
 
-/** A moment passes, in which nothing is to happen. */
+/** A short wait in which nothing may happen. */
 export const moment: Step = (run) => run.cluster.moment();

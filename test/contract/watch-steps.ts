@@ -67,7 +67,7 @@ export const delivered = (wanted: readonly object[], name = ONE): Step => async 
   );
 };
 
-/** A bookmark comes, of the right kind and without anything but a revision. */
+/** A bookmark arrives, of the right kind and with only a resourceVersion. */
 export const bookmarked = (shows: object, name = ONE): Step => async (run) => {
   const { lines } = watchIn(run, name);
   const found = () => lines.find(({ type }) => type === 'BOOKMARK');

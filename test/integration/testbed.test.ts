@@ -183,7 +183,7 @@ describeWithTestbed('test bed with controllers', {
     const directory = /logs in (.*)/.exec(lines.join('\n'))?.[1] ?? 'none was printed';
     expect(await processesWith(directory)).toEqual([]);
     expect(existsSync(directory)).toBe(false);
-    expect(lines.join('\n')).toContain('kube-apiserver ended by itself with 1');
+    expect(lines.join('\n')).toContain('kube-apiserver exited unexpectedly with 1');
   });
 
   it('leaves no process when its parent is killed', async () => {

@@ -56,7 +56,7 @@ const CONFLICT: KubeAnswer = { status: 409, body: {} };
 const MISSING: KubeAnswer = { status: 404, body: {} };
 const ok = (record: LeaseRecord): KubeAnswer => ({ status: 200, body: raw(record) });
 
-/** The answers of an API server by which an act comes to `outcome`. */
+/** The API server's answers by which an act has this outcome. */
 const answersFor = (outcome: Outcome): Answers => {
   switch (outcome._tag) {
     case 'Acquired':
@@ -78,7 +78,7 @@ const answersFor = (outcome: Outcome): Answers => {
   }
 };
 
-/** The real acts, over an API server whose answers the path that is driven gives. */
+/** The real acts, over an API server whose answers the driven path determines. */
 const wire = (invoked: InvokedActors) => {
   let performing = '';
   let answers: (KubeAnswer | 'away')[] = [];

@@ -39,7 +39,7 @@ async function* linesUntil(ending: WatchEnding): AsyncGenerator<readonly WatchLi
   if (ending._tag === 'Fault') throw new Error(why);
 }
 
-/** The real wiring, over an API server whose answers the path that is driven gives. */
+/** The real wiring, over an API server whose answers the driven path determines. */
 const wire = (invoked: InvokedActors) => {
   const api = Layer.succeed(KubeApi, {
     call: (call) =>

@@ -45,7 +45,7 @@ export interface CallTrace {
   readonly functions: SourceFunction[];
   readonly enter: (id: number, maker: Call | undefined) => Call;
   readonly exit: (call: Call) => void;
-  /** Before a function waits; gives `value` back. */
+  /** Before a function waits; returns `value`. */
   readonly suspend: <T>(call: Call, value: T) => T;
   /** After the wait: the same call, unless a turn began in between. */
   readonly resume: (call: Call) => Call;

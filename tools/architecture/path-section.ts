@@ -59,7 +59,7 @@ export const countsText = (
   `${limited(files.length, 'files', filesMax)}, ` +
   limited(crossings.length, 'calls between files', callsMax);
 
-/** The section; `read` gives the text of a file. */
+/** The section; `read` returns the text of a file. */
 export const pathSection = (
   path: PathDefinition,
   { slice, steps, read }: {

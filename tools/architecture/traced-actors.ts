@@ -1,6 +1,6 @@
 /**
- * Makes each event that a statechart takes in a call of the trace, with the call that sent it as
- * its cause, also when the event had to wait until the statechart had finished another.
+ * Traces each event of a statechart as a call caused by its sender, also when the event had to wait
+ * in the mailbox.
  */
 import { Actor } from 'xstate';
 import type { Call, CallTrace } from './call-trace.ts';

@@ -1,6 +1,6 @@
 /**
- * The programs that the test bed is made of: taken from `KUBEBUILDER_ASSETS`, or built once from
- * the pinned Go module into a cache folder that is keyed by its lock.
+ * The programs of the test bed: from `KUBEBUILDER_ASSETS`, or built once from the pinned Go module
+ * into a cache directory that is keyed by its lock.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ const KILLED = 137;
 
 const isMissing = (problem: Error): boolean => 'code' in problem && problem.code === 'ENOENT';
 
-/** Runs `file` with `args` and gives what it printed. */
+/** Runs `file` with `args` and returns its output. */
 export const runCommand = (
   file: string,
   args: readonly string[],

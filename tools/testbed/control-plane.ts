@@ -1,4 +1,4 @@
-/** The command lines of the programs that the test bed is made of. */
+/** The command lines of the test bed's programs. */
 import { join } from 'node:path';
 import type { Binaries } from './binaries.ts';
 import type { CredentialFiles } from './credentials.ts';

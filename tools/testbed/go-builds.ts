@@ -15,7 +15,7 @@ import { cacheFolder, type Environment, environment } from './environment.ts';
 import { locked } from './locks.ts';
 import { supervise } from './processes.ts';
 
-/** Where progress goes, a line at a time. */
+/** Receives progress messages, a line at a time. */
 export type Print = (line: string) => void;
 
 /** Progress on stderr, so that stdout stays free for results. */
@@ -144,7 +144,7 @@ const goBuild = async (
 };
 
 /**
- * Gives `target` when it exists, and otherwise builds it beside itself and renames it into place.
+ * Returns `target` when it exists, and otherwise builds it beside itself and renames it into place.
  */
 export const builtOnce = async (
   target: string,

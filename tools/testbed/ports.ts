@@ -65,7 +65,7 @@ export const accepts = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false));
   });
 
-/** Lets a server listen on a free port of loopback, and gives the port. Called once for each. */
+/** Binds a server to a free loopback port and returns the port. Called once for each. */
 export const listening = (server: Server): Promise<number> =>
   new Promise((resolve, reject) => {
     server.on('error', reject);

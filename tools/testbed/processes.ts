@@ -91,7 +91,7 @@ export const supervise = (program: Program): Supervised => {
       running = false;
       resolve(code);
     };
-    // `close` comes after the last line has been read.
+    // `close` is emitted after the last line has been read.
     shell.on('close', (code) => ended(code ?? KILLED));
     shell.on('error', () => ended(NOT_STARTED));
   });

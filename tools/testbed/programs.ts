@@ -55,7 +55,7 @@ export class Programs {
   async #ended(child: Supervised, program: Program, code: number): Promise<void> {
     this.#running.delete(child);
     if (this.#unwanted.delete(child)) return;
-    this.#print(`${program.name} ended by itself with ${code}:\n${await logTail(program.log)}`);
+    this.#print(`${program.name} exited unexpectedly with ${code}:\n${await logTail(program.log)}`);
   }
 
   /** Ends one program at once and waits for it. */

@@ -13,9 +13,9 @@ export interface StageDelays {
   readonly podDeleteMs: number;
 }
 
-/** A pod's own termination time, as a Go duration; it goes before `podDeleteMs`. */
+/** A pod's own termination time, as a Go duration; overrides `podDeleteMs`. */
 export const POD_DELETE_ANNOTATION = 'testbed.tidegate.dev/delete-after';
-/** How long a pod takes to run and be ready, likewise; it goes before `podReadyMs`. */
+/** A pod's own time until Ready, likewise; overrides `podReadyMs`. */
 export const POD_READY_ANNOTATION = 'testbed.tidegate.dev/ready-after';
 
 const HEARTBEAT_MS = 300_000;
@@ -121,7 +121,7 @@ interface Stage {
 
 const after = (durationMilliseconds: number): Stage['delay'] => ({ durationMilliseconds });
 
-/** Where the object has no such annotation, `durationMilliseconds` holds. */
+/** Objects without such an annotation use `durationMilliseconds`. */
 const afterOwn = (durationMilliseconds: number, annotation: string): Stage['delay'] => ({
   durationMilliseconds,
   durationFrom: { expressionFrom: `.metadata.annotations["${annotation}"]` },

@@ -3,7 +3,7 @@
  */
 import { realTime } from '../../src/effects/real-time.ts';
 
-/** How long to look, how often, and what to call it when it does not come. */
+/** The timeout and interval of a wait, and the condition's name for messages. */
 export interface Patience {
   readonly what: string;
   readonly timeoutMs?: number;

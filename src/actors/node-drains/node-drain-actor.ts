@@ -211,7 +211,7 @@ class DrainActions implements NodeDrainActions {
     if (context === undefined) return '';
     const { annotation, refusal, problem } = context;
     if (annotation === null) {
-      return `cannot cordon the node: ${problem || 'nobody answered'}`;
+      return `cannot cordon the node: ${problem || 'no answer'}`;
     }
     const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
     return refusal === '' ? remaining : `${refusal}; ${remaining}`;

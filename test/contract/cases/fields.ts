@@ -20,7 +20,7 @@ import type { Area } from '../suite.ts';
 const container = (more: object) => ({ containers: [{ name: 'main', image: 'none', ...more }] });
 const asking = (requests: object) => container({ resources: { requests } });
 
-/** A quantity, and what the server makes of it. */
+/** A quantity, and its canonical form. */
 const reads = (written: unknown, read: string): readonly Step[] => [
   post('pods', pod('a', asking({ memory: written }))),
   exactly('spec.containers.0.resources.requests', { memory: read }),
@@ -31,7 +31,7 @@ const wrong = (spec: object): readonly Step[] => [
   get('pods/a', 404),
 ];
 
-/** What the server makes of what it is sent. */
+/** Decoding of client input. */
 export const fields: Area = {
   title: 'Fields',
   cases: {

@@ -17,7 +17,7 @@ import {
 import type { Area } from '../suite.ts';
 import { budgeted, homePod, homeWorkload, joined, running } from './nodes.ts';
 
-/** Of three ready pods: how many must stay, and how many may go. */
+/** Budgets of three ready pods: how many must stay, and how many may be evicted. */
 const ofThree = (
   spec: Readonly<Record<string, unknown>>,
   [desiredHealthy, disruptionsAllowed]: readonly [number, number],

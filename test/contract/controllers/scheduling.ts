@@ -1,4 +1,4 @@
-/** Contract of the players: which pods go to which nodes, and what nodes say of themselves. */
+/** Contract of the simulated controllers: scheduling, and the status of nodes. */
 import { expect } from 'vitest';
 import {
   absent,
@@ -21,7 +21,7 @@ import { homePod, joined } from './nodes.ts';
 const goesTo = (name: string, node: string): Step =>
   until(get(`pods/${name}`, ok({ spec: { nodeName: `{ns}-${node}` } })));
 
-/** The scheduler looked at it and found nothing. */
+/** The scheduler considered the pod and found no node. */
 const waits = (name: string): Step =>
   all(
     until(all(

@@ -47,7 +47,7 @@ const canonical = (spec: unknown): string =>
   projectAvailableCapacity({ metadata: { name: 'x', uid: 'x', resourceVersion: '1' }, spec })
     ?.spec ?? '';
 
-/** The spec that the write under way leads to; null when there is nothing to write to. */
+/** The spec after the write in flight; null when it has no object. */
 const written = ({ spec, asked }: World, type: string): string | null => {
   if (asked === null) return null;
   if (type.endsWith('createObject')) return spec ?? asked.reported?.spec ?? null;
@@ -70,7 +70,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   }
   const current = observing(moment);
   return current?.resourceVersion === before.context.newest && current?.spec !== world.spec
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 

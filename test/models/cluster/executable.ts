@@ -43,7 +43,7 @@ const eventsOf = <World>({ exploration, harness }: Executable<World>) => {
   return { ...exploration.events, ...Object.fromEntries(further) };
 };
 
-/** What was found, as far as paths are made of it. */
+/** The explored configurations, as far as paths need them. */
 export type Ground<World> = Pick<Explored<World>, 'edges' | 'truncated'>;
 
 /** The exploration from one initial state. */

@@ -23,7 +23,7 @@ import type { SiteAddress } from './site.ts';
 
 /** What happens to one request. */
 export type Order =
-  /** Answered here, and nothing done. */
+  /** Answered by the proxy, without effect. */
   | {
     readonly kind: 'refuse';
     readonly status: number;

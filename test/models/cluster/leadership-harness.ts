@@ -55,7 +55,7 @@ const hindrance = (_world: null, moment: Moment): string | undefined => {
   const outcome = outcomeIn(moment);
   return outcome?._tag === 'HeldByOther' &&
       outcome.lease.resourceVersion === moment.before.context.expiredResourceVersion
-    ? 'a lease that has expired in our eyes is taken when it is met again'
+    ? 'an expired lease is acquired when it is observed again'
     : undefined;
 };
 

@@ -42,8 +42,8 @@ const hasBegun = ({ before }: Moment): boolean => before.matches({ watching: 'fo
 const hindrance = (_world: null, moment: Moment): string | undefined => {
   const tag = endingIn(moment)?._tag;
   if (moment.event.type !== FOLLOWED || !hasBegun(moment)) return undefined;
-  if (tag === 'Expired') return 'a server forgets nothing of a watch that it serves';
-  return tag === 'Refused' ? 'a watch that has begun is refused no more' : undefined;
+  if (tag === 'Expired') return 'a server does not expire an open watch';
+  return tag === 'Refused' ? 'an open watch is not refused' : undefined;
 };
 
 const runOf = (environment: RunEnvironment): PathRun<null> => {

@@ -77,14 +77,14 @@ const hindranceOfAnswer = (
   outcome: NodeWriteOutcome,
 ): string | undefined => {
   if (outcome._tag === 'Conflict' && world.node === null) {
-    return 'there is no Node to fall out over';
+    return 'a conflict needs a Node';
   }
   if (outcome._tag !== 'Written') return undefined;
   const result = patched(world);
   if (result === undefined) return 'a patch of what has changed since is refused';
   if (!sameContent(result, outcome.node)) return 'a server answers with what was written';
   return world.node !== null && isOlder(outcome.node.resourceVersion, world.node.resourceVersion)
-    ? 'what is written last has the newest revision'
+    ? 'the last write has the newest resourceVersion'
     : undefined;
 };
 
@@ -95,12 +95,12 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const known: DrainedNode | null = moment.before.context.node;
   if (seen === undefined || known === null) return undefined;
   if (isOlder(seen.resourceVersion, known.resourceVersion)) {
-    return 'news of a cluster are newer than what is known';
+    return 'a cluster does not send stale objects';
   }
   if (seen.resourceVersion !== known.resourceVersion) return undefined;
   const isOther = world.node?.resourceVersion !== seen.resourceVersion ||
     (world.touched && world.asked !== null);
-  return isOther ? 'what is shown again after a change has another revision' : undefined;
+  return isOther ? 'an object shown again after a change has another resourceVersion' : undefined;
 };
 
 const follows = (

@@ -9,7 +9,7 @@ import { mergePatched } from '../../../packages/embedded-kubernetes/src/patches/
 import type { ObservedCollection } from './observed-collection.ts';
 import type { Hand } from './site.ts';
 
-/** What an object is to say. */
+/** The wanted content of an object. */
 export interface Wanted {
   readonly metadata?: object;
   readonly spec?: object;
@@ -23,7 +23,7 @@ export interface ObjectFixture<T extends Identity> {
   readonly now: () => T | undefined;
   /** Creates or updates it; `anew` writes it even if it is unchanged. */
   readonly put: (wanted: Wanted, how?: { readonly anew: boolean }) => Promise<T>;
-  /** Deletes it; gives it as it was when it went. */
+  /** Deletes it; returns its last state. */
   readonly remove: () => Promise<T | undefined>;
   /** Makes an irrelevant change. */
   readonly touch: () => Promise<void>;
@@ -42,7 +42,7 @@ const MISSING = 404;
 const resourceVersionOf = (raw: unknown): string =>
   textAt(raw, 'metadata', 'resourceVersion') ?? '';
 
-/** True when a patch would change nothing. */
+/** True when a patch would be a no-op. */
 const isLike = (current: unknown, wanted: object): boolean =>
   JSON.stringify(current) === JSON.stringify(mergePatched(current, wanted));
 

@@ -8,9 +8,9 @@ import type { KubeApi } from '../../../src/effects/kube-api.ts';
 export interface ObservedCollection<T extends Identity> {
   readonly get: Informer<T>['get'];
   readonly values: Informer<T>['values'];
-  /** Resolves with what `look` gives, as soon as it gives something. */
+  /** Resolves with the first defined result of `look`. */
   readonly until: <Seen>(look: () => Seen | undefined) => Promise<Seen>;
-  /** Resolves with the object of that key as it is when it goes. */
+  /** Resolves with the last state of the object with that key when it is deleted. */
   readonly absence: (key: T['key']) => Promise<T>;
   readonly stop: () => void;
 }

@@ -13,7 +13,7 @@ const tokenIn = async (kubeconfig: string): Promise<string> =>
     'token',
   ) ?? '';
 
-/** Starts it; gives what ends it. Called by vitest. */
+/** Starts it; returns the stop function. Called by vitest. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const problem = await unavailability();
   if (problem !== undefined) {

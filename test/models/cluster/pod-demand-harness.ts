@@ -37,7 +37,7 @@ const NAMESPACE = 'n';
 const TYPE = { apiVersion: 'bigfleet.lucy.sh/v1alpha1', kind: 'CapacityRequest' };
 const PATH = `/apis/bigfleet.lucy.sh/v1alpha1/namespaces/${NAMESPACE}/capacityrequests`;
 const ANSWER = /^xstate\.done\.actor\.(\w+)Request$/;
-const COMES_BACK = 'what is gone comes back as another one';
+const COMES_BACK = 'a recreated object has another UID';
 
 type Outcome = WriteOutcome<OwnedRequest>;
 
@@ -87,7 +87,9 @@ const hindranceOfAnswer = (world: World, moment: Moment): string | undefined => 
   if (outcome?._tag !== 'Written') return undefined;
   if (goneIn(moment).includes(outcome.current.uid)) return COMES_BACK;
   const result = written(world, verb, outcome.current);
-  if (result === undefined || (isOther && verb === 'stamp')) return 'what is gone is not written';
+  if (result === undefined || (isOther && verb === 'stamp')) {
+    return 'a deleted object cannot be written';
+  }
   return contentOf(result) === contentOf(outcome.current)
     ? undefined
     : 'a server answers with what was written';
@@ -103,10 +105,10 @@ const hindranceOfObservation = (world: World, moment: Moment): string | undefine
   const isStale = [known, current].some((one) =>
     one !== undefined && isOlder(seen.resourceVersion, one.resourceVersion)
   );
-  if (isStale) return 'news of a cluster are newer than what is known';
+  if (isStale) return 'a cluster does not send stale objects';
   return known?.resourceVersion === seen.resourceVersion &&
       current?.resourceVersion !== seen.resourceVersion
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 

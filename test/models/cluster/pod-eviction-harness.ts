@@ -36,7 +36,7 @@ interface World {
   readonly ending: boolean;
 }
 
-/** Answers that a server gives whatever becomes of the namespace, or that no server gives. */
+/** Answers that are independent of the namespace, or that no server gives. */
 const WHATEVER_ENDS: ReadonlySet<Tag> = new Set([
   'NamespaceTerminating',
   'Unauthenticated',

@@ -13,7 +13,7 @@ export interface SiteAddress {
   readonly strangerToken: string;
 }
 
-/** An answer, whatever its status. */
+/** A response of any status. */
 export interface HandAnswer {
   readonly status: number;
   readonly body: JsonRecord;
@@ -24,7 +24,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 /** Writes by other clients of the cluster: people, controllers, kubelets. */
 export interface Hand {
   readonly call: (method: Method, path: string, body?: unknown) => Promise<HandAnswer>;
-  /** Rejects unless it is done; gives the object. */
+  /** Performs a write and returns the object; rejects when it fails. */
   readonly must: (method: Method, path: string, body?: unknown) => Promise<JsonRecord>;
   /** Deletes the object if it exists. */
   readonly remove: (path: string) => Promise<void>;

@@ -11,7 +11,7 @@ const AWAY = { kind: 'refuse', status: 503, message: 'try again' } as const;
 /** After a refused connection, writes pause: few paths have the time. */
 const AWAY_EVERY = 16;
 
-/** Loses the next request, in one of three manners; nothing is done. */
+/** Loses the next request, in one of three ways, without effect. */
 export const loseRequest = async ({ line, number }: Way): Promise<StepSource> => {
   if (number % AWAY_EVERY === 0) await line.disconnect();
   else line.order(number % 2 === 0 ? { kind: 'cut', done: false } : AWAY);

@@ -129,7 +129,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const outcome = outcomeIn(moment);
   if (outcome?._tag === 'Written') {
     const result = written(world, event.type);
-    if (result === undefined) return 'what is gone cannot be written';
+    if (result === undefined) return 'a deleted object cannot be written';
     if (contentOf(result) !== contentOf(outcome.current)) {
       return 'a server answers with what was written';
     }
@@ -145,7 +145,7 @@ const hindrance = (world: World, moment: Moment): string | undefined => {
   const seen = observing(moment);
   const known = seen !== undefined && seen.resourceVersion === newest;
   return known && (world.current === null || world.current.resourceVersion !== newest)
-    ? 'what is shown again after a change has another revision'
+    ? 'an object shown again after a change has another resourceVersion'
     : undefined;
 };
 

@@ -26,7 +26,7 @@ export interface Step {
   readonly after: AnyMachineSnapshot;
   /** Names of actions, and `invoke:<id>` for each act that starts. */
   readonly actions: readonly string[];
-  /** The acts that start, with what they are given. */
+  /** The started actors, with their inputs. */
   readonly invokes: readonly { readonly id: string; readonly input: unknown }[];
   /** The transitions that it took, in order. */
   readonly transitions: readonly AnyTransitionDefinition[];

@@ -16,7 +16,7 @@ import { nextSeed, unitInterval } from '../../../src/domain/random.ts';
 import type { Edge, Explored } from './explorer.ts';
 import { eventLabel, namedEvents, type Step, stillInterpreter } from './interpreter.ts';
 
-/** A path: what the machine is given at its start, and what happens then. */
+/** A path: the machine's input and the following events. */
 export interface Path {
   readonly input: unknown;
   readonly steps: readonly Step[];

@@ -95,7 +95,7 @@ const crashingRegistry = <Machine extends AnyStateMachine>(machine: Machine) => 
   return { registry, restart: fireNewest, clear, defects: () => defects };
 };
 
-/** What went wrong at one configuration; `undefined` when nothing did. */
+/** The violation at one configuration; `undefined` if there is none. */
 const problemAt = <Input, World>(
   { registry, restart, clear }: ReturnType<typeof crashingRegistry>,
   invariant: CrashInvariant<Input, World>,

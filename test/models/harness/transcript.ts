@@ -12,7 +12,7 @@ import { firstStep, type Step, stillInterpreter } from './interpreter.ts';
 import type { Path } from './paths.ts';
 
 const TEXT_MAX = 60;
-/** Counters that only feed jitter say nothing to a reader. */
+/** Counters that only feed jitter are irrelevant to a reader. */
 const SILENT = new Set(['seed']);
 
 const short = (value: unknown): string => {

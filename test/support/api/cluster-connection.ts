@@ -49,7 +49,7 @@ export interface History {
   readonly upTo: (objects: readonly JsonRecord[]) => Promise<void>;
 }
 
-/** An answer, whatever its status. */
+/** A response of any status. */
 export interface Answer {
   readonly status: number;
   readonly body: JsonRecord;

@@ -11,7 +11,7 @@ export interface CuttableProxy {
   readonly source: KubeconfigSource;
   /** Cuts every connection and refuses new ones. */
   readonly cut: () => void;
-  /** Lets the connections stand, but nothing through: they are half-open. New ones work. */
+  /** Keeps connections open but drops all data: they are half-open. New ones work. */
   readonly freeze: () => void;
   /** Freezes what stands, and swallows what new connections send. */
   readonly swallow: () => void;

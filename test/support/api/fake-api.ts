@@ -18,7 +18,7 @@ export const answeringApi = (answer: AnswerCall): Layer.Layer<KubeApi | Writes> 
     Layer.succeed(Writes, { send: (_writeClass, call) => answer(call) }),
   );
 
-/** The answer that a write with this outcome had; `bodyAt` gives objects by their revision. */
+/** The answer of a write with this outcome; `bodyAt` returns objects by resourceVersion. */
 export const answerOf = <Current extends Pick<Identity, 'resourceVersion'>>(
   outcome: WriteOutcome<Current>,
   bodyAt: (resourceVersion: string) => unknown,

@@ -51,7 +51,7 @@ export const fakeObjects = <T extends Identity>(
   let made = 0;
   let synced = false;
   let delayed: (() => void)[] | undefined;
-  /** Decides about a call before it is served: an answer, a fault, or nothing. */
+  /** Intercepts a call before it is served: an answer, a fault, or nothing. */
   let intercept: (call: KubeCall) => Effect.Effect<KubeAnswer | undefined, NotSent> = () =>
     Effect.succeed(undefined);
 

@@ -38,7 +38,7 @@ export interface Impostor {
 export interface FaultProxy {
   /** A kubeconfig that leads through it. */
   readonly kubeconfig: string;
-  /** Holds every such request from now on. */
+  /** Holds every matching request from now on. */
   readonly hold: (matches: Matches) => void;
   /** Targets of held requests. */
   readonly held: () => readonly string[];

@@ -123,7 +123,7 @@ const combined = (
   return Object.fromEntries([...totals].map(([resource, { nanos }]) => [resource, nanos]));
 };
 
-/** The demand of readable requests, added up from nothing. */
+/** The demand of valid requests, computed from scratch. */
 export const plainDemand = (
   requests: readonly CapacityRequestProjection[],
 ): readonly PlainNeed[] => {

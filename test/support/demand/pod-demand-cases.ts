@@ -32,7 +32,7 @@ export interface PodDemandCase {
   readonly expected?: Readonly<Record<string, unknown>>;
   /** Why there is no request. */
   readonly none?: Exclude<DemandStatus, 'Wanted'>;
-  /** Fields that a Warning is about; none when it is not given. */
+  /** Fields named by a Warning; default: none. */
   readonly warned?: readonly string[];
   /** A real API server takes the pod as it is. */
   readonly served: boolean;

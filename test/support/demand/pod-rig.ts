@@ -32,7 +32,7 @@ afterEach(async () => {
 export const podUid = (name: string, life = 1): string =>
   `${name.padEnd(8, 'x').slice(0, 8)}-0000-4000-8000-${String(life).padStart(12, '0')}`;
 
-/** A pod as the API server gives it. */
+/** A pod as the API server returns it. */
 export interface PodTraits {
   readonly life?: number;
   readonly cpu?: string;
@@ -126,7 +126,7 @@ export const podRig = ({ synced = true, leading = true, selectsNamespace }: PodR
     nameOf,
     settle: time.settle,
     registry: () => registry,
-    /** Makes a pod, or changes it. */
+    /** Creates or updates a pod. */
     pod: (name: string, traits: PodTraits = {}) => pods.put(name, podObject(name, traits)),
     /** A pod's request by another controller. */
     putRequest: (name: string, pod: string, more: object = {}) =>

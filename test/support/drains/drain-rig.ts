@@ -130,7 +130,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       put(podOf({ uid: `uid-${made}`, resourceVersion: `${resourceVersion}`, ...traits, name }));
     },
     remove: (name: string) => remove(`ns/${name}`),
-    /** Holds evictions of the pod up, for this reason. */
+    /** Blocks evictions of the pod for this reason. */
     block: (name: string, status: Partial<PodEvictionStatus>) => blocked.set(name, status),
     unblock: (name: string) => {
       blocked.delete(name);

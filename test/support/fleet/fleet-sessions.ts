@@ -19,7 +19,7 @@ export const sessionsAt = async (fleet: FleetProcess): Promise<readonly SessionS
     rollupAcks: numberAt(one, 'rollupAcks') ?? 0,
   }));
 
-/** Waits until one session is open, newer than `after`, with `rollups` acknowledged; gives it. */
+/** Waits for and returns an open session newer than `after`, with `rollups` acknowledged. */
 export const untilSession = async (
   fleet: FleetProcess,
   { after = 0, rollups = 1 }: { readonly after?: number; readonly rollups?: number } = {},

@@ -22,7 +22,7 @@ const CLUSTER = clusterId('prod-1');
 /** Between two roll-ups. */
 export const INTERVAL_MS = 10_000;
 
-/** A roll-up of nothing, by its number. */
+/** An empty roll-up with its number. */
 export const rollup = (number: number): Rollup => ({
   number,
   builtAtMs: number,

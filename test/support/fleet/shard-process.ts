@@ -1,4 +1,4 @@
-/** Starts a scripted shard in a Node process and holds its strings. */
+/** Starts and controls a scripted shard in a Node process. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import process from 'node:process';
 import { createInterface } from 'node:readline';

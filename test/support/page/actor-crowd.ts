@@ -43,8 +43,8 @@ const tap = inspectionTap({
 });
 
 /**
- * Makes `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page.
- * Others may look on as well.
+ * Creates `count` evictions `podEviction/default/db-0…`; with `isWatched` false there is no page.
+ * Further inspectors are possible.
  */
 export const actorCrowd = async (
   count: number,

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { kindInId } from '../../../src/api/actor-board.ts';
 import { recordEntry, type RecordLine } from '../../../src/api/actor-record.ts';
 
-/** A stay of an actor in a state, until something moved it. */
+/** A stay of an actor in a state, until its next transition. */
 export interface Stay {
   /** The innermost states, as the board of actors has them. */
   readonly state: string;

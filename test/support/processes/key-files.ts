@@ -1,4 +1,4 @@
-/** Key pairs as PEM files, for processes that are given their paths. */
+/** Key pairs as PEM files for child processes. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
