@@ -4,7 +4,7 @@
  *
  * Promises: evictions and ack wait until every known Node is cordoned or two seconds have passed
  * (DR-11); the ack stays pending until the outbox accepts it, across reconnects (DR-12); a machine
- * without a Node is awaited until the deadline (DR-10). Nothing survives the process: the keys on
+ * without a Node is awaited until the deadline or the end of its stay (DR-10). Nothing survives the process: the keys on
  * the Nodes identify the active instructions.
  */
 import { assign, setup } from 'xstate';

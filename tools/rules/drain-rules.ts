@@ -51,7 +51,9 @@ const instructions: RuleChapter = {
     rule(
       'DR-10',
       'A machine whose known Node is gone counts as started and is Drained. One whose Node was ' +
-        'never seen is waited for until the deadline, loudly, and not counted.',
+        'never seen is waited for until the deadline, loudly, and not counted. The wait ends when ' +
+        'the machine is IDLE, DELETING or absent from a complete replay: its next life is not ' +
+        'drained for its last one.',
     ),
     rule(
       'DR-11',

@@ -4,13 +4,15 @@
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
  * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
+ * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
+ * it is bound to this cluster (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
 import type { RecordEvent } from '../../api/event-note.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
+import { MachineLives } from '../../domain/drain/machine-lives.ts';
 import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
@@ -67,6 +69,7 @@ export class ReclaimRegistry {
   readonly #options: ReclaimsOptions;
   readonly #registry: ReclaimActors;
   readonly #recovery: ReclaimRecovery;
+  readonly #lives = new MachineLives();
   /** Instructions that this process has acked. */
   readonly #acked = new Set<string>();
   readonly #subscription = new Subscription();
@@ -265,23 +268,43 @@ export class ReclaimRegistry {
 
   #onShardEvent(event: ShardEvent): void {
     this.#recovery.observe(event);
+    this.#endStays(event);
     if (event._tag === 'ReclaimOrdered') this.#onOrder(event.order);
     if (event._tag === 'MachineObserved') this.#searchSoon();
     if (event._tag !== 'StreamOpened') return;
     for (const actor of [...this.#registry.actors()]) actor.send({ type: 'stream.opened' });
   }
 
+  /** A machine that left without a Node is not drained in its next life for this one (DR-10). */
+  #endStays(event: ShardEvent): void {
+    const hasLeft = this.#lives.observe(event);
+    if (hasLeft === undefined) return;
+    for (const instruction of [...this.#registry.entries()]) {
+      for (const entry of unseen(instruction.machines)) {
+        const { machine } = entry;
+        if (!hasLeft(machine)) continue;
+        this.#environment.telemetry.log('info', 'Machine left before its Node joined', {
+          instruction: instruction.id,
+          machine,
+        });
+        this.#setEntry(instruction, { ...entry, phase: 'Ended' });
+      }
+    }
+  }
+
   #onDrain({ id, node, owner, phase, counted }: DrainEvent): void {
     const instruction = owner === 'reclaim' ? this.#registry.entry(id) : undefined;
     if (instruction === undefined) return;
     for (const machine of instruction.machines) {
-      if (machine.node !== node) continue;
-      const entry = { ...machine, phase, counted };
-      const actor = this.#registry.get(id);
-      if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
-      // The input of a restarting instruction.
-      else instruction.machines = withEntry(instruction.machines, entry);
+      if (machine.node === node) this.#setEntry(instruction, { ...machine, phase, counted });
     }
+  }
+
+  #setEntry(instruction: InstructionEntry, entry: ReclaimEntry): void {
+    const actor = this.#registry.get(instruction.id);
+    if (actor !== undefined) actor.send({ type: 'machine.observed', entry });
+    // The input of a restarting instruction.
+    else instruction.machines = withEntry(instruction.machines, entry);
   }
 
   #recover(machines: readonly string[]): void {
