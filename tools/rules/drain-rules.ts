@@ -70,7 +70,8 @@ const instructions: RuleChapter = {
     rule(
       'DR-13',
       'At start, every cordoned node with an unfinished key drains on with its deadline, before ' +
-        'new instructions are heard; one whose deadline has passed ends at once.',
+        'new instructions are heard. One whose deadline has passed ends at once: as Drained when ' +
+        'no pod that must leave is there, else as Failed with the pods that are.',
     ),
     rule(
       'DR-14',

@@ -209,11 +209,13 @@ class DrainActions implements NodeDrainActions {
 
   #lastErrorOf(entry: DrainEntry, context: NodeDrainContext | undefined): string {
     if (context === undefined) return '';
-    const { annotation, refusal, problem } = context;
+    const { annotation, refusal, problem, leftMs } = context;
     if (annotation === null) {
       return `cannot cordon the node: ${problem || 'nobody answered'}`;
     }
-    const remaining = entry.pods.remaining(nodeNow(entry, context, this.#targets.paused));
+    const timeUp = leftMs !== null && leftMs <= 0;
+    const node = nodeNow(entry, context, this.#targets.paused);
+    const remaining = entry.pods.remaining(node, timeUp);
     return refusal === '' ? remaining : `${refusal}; ${remaining}`;
   }
 
