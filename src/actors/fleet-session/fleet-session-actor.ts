@@ -19,7 +19,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
-import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
+import { frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
 /** The maximum number of queued replies (WIRE-03). */
@@ -32,6 +32,8 @@ export interface SessionState {
   readonly rollups: Subject<Rollup>;
   /** The statechart is ready for the next roll-up. */
   readonly requests: Subject<void>;
+  /** A frame arrived. */
+  readonly frames: Subject<void>;
   readonly outbox: ReplyOutbox<Reply>;
   /** The pair to dial with; none is plaintext. */
   pair: KeyPair | undefined;
@@ -55,6 +57,7 @@ export const sessionState = (
   acknowledged: new Subject(),
   rollups: new Subject(),
   requests: new Subject(),
+  frames: new Subject(),
   outbox: replyOutbox<Reply>(OUTBOX_LIMIT, ({ _tag }) => {
     telemetry.count('bigfleet_operator_outbox_dropped_total', 1);
     telemetry.log('warn', 'Reply dropped', { reply: _tag });
@@ -143,7 +146,7 @@ export const sessionPort = (
 ): StreamPort => {
   const { telemetry, time } = environment;
   const { clusterId, address, render, record } = options;
-  const frames: FrameDependencies = {
+  const onFrame = frameHandler({
     clusterId,
     telemetry: sampledLogger(telemetry),
     render,
@@ -152,7 +155,7 @@ export const sessionPort = (
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),
-  };
+  });
   return {
     address,
     clusterId,
@@ -162,7 +165,10 @@ export const sessionPort = (
     requests: state.requests,
     encode: rollupFrames(clusterId),
     onConnected: () => send({ type: 'stream.connected' }),
-    onFrame: frameHandler(frames),
+    onFrame: (frame) => {
+      onFrame(frame);
+      state.frames.next();
+    },
     onRollup: (rollup, bytes) => {
       state.outstanding = { rollup, sentAtMs: time.monotonic() };
       telemetry.count('tidegate_rollups_total', 1, { outcome: 'sent' });
