@@ -19,7 +19,7 @@ import type { ActorEnvironment } from '../actor-environment.ts';
 import type { EffectRuntime } from '../actor-logic.ts';
 import type { RecordOnLease } from '../role.ts';
 import { endingRecorder, recordTooLarge, sampledLogger } from './session-events.ts';
-import { frameHandler, type RenderBootstrap } from './session-frames.ts';
+import { type FrameDependencies, frameHandler, type RenderBootstrap } from './session-frames.ts';
 import type { StreamHold, StreamPort } from './shard-stream.ts';
 
 /** The maximum number of queued replies (WIRE-03). */
@@ -146,7 +146,7 @@ export const sessionPort = (
 ): StreamPort => {
   const { telemetry, time } = environment;
   const { clusterId, address, render, record } = options;
-  const onFrame = frameHandler({
+  const frames: FrameDependencies = {
     clusterId,
     telemetry: sampledLogger(telemetry),
     render,
@@ -155,7 +155,8 @@ export const sessionPort = (
     onHelloAck: () => send({ type: 'hello.acknowledged' }),
     onRollupAck: () => send({ type: 'rollup.acknowledged' }),
     onReplayGap: () => send({ type: 'frame.malformed' }),
-  });
+    onReceived: () => state.frames.next(),
+  };
   return {
     address,
     clusterId,
@@ -165,10 +166,7 @@ export const sessionPort = (
     requests: state.requests,
     encode: rollupFrames(clusterId),
     onConnected: () => send({ type: 'stream.connected' }),
-    onFrame: (frame) => {
-      onFrame(frame);
-      state.frames.next();
-    },
+    onFrame: frameHandler(frames),
     onRollup: (rollup, bytes) => {
       state.outstanding = { rollup, sentAtMs: time.monotonic() };
       telemetry.count('tidegate_rollups_total', 1, { outcome: 'sent' });
