@@ -76,7 +76,8 @@ const instructions: RuleChapter = {
     rule(
       'DR-14',
       'A machine that is DRAINING in a replay, and whose Node has no key 5 s after that stream’s ' +
-        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s.',
+        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s; without a ' +
+        'Node so far, when its Node joins.',
     ),
     {
       id: 'DR-15',

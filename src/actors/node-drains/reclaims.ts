@@ -13,7 +13,12 @@ import type { RecordEvent } from '../../api/event-note.ts';
 import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import { MachineLives } from '../../domain/drain/machine-lives.ts';
-import { entriesOf, type ReclaimEntry, withEntry } from '../../domain/drain/reclaim-entry.ts';
+import {
+  entriesOf,
+  type ReclaimEntry,
+  unseen,
+  withEntry,
+} from '../../domain/drain/reclaim-entry.ts';
 import type { ReclaimOrder, ShardEvent } from '../../domain/frames.ts';
 import { instructionId, machineId, objectKey } from '../../domain/ids.ts';
 import { upcomingNodeName } from '../../domain/names.ts';
@@ -31,16 +36,16 @@ import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import type { DrainEvents } from './drain-events.ts';
 import type { DrainEvent, DrainRegistry } from './drains.ts';
 import {
+  awaitedEntries,
   type InstructionEntry,
   instructionsOnNodes,
   machinesNow,
   orderedInstruction,
+  RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
-/** The grace of a recovered reclaim (DR-14). */
-const RECOVERED_GRACE_SECONDS = 600;
 /** The number of remembered acks of earlier terms; the oldest is evicted. */
 const ACKED_MAX = 1000;
 
@@ -60,9 +65,6 @@ export interface ReclaimsOptions {
   readonly events: Pick<DrainEvents, 'clamped'>;
 }
 
-const unseen = (machines: readonly ReclaimEntry[]): readonly ReclaimEntry[] =>
-  machines.filter(({ phase }) => phase === 'Unseen');
-
 /** All active instructions; not leading at first. */
 export class ReclaimRegistry {
   readonly #environment: Pick<ActorEnvironment<never>, 'time' | 'telemetry'>;
@@ -73,6 +75,7 @@ export class ReclaimRegistry {
   /** Instructions that this process has acked. */
   readonly #acked = new Set<string>();
   readonly #subscription = new Subscription();
+  readonly #awaited = () => awaitedEntries(this.#registry.entries());
   #isLeading = false;
   #isSearching = false;
 
@@ -191,6 +194,10 @@ export class ReclaimRegistry {
     return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   }
 
+  #findAll(machines: readonly string[]): readonly ReclaimEntry[] {
+    return entriesOf(machines).map((entry) => this.#found(entry));
+  }
+
   #showGone({ machine }: ReclaimEntry): void {
     void this.#options.machines.drain(machine, { _tag: 'Drained' });
   }
@@ -227,13 +234,12 @@ export class ReclaimRegistry {
   /** Finds the Nodes of machines that had none. */
   #search(): void {
     this.#isSearching = false;
-    for (const instruction of [...this.#registry.entries()]) {
-      for (const entry of unseen(instruction.machines)) {
-        const found = this.#found(entry);
-        if (found.phase === 'Unseen') continue;
-        this.#registry.get(instruction.id)?.send({ type: 'machine.observed', entry: found });
-        this.#act(instruction, found);
-      }
+    for (const { instruction, entry } of this.#awaited()) {
+      const found = this.#found(entry);
+      if (found.phase === 'Unseen') continue;
+      const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#isClaimed(found);
+      this.#setEntry(instruction, isNeedless ? { ...found, phase: 'Ended' } : found);
+      if (!isNeedless) this.#act(instruction, found);
     }
   }
 
@@ -249,7 +255,7 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = entriesOf(machines).map((entry) => this.#found(entry));
+    const found = this.#findAll(machines);
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
@@ -279,16 +285,12 @@ export class ReclaimRegistry {
   #endStays(event: ShardEvent): void {
     const hasLeft = this.#lives.observe(event);
     if (hasLeft === undefined) return;
-    for (const instruction of [...this.#registry.entries()]) {
-      for (const entry of unseen(instruction.machines)) {
-        const { machine } = entry;
-        if (!hasLeft(machine)) continue;
-        this.#environment.telemetry.log('info', 'Machine left before its Node joined', {
-          instruction: instruction.id,
-          machine,
-        });
-        this.#setEntry(instruction, { ...entry, phase: 'Ended' });
-      }
+    for (const { instruction, entry } of this.#awaited()) {
+      const { machine } = entry;
+      if (!hasLeft(machine)) continue;
+      const fields = { instruction: instruction.id, machine };
+      this.#environment.telemetry.log('info', 'Machine left before its Node joined', fields);
+      this.#setEntry(instruction, { ...entry, phase: 'Ended' });
     }
   }
 
@@ -307,20 +309,23 @@ export class ReclaimRegistry {
     else instruction.machines = withEntry(instruction.machines, entry);
   }
 
-  #recover(machines: readonly string[]): void {
+  /** The Node has the key of an instruction, ended or not, or is about to get it. */
+  #isClaimed({ node }: ReclaimEntry): boolean {
+    const present = this.#options.nodes.get(objectKey(node));
+    return (present !== undefined && Object.hasOwn(present.cordons, 'reclaim')) ||
+      this.#options.drains.has(node, 'reclaim');
+  }
+
+  /** Begins the instructions of draining machines that no instruction names (DR-14). */
+  #recover(draining: readonly string[]): void {
     if (!this.#isLeading) return;
-    for (const machine of machines) {
-      const node = this.#options.machines.nodeOf(machine)?.node;
-      if (node === undefined || Object.hasOwn(node.cordons, 'reclaim')) continue;
-      if (this.#options.drains.has(node.name, 'reclaim')) continue;
-      this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', {
-        machine,
-        node: node.name,
-      });
-      this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], {
-        graceSeconds: RECOVERED_GRACE_SECONDS,
-        ackPending: false,
-      });
+    const awaited = new Set(this.#awaited().map(({ entry }) => entry.machine));
+    for (const found of this.#findAll(draining)) {
+      const { machine, node, phase } = found;
+      if (phase === 'Ended' || awaited.has(machine) || this.#isClaimed(found)) continue;
+      this.#environment.telemetry.log('warn', 'Recovered a lost reclaim', { machine, node });
+      const terms = { graceSeconds: RECOVERED_GRACE_SECONDS, ackPending: false };
+      this.#begin(`${RECOVERED_PREFIX}${machine}`, [machine], terms);
     }
   }
 }
