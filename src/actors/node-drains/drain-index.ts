@@ -60,6 +60,8 @@ export interface DrainEntry {
   readonly releasedIds: Set<string>;
   /** Evictions were released. */
   isReleased: boolean;
+  /** The pods that remained at its end, and why; empty before. */
+  remaining: string;
   /** The owner has left. */
   isWithdrawn: boolean;
   /** The last reported pod counts. */
@@ -173,6 +175,7 @@ export const drainEntry = (
   deadlines: new Map(),
   releasedIds: new Set(),
   observed: null,
+  remaining: '',
   isStartRecorded: orders.length === 0,
   hasCrashed: false,
 });

@@ -181,7 +181,10 @@ class DrainActions implements NodeDrainActions {
     });
 
   readonly releasePods = (context: NodeDrainContext): void =>
-    this.#about(context, ({ pods, node, owner }) => {
+    this.#about(context, (entry) => {
+      const { pods, node, owner } = entry;
+      // The answers to evictions are forgotten with them.
+      entry.remaining = context.end === 'Failed' ? this.#remainingOf(entry, context) : '';
       pods.setReleased();
       this.#targets.evictions.release(node.name, owner);
     });
@@ -209,14 +212,16 @@ class DrainActions implements NodeDrainActions {
 
   #lastErrorOf(entry: DrainEntry, context: NodeDrainContext | undefined): string {
     if (context === undefined) return '';
-    const { annotation, refusal, problem, leftMs } = context;
+    const { annotation, refusal, problem } = context;
     if (annotation === null) {
       return `cannot cordon the node: ${problem || 'nobody answered'}`;
     }
-    const timeUp = leftMs !== null && leftMs <= 0;
-    const node = nodeNow(entry, context, this.#targets.paused);
-    const remaining = entry.pods.remaining(node, timeUp);
-    return refusal === '' ? remaining : `${refusal}; ${remaining}`;
+    return refusal === '' ? entry.remaining : `${refusal}; ${entry.remaining}`;
+  }
+
+  #remainingOf(entry: DrainEntry, context: NodeDrainContext): string {
+    const timeUp = context.leftMs !== null && context.leftMs <= 0;
+    return entry.pods.remaining(nodeNow(entry, context, this.#targets.paused), timeUp);
   }
 
   #about({ name, owner }: NodeDrainContext, act: (entry: DrainEntry) => void): void {

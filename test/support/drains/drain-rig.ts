@@ -86,7 +86,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       state: 'calling',
       accepted: accepted.has(uid),
       inFlight: false,
-      ...blocked.get(pod.name),
+      // The answer to an eviction is forgotten with its last request.
+      ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
   };
   const evictions: Pick<
