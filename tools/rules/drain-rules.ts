@@ -148,7 +148,8 @@ const budgets: RuleChapter = {
     rule(
       'DR-34',
       'A free slot goes to an eviction that was cut short, then by class, by a deadline within ' +
-        'a minute, by the fewest pods left on the node, by age and by name.',
+        'a minute (an instruction that joins may bring it forward), by the fewest pods left on ' +
+        'the node, by age and by name.',
     ),
     rule(
       'DR-35',

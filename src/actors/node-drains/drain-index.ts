@@ -132,8 +132,9 @@ export const hasLanded = ({ annotation }: NodeDrainContext, id: string): boolean
 export const ordersLeft = (
   entry: DrainEntry,
   { orders }: Pick<NodeDrainContext, 'orders'>,
-  nowMs: number,
+  time: Time,
 ): readonly DrainOrder[] => {
+  const nowMs = time.now();
   const pending = orders.flatMap(({ id }) => entry.orders.get(id) ?? []);
   return [
     ...pending.filter(({ deadlineMs }) => deadlineMs === null || deadlineMs > nowMs),
