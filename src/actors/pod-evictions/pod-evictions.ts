@@ -190,7 +190,9 @@ export class PodEvictionRegistry implements PodEvictions {
   readonly bringForward: PodEvictions['bringForward'] = (node, owner, deadlineMonotonicMs) => {
     for (const entry of this.#index.ofNode(node)) {
       const request = entry.requests.get(owner);
-      if (request !== undefined) this.#index.request(entry, { ...request, deadlineMonotonicMs });
+      if (request === undefined) continue;
+      this.#index.request(entry, { ...request, deadlineMonotonicMs });
+      this.#registry.get(entry.uid)?.send({ type: 'deadline.moved' });
     }
   };
 
