@@ -3,8 +3,9 @@
  *
  * Promises: no dial before demand is complete or while another process leads (WIRE-05); one roll-up
  * is outstanding at a time and none longer than three intervals, counted from the last frame of an
- * incomplete replay (WIRE-02); every end has a cause; the backoff grows until the first `rollup` ack
- * of a stream (WIRE-07); a replay with a gap proves no absence. Frames bypass the statechart, except those that decide.
+ * incomplete replay (WIRE-02); every end has a cause; the backoff grows until the first `rollup`
+ * ack of a stream (WIRE-07); a replay with a gap proves no absence. Frames bypass the statechart,
+ * except those that decide.
  */
 import { assign, or, setup, stateIn } from 'xstate';
 import type { ReasonName } from '../api/reasons.ts';
