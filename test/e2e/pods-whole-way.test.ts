@@ -133,7 +133,7 @@ the Deployment is scaled to 0',
         /: Running[\s\S]*acknowledged a roll-up that includes this request/,
       );
       expect(await explained(bed(), 'pod', `default/${nameOf(daemons[0])}`)).toContain(
-        'each new node has one of its own',
+        'which runs a pod on each new node anyway',
       );
 
       await cluster.patch(`${DEPLOYMENTS}/web`, { spec: { replicas: 0 } });

@@ -109,6 +109,7 @@ const wire = (invoked: InvokedActors) => {
     awaitDispatch: ignore,
     cancelDispatch: ignore,
     reportAnswer: ignore,
+    untilLastTryMs: () => Number.POSITIVE_INFINITY,
     callOf: ({ uid }) => ({ namespace: 'ns', name: 'p1', uid, mayLeave: () => true }),
     inFlight: (eviction) => eviction,
   });

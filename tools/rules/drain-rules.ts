@@ -51,7 +51,9 @@ const instructions: RuleChapter = {
     rule(
       'DR-10',
       'A machine whose known Node is gone counts as started and is Drained. One whose Node was ' +
-        'never observed is waited for until the deadline, with a Warning, and not counted.',
+        'never observed is waited for until the deadline, with a Warning, and not counted. The ' +
+        'wait ends when the machine is IDLE, DELETING or absent from a complete replay: its next ' +
+        'life is not drained for its last one.',
     ),
     rule(
       'DR-11',
@@ -68,12 +70,14 @@ const instructions: RuleChapter = {
     rule(
       'DR-13',
       'At start, every cordoned node with an unfinished key resumes its drain and deadline ' +
-        'before new instructions are processed; one whose deadline has passed ends at once.',
+        'before new instructions are processed. One whose deadline has passed ends at once: as ' +
+        'Drained when no pod that must leave is there, else as Failed with the pods that are.',
     ),
     rule(
       'DR-14',
       'A machine that is DRAINING in a replay, and whose Node has no key 5 s after that stream’s ' +
-        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s.',
+        'first acknowledged roll-up, is drained as `recovered-<machine>` with 600 s; without a ' +
+        'Node so far, when its Node joins.',
     ),
     {
       id: 'DR-15',
@@ -148,7 +152,8 @@ const budgets: RuleChapter = {
     rule(
       'DR-34',
       'A free slot goes to an interrupted eviction first, then by class, by a deadline within ' +
-        'a minute, by the fewest pods left on the node, by age and by name.',
+        'a minute (an instruction that joins may bring it forward), by the fewest pods left on ' +
+        'the node, by age and by name.',
     ),
     rule(
       'DR-35',

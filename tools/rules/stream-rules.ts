@@ -18,7 +18,8 @@ const stream: RuleChapter = {
         'one that was not sent yet; one is outstanding at a time, so that an ' +
         'acknowledgement, which names nothing, belongs to exactly one; without an ' +
         'acknowledgement for three intervals the stream is closed, reported, and dialled ' +
-        'again. An invalid CapacityRequest is never part of it.',
+        'again; until the replay is complete, each frame starts the three intervals anew. An ' +
+        'invalid CapacityRequest is never part of it.',
       testedBy: ['wire 2:'],
     },
     {

@@ -173,6 +173,7 @@ const runOf = (
   const machine = providePodEviction(runtime, {
     awaitDispatch: ignore,
     cancelDispatch: ignore,
+    untilLastTryMs: () => Number.POSITIVE_INFINITY,
     reportAnswer: ignore,
     callOf: () => ({ namespace, name: 'p1', uid, mayLeave: () => true }),
     inFlight: (eviction) => eviction,

@@ -55,6 +55,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
   const wanted = new Map<string, DrainPod>();
   const accepted = new Set<string>();
   const goesAfter = new Map<string, number>();
+  const deadlines = new Map<string, number | null>();
   let made = 0;
   let resourceVersion = 1000;
 
@@ -86,15 +87,17 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       state: 'calling',
       accepted: accepted.has(uid),
       inFlight: false,
-      ...blocked.get(pod.name),
+      // The answer to an eviction is forgotten with its last request.
+      ...(wanted.has(uid) ? blocked.get(pod.name) : undefined),
     };
   };
   const evictions: Pick<
     PodEvictions,
-    'want' | 'release' | 'statusOf' | 'progress' | 'changes'
+    'want' | 'bringForward' | 'release' | 'statusOf' | 'progress' | 'changes'
   > = {
     changes,
-    want: (pod) => {
+    want: (pod, { node, deadlineMonotonicMs }) => {
+      deadlines.set(node, deadlineMonotonicMs);
       if (wanted.has(pod.uid)) return;
       wanted.set(pod.uid, pod);
       if (pod.terminating || blocked.has(pod.name)) return;
@@ -103,6 +106,7 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
         if (wanted.has(pod.uid) && now?.uid === pod.uid && !now.terminating) terminate(now);
       });
     },
+    bringForward: (node, _owner, deadlineMs) => void deadlines.set(node, deadlineMs),
     release: (node) => {
       log.push(`release ${node}`);
       for (const pod of [...wanted.values()]) if (pod.node === node) wanted.delete(pod.uid);
@@ -138,6 +142,8 @@ const podCluster = (time: ReturnType<typeof simulatedTime>, log: string[]) => {
       if (pod !== undefined) terminate(pod);
     },
     changed: (node: string) => changes.next(node),
+    /** The deadline by which evictions on a node are ranked, on the monotonic clock. */
+    deadline: (node: string) => deadlines.get(node),
     wanted: () => [...wanted.values()].map(({ name }) => name).toSorted(),
     names: () => [...pods.values()].map(({ name }) => name).toSorted(),
   };
