@@ -104,7 +104,7 @@ describeModel('fleetSession', {
         case 'leadership.won':
           return { ...now, leads: true };
         case 'leadership.lost':
-          return { ...now, leads: false };
+          return { ...now, leads: false, listed: false };
         case 'demand.listed':
           return { ...now, listed: true };
         case 'stop.requested':
