@@ -78,8 +78,6 @@ describeModel('fleetSession', {
     const { context } = snapshot;
     if (snapshot.matches('connected') && !snapshot.matches({ connected: 'stopping' })) {
       expect(context.leading, 'only the leader holds a stream').toBe(true);
-    }
-    if (snapshot.matches('connected')) {
       expect(context.demandListed, 'wire 5: no dial before the list is complete').toBe(true);
     }
     if (actions.includes('invoke:holdStream')) {
