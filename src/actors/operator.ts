@@ -155,7 +155,7 @@ class RunningOperator implements Operator {
 
   /** The API server has just granted the lease, so collections in a backoff need not wait. */
   #startLeading(): void {
-    this.#informers.retry();
+    this.#informers.retryNow();
     this.#roles.forEach((role) => role.onLeading());
   }
 

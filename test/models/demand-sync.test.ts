@@ -1,5 +1,5 @@
 /** Whether demand is current, walked through every configuration. */
-import { NEVER, of } from 'rxjs';
+import { NEVER } from 'rxjs';
 import { expect } from 'vitest';
 import { provideDemandSync } from '../../src/actors/demand/demand-sync.ts';
 import { silentTelemetry } from '../../src/api/telemetry.ts';

@@ -74,12 +74,12 @@ const pods: RuleChapter = {
       id: 'POD-10',
       text:
         'Demand does not flicker while pods are recreated. An operator that begins to lead tells ' +
-        'the shard nothing before the pods that it finds without a request have theirs, or a ' +
-        'minute is over.',
+        'the shard nothing new before the pods that it finds without a request have theirs, or a ' +
+        'minute is over; so it is after an outage of the API server (WIRE-05).',
       testedBy: [
         'all of a ReplicaSet, one by one',
         'all of a ReplicaSet at once',
-        'test/unit/pods/initial-requests.test.ts',
+        'test/unit/pods/missing-requests.test.ts',
       ],
     },
     {

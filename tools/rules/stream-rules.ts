@@ -37,11 +37,16 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-05',
       text:
-        'Nothing is dialled before the list of CapacityRequests is complete, because an early ' +
-        'roll-up would be an authoritative “nothing wanted”. While the API server is away the last ' +
-        'known demand is sent on for as long as this process may lead; after that nobody can know ' +
-        'who leads, the session is closed, and the shard keeps the last demand by itself. A ' +
-        'request that was good and turns bad keeps its last good reading until it is deleted.',
+        'The shard is never told less than is wanted. In each term nothing is dialled before the ' +
+        'CapacityRequests were listed since the lease was won, and with the pod controller in the ' +
+        'process pods and namespaces after them, and before every pod that those lists show has its ' +
+        'request, needs none or cannot get one (for a minute at most). The same after every failed ' +
+        'list or watch of one of them: until then the demand from before the failure is sent on, ' +
+        'and no request of a pod is written. When the API server answers one collection again, all ' +
+        'that wait to retry do so at once. While the API server is away the last known demand is ' +
+        'sent on for as long as this process may lead; after that nobody can know who leads, the ' +
+        'session is closed, and the shard keeps the last demand by itself. A request that was good ' +
+        'and turns bad keeps its last good reading until it is deleted.',
       testedBy: ['wire 5:'],
     },
     {

@@ -3,8 +3,8 @@
  *
  * Promises: no decision before this process leads and the lists of pods and requests (and of
  * namespaces, with a selector) are complete and current, so no request is deleted because its pod
- * was not listed yet, and none is made for a pod that is gone; requests of deleted pods are left to the garbage collector, and deleted only when it
- * is overdue; one warning per pod.
+ * was not listed yet, and none is made for a pod that is gone; requests of deleted pods are left to
+ * the garbage collector, and deleted only when it is overdue; one warning per pod.
  */
 import { BehaviorSubject, type Observable, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';

@@ -32,7 +32,7 @@ export interface SharedInformers {
   /** Starts to list and watch every requested collection. */
   readonly start: () => void;
   /** The API server has just answered: collections in a backoff retry now. */
-  readonly retry: () => void;
+  readonly retryNow: () => void;
   readonly stop: () => void;
 }
 
@@ -104,7 +104,7 @@ export const sharedInformers = (environment: ActorEnvironment<KubeApi>): SharedI
         informer.start(unionSelection(selections));
       }
     },
-    retry: () => retryAll(registry),
+    retryNow: () => retryAll(registry),
     stop: () => {
       for (const { informer } of collections.values()) informer.stop();
     },
