@@ -102,7 +102,8 @@ export const fleetSession = setup({
       ending: (_, detail: string): SessionEnding => ({ why: 'CredentialsRefused', detail }),
     }),
     setCredentialsAccepted: assign({ credentials: 'Accepted' }),
-    clearLeading: assign({ leading: false }),
+    /** Demand must be listed again in the next term. */
+    clearLeading: assign({ leading: false, demandListed: false }),
     resetAttempt: assign({ attempt: 0 }),
   },
   guards: {

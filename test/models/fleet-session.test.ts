@@ -78,8 +78,6 @@ describeModel('fleetSession', {
     const { context } = snapshot;
     if (snapshot.matches('connected') && !snapshot.matches({ connected: 'stopping' })) {
       expect(context.leading, 'only the leader holds a stream').toBe(true);
-    }
-    if (snapshot.matches('connected')) {
       expect(context.demandListed, 'wire 5: no dial before the list is complete').toBe(true);
     }
     if (actions.includes('invoke:holdStream')) {
@@ -104,7 +102,7 @@ describeModel('fleetSession', {
         case 'leadership.won':
           return { ...now, leads: true };
         case 'leadership.lost':
-          return { ...now, leads: false };
+          return { ...now, leads: false, listed: false };
         case 'demand.listed':
           return { ...now, listed: true };
         case 'stop.requested':

@@ -75,11 +75,12 @@ const pods: RuleChapter = {
       id: 'POD-10',
       text:
         'Demand does not flicker while pods are recreated. A new leader sends no demand to the ' +
-        'shard before all existing pods have their requests, or a minute has passed.',
+        'shard before all existing pods have their requests, or a minute has passed; so it is ' +
+        'after an outage of the API server (WIRE-05).',
       testedBy: [
         'all of a ReplicaSet, one by one',
         'all of a ReplicaSet at once',
-        'test/unit/pods/initial-requests.test.ts',
+        'test/unit/pods/missing-requests.test.ts',
       ],
     },
     {

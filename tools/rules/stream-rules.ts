@@ -38,11 +38,16 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-05',
       text:
-        'Nothing is dialled before the list of CapacityRequests is complete, because an early ' +
-        'roll-up would be an authoritative “nothing wanted”. While the API server is away the last ' +
-        'known demand is sent for as long as this process may lead; after that leadership is ' +
-        'unknown, the session is closed, and the shard keeps the last demand. A valid request ' +
-        'that becomes invalid keeps its last valid version until it is deleted.',
+        'The shard is never sent less demand than the cluster wants. In each term nothing is ' +
+        'dialled before the CapacityRequests were listed since the lease was won, and, with the ' +
+        'pod controller in the process, pods and namespaces after them, and before every pod in ' +
+        'those lists has its request, needs none or cannot get one (for a minute at most). The ' +
+        'same holds after every failed list or watch of one of them: until then the demand from ' +
+        'before the failure is sent, and no request of a pod is written. When the API server ' +
+        'answers for one collection again, all that wait to retry do so at once. While the API ' +
+        'server is away the last known demand is sent for as long as this process may lead; after ' +
+        'that leadership is unknown, the session is closed, and the shard keeps the last demand. ' +
+        'A valid request that becomes invalid keeps its last valid version until it is deleted.',
       testedBy: ['wire 5:'],
     },
     {

@@ -51,7 +51,7 @@ export interface FleetSession {
   /** The running statechart; `undefined` while it awaits a restart after a crash. */
   readonly actor: Actor<typeof fleetSession> | undefined;
   readonly setLeading: (leading: boolean) => void;
-  /** The list of CapacityRequests is complete: roll-ups may be built from it. */
+  /** Demand is current in this term: roll-ups may be built from it. */
   readonly demandListed: () => void;
   /** Puts a roll-up into the slot of the current stream; dropped without a stream. */
   readonly offerRollup: (rollup: Rollup) => void;
@@ -118,6 +118,7 @@ class ShardSession implements FleetSession {
 
   readonly setLeading = (leading: boolean): void => {
     this.#facts.leading = leading;
+    if (!leading) this.#facts.demandListed = false;
     this.#send({ type: leading ? 'leadership.won' : 'leadership.lost' });
     if (leading !== this.#leading.value) this.#leading.next(leading);
   };
