@@ -75,6 +75,15 @@ const machines: RuleChapter = {
       testedBy: ['upcomingNodes: an unexpected state change is counted and applied'],
     },
     {
+      id: 'UPN-10',
+      text: 'A malformed quantity or taint is left out, with one Event; it costs nothing else. A ' +
+        'write that the API server refuses holds up no drain.',
+      testedBy: [
+        'upcomingNodes: malformed fields are left out',
+        'DR-04: a refused write does not hold up',
+      ],
+    },
+    {
       id: 'AVC-01',
       text: '`AvailableCapacity` is named by the hash of its key, carries its cost, and is ' +
         'deleted when nothing is left and the confidence is none.',

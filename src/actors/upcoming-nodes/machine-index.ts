@@ -46,6 +46,8 @@ export interface MachineEntry {
   readyRecorded: string;
   /** The arrival of the oldest frame with a pending write, on the monotonic clock. */
   pendingSinceMs: number | undefined;
+  /** The malformed fields of its last frame, as recorded; empty without any. */
+  leftOut: string;
 }
 
 /** The dependencies of the index. */
@@ -124,6 +126,7 @@ const newEntry = (id: string): MachineEntry => ({
   stream: NEVER,
   readyRecorded: '',
   pendingSinceMs: undefined,
+  leftOut: '',
 });
 
 class Machines implements MachineIndex {
