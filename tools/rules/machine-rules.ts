@@ -14,7 +14,8 @@ const machines: RuleChapter = {
     {
       id: 'UPN-02',
       text: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
-        'deleted then; never on silence, never before, and nothing that is not ours.',
+        'deleted then, whichever operator made it; never on silence, never before, and nothing ' +
+        'that is not named `un-…`.',
       testedBy: ['wire resync:'],
     },
     {
