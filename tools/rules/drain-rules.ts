@@ -51,7 +51,8 @@ const instructions: RuleChapter = {
     rule(
       'DR-10',
       'A machine whose known Node is gone counts as started and is Drained. One whose Node was ' +
-        'never seen is waited for until the deadline, loudly, and not counted.',
+        'never seen is waited for until the deadline, loudly, and not counted. An entry that ' +
+        'names a Node is shown on the machine that the Node belongs to.',
     ),
     rule(
       'DR-11',

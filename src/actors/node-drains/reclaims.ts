@@ -4,7 +4,8 @@
  *
  * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
  * instructions found on Nodes resume before anything new, and are acked once more by each process
- * (DR-12, DR-13); a machine without a Node is recorded and not counted (DR-10).
+ * (DR-12, DR-13); a machine without a Node is recorded and not counted, and an entry that names a
+ * Node is shown on the machine of that Node (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
@@ -52,7 +53,8 @@ export interface ReclaimsOptions {
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
-  readonly machineOf: (node: NodeProjection) => string | undefined;
+  /** The machine of a Node, also of one that is gone. */
+  readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
   readonly record: RecordEvent;
   readonly events: Pick<DrainEvents, 'clamped'>;
@@ -188,8 +190,24 @@ export class ReclaimRegistry {
     return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
   }
 
-  #showGone({ machine }: ReclaimEntry): void {
-    void this.#options.machines.drain(machine, { _tag: 'Drained' });
+  /** An entry may name a Node that is gone, instead of its machine. */
+  #foundOrGone(named: ReclaimEntry): ReclaimEntry {
+    const entry = this.#found(named);
+    if (entry.phase !== 'Unseen' || this.#currentOf(entry.machine) !== undefined) return entry;
+    const owner = this.#options.machineOf({ name: entry.machine }) ?? entry.machine;
+    return owner !== entry.machine
+      ? { ...entry, node: entry.machine, phase: 'Ended', counted: true }
+      : entry;
+  }
+
+  /** The machine that shows the drain: of an entry that names the Node, the Node's. */
+  #shownOn({ machine, node }: ReclaimEntry): string {
+    if (machine !== node || this.#currentOf(machine) !== undefined) return machine;
+    return this.#options.machineOf({ name: node }) ?? machine;
+  }
+
+  #showGone(entry: ReclaimEntry): void {
+    void this.#options.machines.drain(this.#shownOn(entry), { _tag: 'Drained' });
   }
 
   #orderDrain(instruction: InstructionEntry, entry: ReclaimEntry): void {
@@ -204,7 +222,7 @@ export class ReclaimRegistry {
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
-    drains.order(present, { ...terms, id, owner: 'reclaim', machineId: entry.machine });
+    drains.order(present, { ...terms, id, owner: 'reclaim', machineId: this.#shownOn(entry) });
     if (instruction.isReleased) drains.release(entry.node, 'reclaim', id);
   }
 
@@ -246,7 +264,7 @@ export class ReclaimRegistry {
     readonly graceSeconds: number;
     readonly ackPending: boolean;
   }): void {
-    const found = entriesOf(machines).map((entry) => this.#found(entry));
+    const found = entriesOf(machines).map((entry) => this.#foundOrGone(entry));
     const { time } = this.#environment;
     const instruction = orderedInstruction(time, { id, machines: found, ...terms });
     this.#registry.consider(instruction);
