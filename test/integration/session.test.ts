@@ -292,7 +292,7 @@ describe('session over mutual TLS', () => {
       await isTrue('the refusal', () => refusals.length > 0);
       await readAgain(5);
       expect([stateOf(started), refusals.length]).toEqual(['refused', 1]);
-      expect(refusals[0]).toMatch(/is for "bigfleet:\/\/cluster\/prod-2"|has 2 cluster URI SANs/);
+      expect(refusals[0]).toMatch(/is for "bigfleet:\/\/cluster\/prod-2"|has 2 bigfleet URI SANs/);
     }
     expect(shard.events.filter(({ event }) => event === 'opened')).toEqual([]);
   });

@@ -59,8 +59,8 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-08',
       text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
-        'TLS 1.3. Our certificate must have exactly one `bigfleet://cluster/<cluster id>` ' +
-        'URI, checked before dialling. Files are read again when they change; a ' +
+        'TLS 1.3. Our certificate must have exactly one `bigfleet://` URI, which ' +
+        'is `bigfleet://cluster/<cluster id>`, checked before dialling. Files are read again when they change; a ' +
         'half-written rotation keeps the pair before it; the running stream stays and the ' +
         'next dial uses the new pair. Some of the flags without the others are an error ' +
         'at start.',
