@@ -5,7 +5,7 @@
  * each step are printed in any case; a run beyond the budget fails.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +51,7 @@ const runStep = async (
       [...args, ...(reports ? reporters : [])],
       { ...process.env, ...env },
     );
-    const files = reports && code === 0
+    const files = reports && existsSync(report)
       ? fileTimes(parseJson(readFileSync(report, 'utf8')), ROOT)
       : [];
     return { code, files };

@@ -28,7 +28,7 @@ import { atScale } from '../support/scale.ts';
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
 const HEALTHY = 10;
 /** Long enough for a reason to be recorded, which takes 10 s. */
-const GRACE_SECONDS = atScale({ commit: 25, release: 60 });
+const GRACE_SECONDS = 60;
 const LONG_GRACE_SECONDS = 3600;
 /** As long as a webhook may take. */
 const HANG_MS = atScale({ commit: 8_000, release: 30_000 });

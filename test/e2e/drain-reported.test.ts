@@ -15,10 +15,9 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { explained } from '../support/processes/explained.ts';
 import { startTidegate } from '../support/processes/tidegate-process.ts';
-import { atScale } from '../support/scale.ts';
 
 const BED = { controllers: true, scheduler: true, kwok: true, podDeleteMs: 1000, print: () => {} };
-const GRACE_SECONDS = atScale({ commit: 20, release: 40 });
+const GRACE_SECONDS = 40;
 
 const NO_EVICTION = evictionPolicy('guard', 'guarded');
 

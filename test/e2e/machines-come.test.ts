@@ -138,7 +138,7 @@ describeWithTestbed('operator, when demand goes up', { print: () => {} }, (bed) 
 
     const [machine] = bound;
     expect(await explained(bed(), 'capacityrequest', 'default/wanted-0')).toMatch(
-      /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that this request was part of/,
+      /default\/wanted-0: Acknowledged[\s\S]*acknowledged a roll-up that includes this request/,
     );
     expect(await explained(bed(), 'machine', machine?.id ?? '')).toMatch(
       /: Ready[\s\S]*Its Node ".+" joined and is ready/,

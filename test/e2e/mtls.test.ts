@@ -106,7 +106,7 @@ and goes on once it has a right one',
         {
           clusterId: 'wrong',
           pair: clusterPair(operators, 'other'),
-          why: 'the certificate is for "bigfleet://cluster/other" and not for ' +
+          why: 'the certificate is for "bigfleet://cluster/other", not for ' +
             '"bigfleet://cluster/wrong"',
         },
         {
@@ -297,7 +297,7 @@ so once',
       expect(await untilSession(fleet)).toMatchObject({ number: third.number });
       expect(entries(operator, kept).map(({ problem }) => problem)).toEqual([
         `Cannot use the key pair "${keys.certificate}": the key file contains no PEM private key`,
-        `Cannot use the key pair "${keys.certificate}": the certificate file holds no PEM ` +
+        `Cannot use the key pair "${keys.certificate}": the certificate file contains no PEM ` +
         'certificate',
       ]);
       expect(entries(operator, 'Session refused')).toEqual([]);

@@ -130,7 +130,7 @@ the Deployment is scaled to 0',
       }, { what: 'the DaemonSet on every Node' });
       expect(requests.map(nameOf)).not.toContain(requestNameOf(daemons[0] ?? {}));
       expect(await explained(bed(), 'pod', `default/${nameOf(running[0])}`)).toMatch(
-        /: Running[\s\S]*acknowledged a roll-up that this request was part of/,
+        /: Running[\s\S]*acknowledged a roll-up that includes this request/,
       );
       expect(await explained(bed(), 'pod', `default/${nameOf(daemons[0])}`)).toContain(
         'each new node brings one of its own along',

@@ -15,3 +15,6 @@ declare module 'vitest' {
 /** A number at the scale of this run. */
 export const atScale = (sizes: { readonly commit: number; readonly release: number }): number =>
   sizes[inject('scale')];
+
+/** Whether this run is as large as before a release. */
+export const isReleaseScale = (): boolean => inject('scale') === 'release';
