@@ -201,13 +201,13 @@ export class ReclaimRegistry {
   }
 
   /** The machine that shows the drain: of an entry that names the Node, the Node's. */
-  #shownOn({ machine, node }: ReclaimEntry): string {
+  #reportedMachineOf({ machine, node }: ReclaimEntry): string {
     if (machine !== node || this.#currentOf(machine) !== undefined) return machine;
     return this.#options.machineOf({ name: node }) ?? machine;
   }
 
   #showGone(entry: ReclaimEntry): void {
-    void this.#options.machines.drain(this.#shownOn(entry), { _tag: 'Drained' });
+    void this.#options.machines.drain(this.#reportedMachineOf(entry), { _tag: 'Drained' });
   }
 
   #orderDrain(instruction: InstructionEntry, entry: ReclaimEntry): void {
@@ -222,7 +222,12 @@ export class ReclaimRegistry {
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
-    drains.order(present, { ...terms, id, owner: 'reclaim', machineId: this.#shownOn(entry) });
+    drains.order(present, {
+      ...terms,
+      id,
+      owner: 'reclaim',
+      machineId: this.#reportedMachineOf(entry),
+    });
     if (instruction.isReleased) drains.release(entry.node, 'reclaim', id);
   }
 
