@@ -112,7 +112,7 @@ and goes on once it has a right one',
         {
           clusterId: 'two',
           pair: clusterPair(operators, 'two', 'other'),
-          why: 'the certificate has 2 cluster URI SANs ("bigfleet://cluster/two", ' +
+          why: 'the certificate has 2 bigfleet URI SANs ("bigfleet://cluster/two", ' +
             '"bigfleet://cluster/other") where exactly one is allowed, "bigfleet://cluster/two"',
         },
         {

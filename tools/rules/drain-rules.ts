@@ -53,7 +53,8 @@ const instructions: RuleChapter = {
       'A machine whose known Node is gone counts as started and is Drained. One whose Node was ' +
         'never observed is waited for until the deadline, with a Warning, and not counted. The ' +
         'wait ends when the machine is IDLE, DELETING or absent from a complete replay: its next ' +
-        'life is not drained for its last one.',
+        'life is not drained for its last one. An entry that names a Node is shown on the machine ' +
+        'that the Node belongs to.',
     ),
     rule(
       'DR-11',

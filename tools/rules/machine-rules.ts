@@ -15,8 +15,8 @@ const machines: RuleChapter = {
     {
       id: 'UPN-02',
       text: 'An UpcomingNode that was not replayed before the first acknowledged roll-up of a ' +
-        'stream is stale and then deleted; never on silence, never before, and never an object ' +
-        'of another writer.',
+        'stream is stale and then deleted, whichever operator made it; never on silence, never ' +
+        'before, and nothing that is not named `un-…`.',
       testedBy: ['wire resync:'],
     },
     {
@@ -75,6 +75,15 @@ const machines: RuleChapter = {
       id: 'UPN-09',
       text: 'Unexpected transitions are counted and applied.',
       testedBy: ['upcomingNodes: an unexpected state change is counted and applied'],
+    },
+    {
+      id: 'UPN-10',
+      text: 'A malformed quantity or taint is left out, with one Event; it costs nothing else. A ' +
+        'write that the API server refuses holds up no drain.',
+      testedBy: [
+        'upcomingNodes: malformed fields are left out',
+        'DR-04: a refused write does not hold up',
+      ],
     },
     {
       id: 'AVC-01',

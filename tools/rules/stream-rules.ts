@@ -37,8 +37,7 @@ const stream: RuleChapter = {
     },
     {
       id: 'WIRE-05',
-      text:
-        'The shard is never sent less demand than the cluster wants. In each term nothing is ' +
+      text: 'The shard is never sent less demand than the cluster wants. In each term nothing is ' +
         'dialled before the CapacityRequests were listed since the lease was won, and, with the ' +
         'pod controller in the process, pods and namespaces after them, and before every pod in ' +
         'those lists has its request, needs none or cannot get one (for a minute at most). The ' +
@@ -65,8 +64,9 @@ const stream: RuleChapter = {
     {
       id: 'WIRE-08',
       text: 'Without certificate flags the session is plaintext; with all three it is mutual ' +
-        'TLS 1.3. Our certificate must have exactly one `bigfleet://cluster/<cluster id>` ' +
-        'URI, checked before dialling. Files are reloaded when they change; a ' +
+        'TLS 1.3. Our certificate must have exactly one `bigfleet://` URI, which is ' +
+        '`bigfleet://cluster/<cluster id>`, checked before dialling. Files are reloaded when ' +
+        'they change; a ' +
         'half-written rotation keeps the pair before it; the running stream stays and the ' +
         'next dial uses the new pair. Some of the flags without the others are an error ' +
         'at start.',

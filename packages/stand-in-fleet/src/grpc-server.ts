@@ -47,7 +47,7 @@ const SESSION_PATH = `/${ShardService.typeName}/Session`;
 const INSPECT_PATH = `/${ShardRead.typeName}/InspectNeeds`;
 /** Flow control must not limit a large roll-up. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
-const CLUSTER_SAN = 'URI:bigfleet://cluster/';
+const FLEET_SAN = 'URI:bigfleet://';
 
 /**
  * The entries of a `subjectAltName` as Node prints it; entries with special characters are quoted.
@@ -66,7 +66,7 @@ const peerOf = ({ socket }: ServerHttp2Session): Peer => {
     address: `${socket.remoteAddress}:${socket.remotePort}`,
     certified: socket instanceof TLSSocket
       ? subjectAltNames(names)
-        .filter((name) => name.startsWith(CLUSTER_SAN))
+        .filter((name) => name.startsWith(FLEET_SAN))
         .map((name) => name.slice('URI:'.length))
       : undefined,
   };

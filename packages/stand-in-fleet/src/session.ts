@@ -34,7 +34,7 @@ export interface Link {
 /** The other end. */
 export interface Peer {
   readonly address: string;
-  /** `bigfleet://cluster/…` identities of the client certificate; undefined without TLS. */
+  /** `bigfleet://…` identities of the client certificate; undefined without TLS. */
   readonly certified: readonly string[] | undefined;
 }
 
@@ -88,7 +88,7 @@ const CLUSTER_URI = 'bigfleet://cluster/';
 const identityProblem = ({ certified }: Peer, clusterId: string): string | undefined => {
   if (certified === undefined) return undefined;
   if (certified.length !== 1) {
-    return `the client certificate has ${certified.length} ${CLUSTER_URI} URI SANs, not one`;
+    return `the client certificate has ${certified.length} bigfleet:// URI SANs, not one`;
   }
   return certified[0] === CLUSTER_URI + clusterId
     ? undefined

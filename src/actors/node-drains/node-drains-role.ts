@@ -74,17 +74,19 @@ const drainInformers = (
 
 type DrainInformers = ReturnType<typeof drainInformers>;
 
+type NamedNode = Pick<DrainedNode, 'name'>;
+
 /** The machine of a Node: by matching, by its UpcomingNode, by label or by name. */
 const machineFinder = (
   { machines, upcomingNodes, nodes }: Pick<DrainInformers, 'upcomingNodes' | 'nodes'> & {
     readonly machines: Pick<UpcomingNodeRegistry, 'machineOf'>;
   },
 ) => {
-  const isOf = (upcomingNode: UpcomingNodeProjection, node: DrainedNode): boolean =>
+  const isOf = (upcomingNode: UpcomingNodeProjection, node: NamedNode): boolean =>
     upcomingNode.machineId !== '' && upcomingNode.nodeName === node.name;
-  const candidates = (node: DrainedNode): readonly string[] =>
+  const candidates = (node: NamedNode): readonly string[] =>
     [nodes.get(objectKey(node.name))?.machineLabel ?? '', node.name].filter((id) => id !== '');
-  return (node: DrainedNode): string | undefined => {
+  return (node: NamedNode): string | undefined => {
     const matched = machines.machineOf(node.name);
     if (matched !== undefined) return matched;
     for (const id of candidates(node)) {

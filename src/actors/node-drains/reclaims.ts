@@ -5,7 +5,8 @@
  * Promises: an instruction never starts twice, and is acked again when it is repeated (DR-03);
  * instructions found on Nodes resume before anything new, and are acked once more by each process
  * (DR-12, DR-13); a machine without a Node is recorded and not counted, and is awaited only while
- * it is bound to this cluster (DR-10).
+ * it is bound to this cluster; an entry that names a Node is shown on the machine of that Node
+ * (DR-10).
  */
 import { type Observable, Subscription } from 'rxjs';
 import { type ActorRefFrom, fromPromise } from 'xstate';
@@ -44,6 +45,7 @@ import {
   RECOVERED_GRACE_SECONDS,
   RECOVERED_PREFIX,
 } from '../../domain/drain/reclaim-index.ts';
+import { ReclaimTargets } from '../../domain/drain/reclaim-targets.ts';
 import { ReclaimRecovery } from './reclaim-recovery.ts';
 
 /** The number of remembered acks of earlier terms; the oldest is evicted. */
@@ -59,7 +61,8 @@ export interface ReclaimsOptions {
   readonly machines: Pick<UpcomingNodeRegistry, 'nodeOf' | 'drain'>;
   readonly nodes: Pick<Informer<NodeProjection>, 'facts' | 'get' | 'values'>;
   readonly upcomingNodes: Pick<Informer<UpcomingNodeProjection>, 'get'>;
-  readonly machineOf: (node: NodeProjection) => string | undefined;
+  /** The machine of a Node, also of one that is gone. */
+  readonly machineOf: (node: Pick<NodeProjection, 'name'>) => string | undefined;
   readonly drains: Pick<DrainRegistry, 'order' | 'release' | 'events' | 'has'>;
   readonly record: RecordEvent;
   readonly events: Pick<DrainEvents, 'clamped'>;
@@ -72,6 +75,7 @@ export class ReclaimRegistry {
   readonly #registry: ReclaimActors;
   readonly #recovery: ReclaimRecovery;
   readonly #lives = new MachineLives();
+  readonly #targets: ReclaimTargets;
   /** Instructions that this process has acked. */
   readonly #acked = new Set<string>();
   readonly #subscription = new Subscription();
@@ -82,6 +86,12 @@ export class ReclaimRegistry {
   constructor(environment: ActorEnvironment<never>, options: ReclaimsOptions) {
     this.#environment = environment;
     this.#options = options;
+    this.#targets = new ReclaimTargets({
+      upcomingNode: (machine) => this.#currentOf(machine),
+      node: (name) => options.nodes.get(objectKey(name)),
+      nodeOf: (machine) => options.machines.nodeOf(machine, machine)?.node,
+      machineOf: options.machineOf,
+    });
     this.#registry = reclaimActors(environment, {
       queueAck: (ack) => Promise.resolve(this.#queueAck(ack)),
       releaseEvictions: (context) => this.#releaseEvictions(context),
@@ -182,24 +192,12 @@ export class ReclaimRegistry {
     return this.#options.upcomingNodes.get(objectKey(upcomingNodeName(machineId(machine))));
   }
 
-  /** The machine with its Node, as far as ever observed (DR-10). */
-  #found(entry: ReclaimEntry): ReclaimEntry {
-    const { machines, nodes } = this.#options;
-    const match = machines.nodeOf(entry.machine, entry.machine);
-    if (match !== undefined) return { ...entry, node: match.node.name, phase: 'Cordoning' };
-    const current = this.#currentOf(entry.machine);
-    if (current === undefined || current.nodeName === '') return entry;
-    const known = nodes.get(objectKey(current.nodeName));
-    if (known?.uid === current.nodeUid) return { ...entry, node: known.name, phase: 'Cordoning' };
-    return { ...entry, node: current.nodeName, phase: 'Ended', counted: true };
-  }
-
   #findAll(machines: readonly string[]): readonly ReclaimEntry[] {
-    return entriesOf(machines).map((entry) => this.#found(entry));
+    return entriesOf(machines).map(this.#targets.foundOrGone);
   }
 
-  #showGone({ machine }: ReclaimEntry): void {
-    void this.#options.machines.drain(machine, { _tag: 'Drained' });
+  #showGone(entry: ReclaimEntry): void {
+    void this.#options.machines.drain(this.#targets.reportedMachineOf(entry), { _tag: 'Drained' });
   }
 
   #orderDrain(instruction: InstructionEntry, entry: ReclaimEntry): void {
@@ -214,7 +212,12 @@ export class ReclaimRegistry {
     if (askedSeconds > terms.graceSeconds) {
       events.clamped(present, askedSeconds, terms.graceSeconds);
     }
-    drains.order(present, { ...terms, id, owner: 'reclaim', machineId: entry.machine });
+    drains.order(present, {
+      ...terms,
+      id,
+      owner: 'reclaim',
+      machineId: this.#targets.reportedMachineOf(entry),
+    });
     if (instruction.isReleased) drains.release(entry.node, 'reclaim', id);
   }
 
@@ -235,7 +238,7 @@ export class ReclaimRegistry {
   #search(): void {
     this.#isSearching = false;
     for (const { instruction, entry } of this.#awaited()) {
-      const found = this.#found(entry);
+      const found = this.#targets.found(entry);
       if (found.phase === 'Unseen') continue;
       const isNeedless = instruction.id.startsWith(RECOVERED_PREFIX) && this.#isClaimed(found);
       this.#setEntry(instruction, isNeedless ? { ...found, phase: 'Ended' } : found);

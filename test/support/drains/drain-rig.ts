@@ -222,7 +222,10 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       notes.push(note);
     };
     const events = drainEvents(silentTelemetry, record);
-    const machineOf = ({ name }: { readonly name: string }) => name;
+    const objects = () =>
+      [...machineObjects.values()].map((known) => ({ ...EMPTY_OBJECT, ...known }));
+    const machineOf = ({ name }: { readonly name: string }) =>
+      objects().find(({ nodeName }) => nodeName === name)?.machineId ?? name;
     const drains = new DrainRegistry(environment, {
       nodes: reflector,
       pods: pods.reflector,
