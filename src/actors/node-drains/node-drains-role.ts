@@ -25,7 +25,7 @@ import { type Role, type RoleContext, roleDefaults } from '../role.ts';
 import type { UpcomingNodeRegistry } from '../upcoming-nodes/upcoming-nodes.ts';
 import { drainEvents } from './drain-events.ts';
 import { DrainRegistry } from './drains.ts';
-import { startReclaims } from './reclaims.ts';
+import { ReclaimRegistry } from './reclaims.ts';
 
 /** The settings of drains. */
 export interface DrainPolicy {
@@ -136,7 +136,7 @@ export const nodeDrainsRole = (
     ...(tierWaitMs === undefined ? {} : { tierWaitMs }),
     volumesOn: (node) => volumesOn(attachments.values(), node),
   });
-  const reclaims = startReclaims(environment, {
+  const reclaims = new ReclaimRegistry(environment, {
     shardEvents: session.shardEvents,
     reply: session.reply,
     machines,

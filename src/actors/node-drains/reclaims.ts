@@ -68,7 +68,7 @@ export interface ReclaimsOptions {
   readonly events: Pick<DrainEvents, 'clamped'>;
 }
 
-/** All active instructions; not leading at first. */
+/** All active instructions; none, and not leading, at first. */
 export class ReclaimRegistry {
   readonly #environment: Pick<ActorEnvironment<never>, 'time' | 'telemetry'>;
   readonly #options: ReclaimsOptions;
@@ -332,12 +332,6 @@ export class ReclaimRegistry {
     }
   }
 }
-
-/** Starts without instructions, not leading. */
-export const startReclaims = (
-  environment: ActorEnvironment<never>,
-  options: ReclaimsOptions,
-): ReclaimRegistry => new ReclaimRegistry(environment, options);
 
 /** The side effects of an instruction's statechart. */
 export interface ReclaimActions {

@@ -8,7 +8,7 @@ import { concat, defer, of, Subject } from 'rxjs';
 import { clockLayer } from '../../../src/effects/effect-clock.ts';
 import { drainEvents } from '../../../src/actors/node-drains/drain-events.ts';
 import { DrainRegistry } from '../../../src/actors/node-drains/drains.ts';
-import { startReclaims } from '../../../src/actors/node-drains/reclaims.ts';
+import { ReclaimRegistry } from '../../../src/actors/node-drains/reclaims.ts';
 import type {
   PodEvictions,
   PodEvictionStatus,
@@ -238,7 +238,7 @@ export const drainRig = (options: DrainRigOptions = {}) => {
       volumesOn: () => options.volumes ?? [],
       ...(options.tierWaitMs === undefined ? {} : { tierWaitMs: options.tierWaitMs }),
     });
-    const reclaims = startReclaims(environment, {
+    const reclaims = new ReclaimRegistry(environment, {
       shardEvents,
       reply: (reply: Reply) => {
         if (!session.open || !session.room) return false;
