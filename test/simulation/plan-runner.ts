@@ -8,6 +8,7 @@ import { nameOf } from './invariant.ts';
 import { isCordoned, isDraining, ownersOf } from './node-annotations.ts';
 import { TAKEOVER_MS } from './operator-processes.ts';
 import { CLUSTER } from './simulated-process.ts';
+import { playMachines } from './machine-scenes.ts';
 import type { Act, AppPlan, WorldPlan } from './world-plan.ts';
 
 /** The plan's controls over processes and their environment. */
@@ -207,6 +208,14 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
       hand.trouble(2 * act.forMs + TAKEOVER_MS);
       hand.weather({ slowList: act.collection, slowListMs: act.forMs / 2 }, act.forMs);
       return true;
+    case 'SlowFrames':
+      // What has queued up arrives later; a new session gets a replay.
+      hand.trouble(2 * act.forMs);
+      hand.weather({ frameMs: act.frameMs }, act.forMs);
+      if (site.script.shard.clusters.get(CLUSTER)?.live !== undefined) {
+        site.script.end(CLUSTER, { status: undefined, message: '' });
+      }
+      return true;
     case 'DropWatches':
       hand.trouble(SETTLE_MS);
       hand.dropWatches();
@@ -232,7 +241,12 @@ const playFault = (site: EmbeddedSite, hand: WorldControls) => (act: Act): boole
 
 /** Executes steps. */
 export const planRunner = (site: EmbeddedSite, plan: WorldPlan, hand: WorldControls) => {
-  const handlers = [playPerson(site, plan, hand), playFleet(site, hand), playFault(site, hand)];
+  const handlers = [
+    playPerson(site, plan, hand),
+    playFleet(site, hand),
+    playMachines(site, hand.schedule),
+    playFault(site, hand),
+  ];
   return (act: Act): void => {
     handlers.some((handle) => handle(act));
   };
