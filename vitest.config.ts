@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './tools/suites/longest-first.ts';
 
-/** Suites against a test bed mostly wait for it: two of them at once are no crowd. */
-const BEDS_AT_ONCE = 2;
+/** Suites against a test bed mostly wait: two for each core. */
+const BEDS_AT_ONCE = Math.max(2, 2 * availableParallelism());
 
 /** At the scale of a release these fill the machine: each has it for itself, after all others. */
 const ALONE = 1;
@@ -48,6 +50,7 @@ const onCluster = (site: 'embedded' | 'kube-apiserver', paths: 'all' | 'shortest
     hookTimeout: 600_000,
     pool: 'forks' as const,
     provide: { purpose: 'cluster' as const, paths },
+    ...turn(1, BEDS_AT_ONCE),
   },
 });
 
@@ -59,6 +62,7 @@ const SAID_OF_ITSELF = 'Custom actions should not call';
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     onConsoleLog: (text) => !text.startsWith(SAID_OF_ITSELF),
     projects: [
       {
@@ -83,11 +87,11 @@ export default defineConfig({
       onCluster('kube-apiserver', 'shortest'),
       floor('integration', 120_000, turn(1, BEDS_AT_ONCE)),
       floor('e2e', 1_200_000, {
-        ...turn(2, BEDS_AT_ONCE),
+        ...turn(1, BEDS_AT_ONCE),
         exclude: SCALE === 'release' ? CROWDS : [],
       }),
       ...(SCALE === 'release'
-        ? [floor('e2e', 1_200_000, { ...turn(3, ALONE), name: 'e2e-crowds', include: CROWDS })]
+        ? [floor('e2e', 1_200_000, { ...turn(2, ALONE), name: 'e2e-crowds', include: CROWDS })]
         : []),
     ],
   },
