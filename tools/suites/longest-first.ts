@@ -8,6 +8,7 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const LONGEST = [
+  'test/integration/contract-controllers.test.ts',
   'test/integration/contract.test.ts',
   'test/e2e/drain-network.test.ts',
   'test/e2e/drain-hostile.test.ts',
