@@ -79,6 +79,14 @@ export const REASONS = registry({
     canAct: 'platform',
     runbook: 'write-refused',
   },
+  FieldsLeftOut: {
+    type: 'Warning',
+    action: 'ReadMachine',
+    sentence:
+      'The fleet reports malformed fields of the machine; its object is written without them',
+    canAct: 'provider',
+    runbook: 'fields-left-out',
+  },
   WriteFailing: {
     type: 'Warning',
     action: 'WriteObject',

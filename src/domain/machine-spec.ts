@@ -4,7 +4,9 @@
  */
 import type { MachineObservation } from './frames.ts';
 import { type JsonRecord, listOrEmptyAt, recordAt, textAt, textRecordOrEmptyAt } from './json.ts';
+import { parseQuantity } from './quantity.ts';
 import type { Taint } from './resources.ts';
+import { cutText, quoted } from './text.ts';
 
 /**
  * JSON of `labels`, `resources` and `taints` with sorted keys; empty labels and taints omitted.
@@ -30,6 +32,52 @@ export const specText = (
     resources: sorted(resources),
     taints: taints.length === 0 ? undefined : taints.map(plainTaint),
   });
+
+/** The maximum length of the text about malformed fields; an Event has 1024 bytes. */
+const LEFT_OUT_CHARS_MAX = 800;
+
+/** A frame without the fields that the API server would reject the whole object for. */
+export interface WellFormed {
+  readonly machine: MachineObservation;
+  /** What was left out, and why; empty when nothing was. */
+  readonly leftOut: string;
+}
+
+/** The problem with a quantity; `undefined` when it is valid. */
+const quantityProblem = (name: string, text: string): string | undefined => {
+  const reading = parseQuantity(text);
+  return reading._tag === 'Quantity'
+    ? undefined
+    : `the quantity of ${quoted(name)}, ${quoted(text)}, ${reading.problem}`;
+};
+
+/** The problem with a taint; `undefined` when it is valid. */
+const taintProblem = ({ key, effect }: Taint): string | undefined => {
+  if (key === '') return 'a taint has no key';
+  return effect === '' ? `the taint ${quoted(key)} has no effect` : undefined;
+};
+
+/** Leaves out malformed quantities and taints. */
+export const wellFormed = (machine: MachineObservation): WellFormed => {
+  const quantityProblems = Object.entries(machine.resources)
+    .flatMap(([name, text]) => quantityProblem(name, text) ?? []);
+  const problems = [
+    ...quantityProblems,
+    ...machine.taints.flatMap((taint) => taintProblem(taint) ?? []),
+  ];
+  if (problems.length === 0) return { machine, leftOut: '' };
+  return {
+    machine: {
+      ...machine,
+      resources: Object.fromEntries(
+        Object.entries(machine.resources)
+          .filter(([name, text]) => quantityProblem(name, text) === undefined),
+      ),
+      taints: machine.taints.filter((taint) => taintProblem(taint) === undefined),
+    },
+    leftOut: cutText(problems.join('; '), LEFT_OUT_CHARS_MAX, '…'),
+  };
+};
 
 /** Quantities may be numbers in an object from another client. */
 const quantities = (record: JsonRecord): Readonly<Record<string, string>> => {

@@ -1,7 +1,8 @@
 /**
  * Writes CapacityRequests of pods. Promises: every write passes the write budget in class `demand`,
  * is counted, and sends only what changed; creation and first phase are two writes, because
- * creation cannot set a status; an existing phase is not overwritten.
+ * creation cannot set a status; an existing phase is not overwritten; a request of that name that
+ * is not the pod's is left alone, and the creation refused.
  */
 import { Context, Effect, Layer } from 'effect';
 import type { Telemetry } from '../api/telemetry.ts';
@@ -16,7 +17,7 @@ import {
   projectOwnedRequest,
   type RequestedPod,
 } from '../domain/pod-demand/owned-request.ts';
-import { requestName } from '../domain/pod-demand/pod-request.ts';
+import { OWNED_BY_POD, requestName } from '../domain/pod-demand/pod-request.ts';
 import type { RequestText } from '../domain/pod-demand/request-text.ts';
 import type { Intern } from '../domain/text-pool.ts';
 import { KubeApi } from './kube-api.ts';
@@ -89,6 +90,17 @@ const updated = (
     : writes.send(writes.patch(nameOf(request), body));
 };
 
+/** What exists under the name of a request and is not the pod's is no answer to its creation. */
+const refusedIfForeign =
+  (pod: RequestedPod, name: string) =>
+  (answer: CountedOutcome<OwnedRequest>): CountedOutcome<OwnedRequest> => {
+    const { outcome } = answer;
+    if (outcome._tag !== 'Written' || outcome.current.pod === pod.uid) return answer;
+    const why = `CapacityRequest "${name}" exists, without the label "${OWNED_BY_POD}": ` +
+      'delete it or give it the label with the UID of the pod';
+    return { outcome: { _tag: 'Refused', why }, result: 'conflict' };
+  };
+
 /** The write's name on existing dashboards; updates are not counted. */
 const reconciledBy = (op: RequestWrite, outcome: Outcome): 'cr_created' | 'error' | undefined => {
   if (outcome._tag === 'Refused' || outcome._tag === 'Fault') return 'error';
@@ -132,7 +144,8 @@ export const podRequestsLayer = (
         create: ({ pod, text }) => {
           const name = requestName(pod.name, pod.uid);
           const { send, create } = writesIn(pod);
-          return counted('create', send(create(newPodRequest(pod, name, text), name)));
+          const answer = send(create(newPodRequest(pod, name, text), name));
+          return counted('create', Effect.map(answer, refusedIfForeign(pod, name)));
         },
         update: (write) =>
           about('update', (objects, request) => updated(objects, write, request), write),

@@ -11,14 +11,19 @@ import type { KeyPair } from '../domain/credentials.ts';
 
 /** The address and the identity. */
 export interface ShardPeer {
-  /** `host:port`. */
+  /** `host:port` or a gRPC target (`dns:///host:port`, `ipv4:…`, `ipv6:…`, `unix:…`). */
   readonly address: string;
   /** Mutual TLS with this pair; plaintext without one. */
   readonly pair?: KeyPair;
 }
 
-const hostOf = (address: string): string => {
-  const host = address.slice(0, address.lastIndexOf(':'));
+const SCHEME = /^(?:dns|ipv4|ipv6):(?:\/\/[^/]*\/)?/;
+
+/** The name that gRPC verifies: the host of the first address; `localhost` for a socket file. */
+const hostOf = (target: string): string => {
+  if (target.startsWith('unix:')) return 'localhost';
+  const [first = ''] = target.replace(SCHEME, '').split(',');
+  const host = isIP(first) === 0 ? first.replace(/:\d+$/, '') : first;
   return host.startsWith('[') ? host.slice(1, -1) : host;
 };
 

@@ -57,14 +57,18 @@ const actOf = ({ context }: { readonly context: PodDemandContext }): PodRequestA
 const without = (requests: readonly OwnedRequest[], uid: Uid): readonly OwnedRequest[] =>
   requests.filter((request) => request.uid !== uid);
 
-/** The requests with this one updated; an older observation changes nothing. */
+/**
+ * The requests with this one updated; an older observation changes nothing, and one that is not
+ * the pod's any more is dropped.
+ */
 const withRequest = (
-  { facts: { requests }, gone }: PodDemandContext,
+  { pod, facts: { requests }, gone }: PodDemandContext,
   seen: OwnedRequest,
 ): readonly OwnedRequest[] => {
   if (gone.includes(seen.uid)) return requests;
   const known = requests.find(({ uid }) => uid === seen.uid);
   if (known !== undefined && isOlder(seen.resourceVersion, known.resourceVersion)) return requests;
+  if (seen.pod !== pod.uid) return without(requests, seen.uid);
   // One name is one object: an earlier object of this name is gone.
   return [...requests.filter(({ uid, key }) => uid !== seen.uid && key !== seen.key), seen]
     .sort((left, right) => compareText(left.key, right.key));

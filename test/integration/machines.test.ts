@@ -239,14 +239,19 @@ describeWithTestbed('machines on a real API server', { print: () => {} }, (bed) 
     });
   });
 
-  it('upcomingNodes: a machine that the API server refuses gets an Event', async () => {
+  it('upcomingNodes: malformed fields are left out with an Event, and the rest is written', async () => {
     const { frame, recorder } = await start(bed());
-    frame('odd', 'Configured', { resources: { cpu: 'many' } });
+    const taints = [{ key: 'odd', effect: '' }];
+    frame('odd', 'Configured', { resources: { cpu: 'many', memory: '1Gi' }, taints });
+    await until('the object', async () => {
+      const objects = new Map(await currentObjects(bed()));
+      return objects.get('odd')?.phase === 'Ready';
+    });
     await until('the Event', async () => {
       await recorder.idle();
       const events = await readAll(bed(), 'events.events.k8s.io', '-n', 'default');
       return events.some((event) =>
-        textAt(event, 'reason') === 'WriteRefused' && (textAt(event, 'note') ?? '').includes('cpu')
+        textAt(event, 'reason') === 'FieldsLeftOut' && (textAt(event, 'note') ?? '').includes('cpu')
       );
     });
   });

@@ -266,6 +266,22 @@ describe('session over mutual TLS', () => {
     expect(opened).toEqual(Array(2).fill('URI:bigfleet://cluster/prod-1'));
   });
 
+  test('wire 8: the shard is verified by the host of a gRPC target, whatever its scheme', async () => {
+    const shard = await shardOf(server('DNS:localhost', 'IP:127.0.0.1'));
+    const { files } = keyFiles(issued('prod-1'));
+    const targets = [
+      `dns:///localhost:${shard.port}`,
+      `dns:localhost:${shard.port}`,
+      `dns:///127.0.0.1:${shard.port}`,
+      `ipv4:127.0.0.1:${shard.port},127.0.0.2:${shard.port}`,
+    ];
+    for (const [index, address] of targets.entries()) {
+      const { session: started } = session(address, { credentialFiles: files, ...FAST });
+      await greeted(shard, index + 1);
+      await isTrue(`a stream to ${address}`, () => stateOf(started) === 'streaming');
+    }
+  });
+
   test('wire 8: a wrong SAN and two SANs are refused before dialling, once and clearly', async () => {
     const shard = await shardOf(server('DNS:localhost'));
     for (const uris of [['prod-2'], ['prod-1', 'prod-2']]) {
@@ -289,6 +305,8 @@ describe('session over mutual TLS', () => {
     const cases = [
       [elsewhere.address, files, /IP: 127\.0\.0\.1 is not in the cert's list/],
       [`localhost:${elsewhere.port}`, files, /localhost.* is not in the cert's altnames/],
+      [`dns:///localhost:${elsewhere.port}`, files, /localhost.* is not in the cert's altnames/],
+      [`ipv4:127.0.0.1:${elsewhere.port}`, files, /IP: 127\.0\.0\.1 is not in the cert's list/],
       [elsewhere.address, trusting, /unable to verify|self-signed certificate/],
     ] as const;
     for (const [address, credentialFiles, words] of cases) {

@@ -14,7 +14,8 @@ const machines: RuleChapter = {
     {
       id: 'UPN-02',
       text: 'What was not replayed by the first acknowledged roll-up of a stream is stale and ' +
-        'deleted then; never on silence, never before, and nothing that is not ours.',
+        'deleted then, whichever operator made it; never on silence, never before, and nothing ' +
+        'that is not named `un-…`.',
       testedBy: ['wire resync:'],
     },
     {
@@ -73,6 +74,15 @@ const machines: RuleChapter = {
       id: 'UPN-09',
       text: 'Unknown transitions are counted and followed.',
       testedBy: ['upcomingNodes: an unexpected state change is counted and applied'],
+    },
+    {
+      id: 'UPN-10',
+      text: 'A malformed quantity or taint is left out, with one Event; it costs nothing else. A ' +
+        'write that the API server refuses holds up no drain.',
+      testedBy: [
+        'upcomingNodes: malformed fields are left out',
+        'DR-04: a refused write does not hold up',
+      ],
     },
     {
       id: 'AVC-01',

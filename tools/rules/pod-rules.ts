@@ -51,8 +51,12 @@ const pods: RuleChapter = {
     },
     {
       id: 'POD-06',
-      text: 'A request that another controller made for the pod is adopted; extras are deleted.',
-      testedBy: ['requests of another controller are adopted'],
+      text: 'A request that another controller made for the pod is adopted; extras are deleted. ' +
+        'What has neither our label nor our owner reference is never touched, whatever its name.',
+      testedBy: [
+        'requests of another controller are adopted',
+        'a request without our label and owner reference is never touched',
+      ],
     },
     {
       id: 'POD-07',

@@ -261,6 +261,14 @@ class PodActors implements PodDemandActors {
     }) && index.facts(pod).requests.every(({ uid }) => !gone.includes(uid));
   }
 
+  /** Known requests that lost our label and owner reference. */
+  #lost({ uid: owner }: PodEntry, known: readonly OwnedRequest[]): readonly OwnedRequest[] {
+    return known.flatMap(({ key, uid }) => {
+      const current = this.#options.request(key);
+      return current?.uid === uid && current.pod !== owner ? [current] : [];
+    });
+  }
+
   #observe(pod: PodEntry, actor: PodActor): void {
     const known = actor.getSnapshot().context.facts;
     const { status, text, requests } = this.#options.index.facts(pod);
@@ -268,7 +276,7 @@ class PodActors implements PodDemandActors {
     if (!isKnown || text !== known.text) {
       actor.send({ type: 'pod.observed', status, text });
     }
-    for (const request of requests) {
+    for (const request of [...requests, ...this.#lost(pod, known.requests)]) {
       const before = known.requests.find(({ uid }) => uid === request.uid);
       if (before?.resourceVersion !== request.resourceVersion) {
         actor.send({ type: 'request.observed', request });

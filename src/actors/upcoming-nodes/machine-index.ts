@@ -46,6 +46,8 @@ export interface MachineEntry {
   readyRecorded: string;
   /** The arrival of the oldest frame with a pending write, on the monotonic clock. */
   pendingSinceMs: number | undefined;
+  /** The malformed fields of its last frame, as recorded; empty without any. */
+  leftOut: string;
 }
 
 /** The dependencies of the index. */
@@ -72,7 +74,7 @@ export interface MachineIndex {
   readonly settleDrain: (entry: MachineEntry) => void;
   /** A frame about the machine was malformed: it stays bound with its last state. */
   readonly mention: (machineId: string, stream: number) => void;
-  /** The machine of an UpcomingNode; `undefined` for objects of others. */
+  /** The machine of an UpcomingNode, whoever made it; `undefined` for objects of others. */
   readonly ownerOf: (object: UpcomingNodeProjection) => MachineEntry | undefined;
   /** The machines that a Node affects after its change. */
   readonly putNode: (node: NodeProjection) => readonly MachineEntry[];
@@ -114,6 +116,10 @@ const isReused = (before: MachineReport | undefined, { phase }: MachineReport): 
   return had !== null && endsObject(had) && phase !== null && !endsObject(phase);
 };
 
+/** `un-<machine id>` → the id, unless it is a hash. */
+const namedIn = (key: ObjectKey): string =>
+  key.startsWith(NAME_PREFIX) ? key.slice(NAME_PREFIX.length) : '';
+
 const newEntry = (id: string): MachineEntry => ({
   machineId: id,
   key: objectKey(upcomingNodeName(machineId(id))),
@@ -124,6 +130,7 @@ const newEntry = (id: string): MachineEntry => ({
   stream: NEVER,
   readyRecorded: '',
   pendingSinceMs: undefined,
+  leftOut: '',
 });
 
 class Machines implements MachineIndex {
@@ -131,6 +138,8 @@ class Machines implements MachineIndex {
   readonly #telemetry: Telemetry;
   readonly #intern: Intern;
   readonly #entries = new Map<string, MachineEntry>();
+  /** Machines whose object has a hashed name, by that name. */
+  readonly #hashed = new Map<ObjectKey, MachineEntry>();
   readonly #matching = nodeMatching();
 
   constructor({ object, telemetry, intern }: MachineIndexOptions) {
@@ -209,14 +218,16 @@ class Machines implements MachineIndex {
   };
 
   readonly ownerOf = (current: UpcomingNodeProjection): MachineEntry | undefined => {
-    for (const id of [current.machineId, current.key.slice(NAME_PREFIX.length)]) {
-      const entry = this.#entries.get(id);
-      if (entry?.key === current.key) return entry;
-    }
-    const isOurs = current.machineId !== '' &&
-      upcomingNodeName(machineId(current.machineId)) === current.key;
-    if (!isOurs) return undefined;
-    const entry = this.#join(current.machineId);
+    const { key } = current;
+    const hashed = this.#hashed.get(key);
+    if (hashed !== undefined) return hashed;
+    const id = [current.machineId, namedIn(key)].find((candidate) =>
+      candidate !== '' && upcomingNodeName(machineId(candidate)) === key
+    );
+    if (id === undefined) return undefined;
+    const known = this.#entries.get(id);
+    if (known !== undefined) return known;
+    const entry = this.#join(id);
     this.#matching.putMachine(this.#traitsOf(entry));
     this.#presumeRecorded(entry);
     return entry;
@@ -238,6 +249,8 @@ class Machines implements MachineIndex {
 
   readonly unbindOne = (entry: MachineEntry, stream: number): boolean => {
     if (entry.stream === stream || entry.reported?.phase === 'Gone') return false;
+    // Its object is that of a machine with a hashed name.
+    if ((this.#hashed.get(entry.key) ?? entry) !== entry) return false;
     entry.reported = UNBOUND;
     this.#telemetry.count('tidegate_stale_machines_total', 1);
     return true;
@@ -256,6 +269,7 @@ class Machines implements MachineIndex {
     const isOver = phase === null || endsObject(phase);
     if (current !== null || !isOver || entry.drain?._tag === 'Draining') return false;
     this.#entries.delete(entry.machineId);
+    if (this.#hashed.get(entry.key) === entry) this.#hashed.delete(entry.key);
     this.#matching.removeMachine(entry.machineId);
     return true;
   };
@@ -275,6 +289,7 @@ class Machines implements MachineIndex {
     if (known !== undefined) return known;
     const entry = newEntry(id);
     this.#entries.set(id, entry);
+    if (namedIn(entry.key) !== id) this.#hashed.set(entry.key, entry);
     return entry;
   }
 

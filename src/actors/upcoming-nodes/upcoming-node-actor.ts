@@ -169,7 +169,7 @@ export interface UpcomingNodeActors {
   readonly get: (machineId: string) => UpcomingNodeActor | undefined;
   /** Feeds an active actor; activates a passive one when a write is pending. */
   readonly consider: (entry: MachineEntry) => void;
-  /** What the drain of a machine reports; resolves when the object shows it, or there is none. */
+  /** What its drain reports; resolves when the object shows it, is refused, or does not exist. */
   readonly drain: (machineId: string, fact: DrainFact) => Promise<void>;
   /** The object is gone; an ended machine is removed. */
   readonly onVanished: (entry: MachineEntry, last: UpcomingNodeProjection) => void;
@@ -366,7 +366,9 @@ class MachineActors implements UpcomingNodeActors {
     const facts = this.get(entry.machineId)?.getSnapshot().context.facts ??
       this.#index.facts(entry);
     const isKnown = facts.drain === (entry.drain ?? null);
-    if (!isKnown || !showsDrain(entry.machineId, facts)) return;
+    // A write that cannot succeed holds up no drain (DR-04).
+    const isRefused = this.#registry.stateOf(entry.machineId) === 'refused';
+    if (!isKnown || !(isRefused || showsDrain(entry.machineId, facts))) return;
     for (const resolve of entry.awaiting.splice(0)) resolve();
   }
 

@@ -3,15 +3,18 @@
  *
  * Promises: each UpcomingNode has one writer; frames and drains act only when the lists of objects
  * and Nodes are complete, and until then the last of each machine is kept; frames of one machine
- * that come together lead to one decision; 32 machines write at once; an object is called stale
- * only by the end of a proven replay. What was reported in one term of leadership is not true in
+ * that come together lead to one decision; 32 machines write at once; malformed fields are left out,
+ * with one Event, so that they cost only themselves; an object is called stale only by the end of a
+ * proven replay. What was reported in one term of leadership is not true in
  * the next: `onLeadershipLost` at its end.
  */
 import { type Observable, Subject, Subscription } from 'rxjs';
 import type { RecordEvent } from '../../api/event-note.ts';
+import { GROUP_VERSION } from '../../domain/api-group.ts';
 import type { NodeProjection } from '../../domain/cluster-node.ts';
 import type { Fact } from '../../domain/facts.ts';
 import type { MachineObservation, ShardEvent } from '../../domain/frames.ts';
+import { wellFormed } from '../../domain/machine-spec.ts';
 import type { NodeMatch } from '../../domain/node-matching.ts';
 import type { DrainFact } from '../../domain/object-phase.ts';
 import type { Intern } from '../../domain/text-pool.ts';
@@ -25,6 +28,7 @@ import {
   upcomingNodeActors,
 } from './upcoming-node-actor.ts';
 import { coalescePerKey, microtaskEnd } from '../../streams/coalesce-per-key.ts';
+import { type Trouble, warningAggregator } from '../../streams/warning-aggregator.ts';
 import type { Informer } from '../informers/informer.ts';
 import type { ActorEnvironment } from '../actor-environment.ts';
 
@@ -79,6 +83,9 @@ class Machines implements UpcomingNodeRegistry {
   readonly #environment: ActorEnvironment<UpcomingNodes | Cordons>;
   readonly #index: MachineIndex;
   readonly #actors: UpcomingNodeActors;
+  readonly #object: UpcomingNodesOptions['upcomingNodes']['get'];
+  readonly #record: RecordEvent;
+  readonly #warnLeftOut: (trouble: Trouble) => void;
   readonly #subscription = new Subscription();
   /** Ids of machines with new reports. */
   readonly #reports = new Subject<string>();
@@ -93,7 +100,11 @@ class Machines implements UpcomingNodeRegistry {
     { shardEvents, upcomingNodes, nodes, record, intern }: UpcomingNodesOptions,
   ) {
     const { get: object } = upcomingNodes;
+    const { telemetry, time } = environment;
     this.#environment = environment;
+    this.#object = object;
+    this.#record = record;
+    this.#warnLeftOut = warningAggregator(telemetry, time, 'Malformed fields of machines left out');
     this.#index = machineIndex({ object, telemetry: environment.telemetry, intern });
     this.#actors = upcomingNodeActors(environment, {
       index: this.#index,
@@ -154,10 +165,28 @@ class Machines implements UpcomingNodeRegistry {
   /** The frame is applied at once: its meaning depends on the previous one. */
   #onFrame(frame: MachineObservation): void {
     const { time } = this.#environment;
-    const entry = this.#index.putFrame(frame, this.#replay.stream, time.now());
+    const { machine, leftOut } = wellFormed(frame);
+    const entry = this.#index.putFrame(machine, this.#replay.stream, time.now());
+    this.#recordLeftOut(machine.machineId, leftOut);
     if (entry === undefined) return this.#countNoop();
     entry.pendingSinceMs ??= time.monotonic();
     this.#reports.next(entry.machineId);
+  }
+
+  #recordLeftOut(machineId: string, problem: string): void {
+    const entry = this.#index.get(machineId);
+    if (entry === undefined || entry.leftOut === problem) return;
+    entry.leftOut = problem;
+    if (problem === '') return;
+    const reason = 'FieldsLeftOut';
+    const { key: name } = entry;
+    const uid = this.#object(name)?.uid ?? '';
+    this.#warnLeftOut({ name, reason, problem });
+    this.#record({
+      regarding: { apiVersion: GROUP_VERSION, kind: 'UpcomingNode', name, uid },
+      reason,
+      note: `Left out of UpcomingNode "${name}": ${problem}`,
+    });
   }
 
   readonly #onReport = (machineId: string): void => {

@@ -2,12 +2,13 @@
  * A CapacityRequest viewed as the request of a pod: its owner, its ownership marks, and its spec.
  *
  * Promises: total; small, because there is one for every pod; ownership follows from the label,
- * regardless of the name, so that requests of another controller are adopted.
+ * regardless of the name, so that requests of another controller are adopted, or from our owner
+ * reference; a request with neither belongs to no pod, whatever its name.
  */
 import { GROUP_VERSION } from '../api-group.ts';
 import type { Identity } from '../facts.ts';
 import type { Uid } from '../ids.ts';
-import { listOrEmptyAt, parseJson, textAt, valueAt } from '../json.ts';
+import { booleanAt, listOrEmptyAt, parseJson, textAt, valueAt } from '../json.ts';
 import { mergePatchOf } from '../merge-patch.ts';
 import { identityOf, isDeleting } from '../object-meta.ts';
 import type { Intern } from '../text-pool.ts';
@@ -36,7 +37,7 @@ export interface RequestedPod {
 
 const UID_LENGTH = 36;
 
-/** `cr-pod-<pod>-<UID>` → the UID: the owner when the label was removed. */
+/** `cr-pod-<pod>-<UID>` → the UID of the pod that it was made for, if we made it. */
 export const podInName = (name: string): string => {
   const at = name.length - UID_LENGTH;
   return name.startsWith(REQUEST_PREFIX) && name.charAt(at - 1) === '-' ? name.slice(at) : '';
@@ -44,6 +45,15 @@ export const podInName = (name: string): string => {
 
 const isOwnedBy = (raw: unknown, pod: string): boolean =>
   listOrEmptyAt(raw, 'metadata', 'ownerReferences').some((owner) => textAt(owner, 'uid') === pod);
+
+/** The pod of our owner reference: the owner when the label was removed. */
+const podInReference = (raw: unknown): string => {
+  if (!textAt(raw, 'metadata', 'name')?.startsWith(REQUEST_PREFIX)) return '';
+  const owner = listOrEmptyAt(raw, 'metadata', 'ownerReferences').find((reference) =>
+    textAt(reference, 'kind') === 'Pod' && booleanAt(reference, 'controller') === true
+  );
+  return textAt(owner, 'uid') ?? '';
+};
 
 /** Reads a CapacityRequest as the API server returns it. Total; `undefined` without an identity. */
 export const projectOwnedRequest = (
@@ -53,10 +63,9 @@ export const projectOwnedRequest = (
   const identity = identityOf(raw);
   if (identity === undefined) return undefined;
   const label = textAt(raw, 'metadata', 'labels', OWNED_BY_POD) ?? '';
-  const pod = label === '' ? podInName(textAt(raw, 'metadata', 'name') ?? '') : label;
   return {
     ...identity,
-    pod,
+    pod: label === '' ? podInReference(raw) : label,
     marked: label !== '' && isOwnedBy(raw, label),
     deleting: isDeleting(raw),
     phase: intern(textAt(raw, 'status', 'phase') ?? ''),

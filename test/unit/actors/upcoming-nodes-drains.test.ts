@@ -186,6 +186,16 @@ describe('drains and frames', () => {
     expect(lastError()).toBeUndefined();
   });
 
+  // The end of the drain waited for the object of a machine whose writes cannot succeed.
+  test('DR-04: a refused write does not hold up the end of a drain', async () => {
+    const { cluster, frame, node, drain } = rig();
+    cluster.intercept(() => Effect.succeed({ status: 422, body: { message: 'denied' } }));
+    await node(annotation(null));
+    await frame('Draining');
+    expect(await drain({ _tag: 'Draining' })).toBe(true);
+    expect(await drain({ _tag: 'Drained' })).toBe(true);
+  });
+
   test('DR-05: a cancelled drain no longer holds the phase', async () => {
     const { frame, node, drain, phase, restart } = rig();
     await node(annotation(null));

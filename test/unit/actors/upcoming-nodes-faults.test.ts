@@ -1,7 +1,7 @@
 /** Failed writes, writes of other clients, and the limits of the registry. */
 import { Effect } from 'effect';
 import { describe, expect, test } from 'vitest';
-import { textAt } from '../../../src/domain/json.ts';
+import { textAt, valueAt } from '../../../src/domain/json.ts';
 import { NotSent } from '../../../src/effects/kube-api.ts';
 import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
@@ -67,18 +67,58 @@ describe('writes that fail', () => {
     const { frame, cluster, phase, time, notes } = machineRig();
     cluster.intercept(({ body }) =>
       Effect.succeed(
-        textAt(body, 'spec', 'resources', 'cpu') === 'many'
-          ? { status: 422, body: { message: 'cpu: not a quantity' } }
+        textAt(body, 'spec', 'labels', 'zone') === 'forbidden'
+          ? { status: 422, body: { message: 'zone: denied by policy' } }
           : undefined,
       )
     );
-    frame('m1', 'Configured', { resources: { cpu: 'many' } });
+    frame('m1', 'Configured', { labels: { zone: 'forbidden' } });
     await time.advance(1000);
     expect(notes.map(({ reason }) => reason)).toEqual(['WriteRefused']);
-    expect(notes[0]?.note).toContain('cpu: not a quantity');
+    expect(notes[0]?.note).toContain('zone: denied by policy');
     frame('m1', 'Configured');
     await time.advance(1000);
     expect(phase('m1')).toBe('Ready');
+  });
+
+  // One malformed field made every write of the object invalid, for as long as it was reported.
+  test('upcomingNodes: malformed fields are left out and reported once, and cost no more', async () => {
+    const { frame, cluster, phase, settle, notes } = machineRig();
+    const malformed = {
+      resources: { cpu: '2', memory: 'a lot', pods: '' },
+      taints: [
+        { key: 'gpu', value: 'present', effect: 'NoSchedule' },
+        { key: 'odd', effect: '' },
+        { key: '', effect: 'NoExecute' },
+      ],
+    };
+    frame('m1', 'Configuring', malformed);
+    await settle();
+    frame('m1', 'Configured', malformed);
+    await settle();
+    expect(phase('m1')).toBe('Ready');
+    expect(valueAt(cluster.get('un-m1'), 'spec')).toEqual({
+      labels: { zone: 'a' },
+      resources: { cpu: '2' },
+      taints: [{ effect: 'NoSchedule', key: 'gpu', value: 'present' }],
+    });
+    expect(notes).toMatchObject([{ reason: 'FieldsLeftOut', regarding: { name: 'un-m1' } }]);
+    for (
+      const part of [
+        '"memory", "a lot"',
+        '"pods", "", is empty',
+        'taint "odd" has no effect',
+        'a taint has no key',
+      ]
+    ) {
+      expect(notes[0]?.note).toContain(part);
+    }
+    frame('m1', 'Configured');
+    await settle();
+    frame('m1', 'Configured', { resources: { cpu: 'two' } });
+    await settle();
+    expect(notes).toHaveLength(2);
+    expect(valueAt(cluster.get('un-m1'), 'spec', 'resources')).toEqual({});
   });
 
   test('upcomingNodes: an API server that drops every change causes no hot loop', async () => {

@@ -2,6 +2,9 @@
 import type { Subject } from 'rxjs';
 import { describe, expect, test } from 'vitest';
 import type { ShardEvent } from '../../../src/domain/frames.ts';
+import { machineId } from '../../../src/domain/ids.ts';
+import { textAt } from '../../../src/domain/json.ts';
+import { upcomingNodeName } from '../../../src/domain/names.ts';
 import { ID_KEY, machineRig } from '../../support/fleet/machine-rig.ts';
 
 describe('machines get objects', () => {
@@ -232,7 +235,10 @@ describe('a replay', () => {
 
   test('wire resync: objects of other owners are left alone', async () => {
     const { cluster, shardEvents, settle } = machineRig();
-    cluster.put('un-theirs', { metadata: { name: 'un-theirs', uid: 'a' }, spec: {} });
+    cluster.put('nodes-of-a-person', {
+      metadata: { name: 'nodes-of-a-person', uid: 'a' },
+      spec: {},
+    });
     cluster.put('other', {
       metadata: { name: 'other', uid: 'b', annotations: { [ID_KEY]: 'other' } },
       spec: {},
@@ -240,7 +246,46 @@ describe('a replay', () => {
     open(shardEvents, 1);
     resynced(shardEvents, 1);
     await settle();
-    expect(cluster.names()).toEqual(['un-theirs', 'other']);
+    expect(cluster.names()).toEqual(['nodes-of-a-person', 'other']);
+  });
+
+  // Only objects with our annotation were known before a frame named their machines, so that
+  // stale ones of the Go operator stayed for good.
+  test('wire resync: stale objects of the Go operator are deleted, the others adopted', async () => {
+    const { frames, cluster, shardEvents, settle, restart, phase } = machineRig();
+    for (const id of ['m1', 'm2']) {
+      cluster.put(`un-${id}`, {
+        metadata: { name: `un-${id}`, uid: id },
+        spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+        status: { phase: 'Ready' },
+      });
+    }
+    await restart();
+    open(shardEvents, 1);
+    await frames('m1', 'Configured');
+    expect(cluster.names()).toEqual(['un-m1', 'un-m2']);
+    resynced(shardEvents, 1);
+    await settle();
+    expect(cluster.names()).toEqual(['un-m1']);
+    expect(phase('m1')).toBe('Ready');
+    expect(textAt(cluster.get('un-m1'), 'metadata', 'annotations', ID_KEY)).toBe('m1');
+  });
+
+  test('wire resync: an object with a hashed name and without annotation is its machine’s', async () => {
+    const { frames, cluster, shardEvents, settle, restart } = machineRig();
+    const name = upcomingNodeName(machineId('Rack 1'));
+    cluster.put(name, {
+      metadata: { name, uid: 'a' },
+      spec: { labels: { zone: 'a' }, resources: { cpu: '2' } },
+      status: { phase: 'Ready' },
+    });
+    await restart();
+    open(shardEvents, 1);
+    await frames('Rack 1', 'Configured');
+    resynced(shardEvents, 1);
+    await settle();
+    expect(cluster.writes()).toEqual([`PATCH ${name}/status`, `PATCH ${name}`]);
+    expect(textAt(cluster.get(name), 'metadata', 'annotations', ID_KEY)).toBe('Rack 1');
   });
 
   test('wire resync: a replay without changes writes nothing and activates no actor', async () => {

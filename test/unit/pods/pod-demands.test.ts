@@ -233,10 +233,60 @@ describe('requests of other clients', () => {
     rig.pod('web');
     await rig.settle();
     const name = rig.nameOf('web');
-    rig.requests.put(name, { metadata: { name, namespace: 'default', uid: 'uid-1' } });
+    const ownerReferences = [{ kind: 'Pod', name: 'web', uid: podUid('web'), controller: true }];
+    rig.requests.put(name, {
+      metadata: { name, namespace: 'default', uid: 'uid-1', ownerReferences },
+    });
     await rig.settle();
     expect(textAt(rig.requests.get(name), 'metadata', 'labels', OWNED_BY_POD)).toBe(podUid('web'));
     expect(rig.requests.names()).toEqual([name]);
+  });
+
+  // The UID at the end of a name counted as ownership, so that a person's request was deleted two
+  // minutes after "its" pod, or at once when that pod finished.
+  test('a request without our label and owner reference is never touched, whatever its name', async () => {
+    const rig = podRig();
+    const names = [
+      rig.nameOf('done'),
+      rig.nameOf('gone'),
+      rig.nameOf('web'),
+      `${rig.nameOf('web')}x`,
+    ];
+    rig.pod('done', { phase: 'Succeeded' });
+    const ownerReferences = [{ kind: 'Job', name: 'train', uid: podUid('gone'), controller: true }];
+    for (const name of names) {
+      rig.requests.put(name, {
+        metadata: { name, namespace: 'default', uid: `person-${name}`, ownerReferences },
+        spec: { resources: { cpu: '7' }, priority: 0 },
+      });
+    }
+    rig.pod('web');
+    await rig.time.advance(GC_GRACE_MS * 2);
+    expect(new Set(rig.requests.writes())).toEqual(new Set(['POST']));
+    expect(rig.requests.names().sort()).toEqual(names.sort());
+    expect(rig.notes[0]).toMatchObject({
+      reason: 'PodRequestRefused',
+      note: expect.stringContaining(`"${rig.nameOf('web')}"`),
+    });
+    rig.requests.remove(rig.nameOf('web'));
+    await rig.time.advance(GC_GRACE_MS);
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
+  });
+
+  test('a request that loses label and owner reference is left to the person who took them', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    const name = rig.nameOf('web');
+    const before = rig.requests.writes().length;
+    rig.requests.put(name, {
+      metadata: { name, namespace: 'default', uid: 'uid-1' },
+      spec: { resources: { cpu: '7' }, priority: 0 },
+    });
+    await rig.time.advance(GC_GRACE_MS);
+    expect(new Set(rig.requests.writes().slice(before))).toEqual(new Set(['POST']));
+    expect(rig.cpuOf(name)).toBe('7');
+    expect(rig.notes[0]?.reason).toBe('PodRequestRefused');
   });
 
   test('requests without a pod are left alone', async () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { KEEPALIVE_MS } from '../../../src/effects/shard-call.ts';
 import { FRAME_BYTES_MAX } from '../../../src/effects/rollup-frame.ts';
+import { nameOptions } from '../../../src/effects/shard-credentials.ts';
 
 const GO_ENFORCEMENT_MS = 5 * 60 * 1000;
 
@@ -11,4 +12,26 @@ test('wire 6: keepalive pings are further apart than a Go server enforces', () =
 
 test('wire 2: frames go up to 256 MiB in both directions', () => {
   expect(FRAME_BYTES_MAX).toBe(256 * 1024 * 1024);
+});
+
+// A target with a scheme was cut at its last colon and the rest taken for the host, so that no
+// certificate ever matched and every dial failed.
+test.each([
+  ['10.1.2.3:7700', true],
+  ['[fd00::1]:7700', true],
+  ['dns:///10.1.2.3:7700', true],
+  ['dns://10.0.0.53/10.1.2.3', true],
+  ['ipv4:10.1.2.3:7700', true],
+  ['ipv4:10.1.2.3:7700,10.1.2.4:7700', true],
+  ['ipv6:[fd00::1]:7700', true],
+  ['ipv6:fd00::1', true],
+  ['shard.fleet.svc:7700', false],
+  ['dns:shard.fleet.svc:7700', false],
+  ['dns://10.0.0.53/shard.fleet.svc', false],
+  ['unix:/run/shard.sock', false],
+])('wire 8: whether the target %s is an IP address decides the name of the handshake: %s', (
+  target,
+  isAddress,
+) => {
+  expect(Object.keys(nameOptions(target))).toHaveLength(isAddress ? 1 : 0);
 });
