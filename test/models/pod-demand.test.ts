@@ -43,12 +43,11 @@ interface Traits {
   readonly uid?: string;
   readonly phase?: string;
   readonly cpu?: string;
-  readonly marked?: boolean;
   readonly resourceVersion: string;
 }
 
 const request = (
-  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', marked = true, resourceVersion }: Traits,
+  { name = OURS, uid: id = 'r1', phase = '', cpu = '1', resourceVersion }: Traits,
 ): OwnedRequest => {
   const raw = {
     metadata: {
@@ -57,7 +56,7 @@ const request = (
       uid: id,
       resourceVersion,
       labels: { [OWNED_BY_POD]: POD.uid },
-      ...(marked ? { ownerReferences: [{ kind: 'Pod', uid: POD.uid }] } : {}),
+      ownerReferences: [{ kind: 'Pod', uid: POD.uid }],
     },
     spec: spec(cpu),
     ...(phase === '' ? {} : { status: { phase } }),
@@ -70,13 +69,12 @@ const request = (
 
 const CREATED = request({ resourceVersion: '10' });
 const STAMPED = request({ phase: 'Pending', resourceVersion: '11' });
-/** As another controller made it: another name, no owner, and it asks for something else. */
+/** As another controller made it: another name, and it asks for something else. */
 const MADE_BY_OTHER = request({
   name: 'cr-pod-web-x7k2p',
   uid: 'r2',
   phase: 'Acknowledged',
   cpu: '2',
-  marked: false,
   resourceVersion: '5',
 });
 const ADOPTED = request({

@@ -217,6 +217,87 @@ describe('requests of other clients', () => {
     expect(textAt(owner, 'uid')).toBe(podUid('web'));
   });
 
+  // The label alone counted as ownership, in any namespace: the pod lost its own request, and the
+  // one of the other namespace was patched at the full write rate.
+  test('a request of another namespace that names the pod is left alone', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    const before = rig.requests.writes().length;
+    rig.requests.put('forged', {
+      metadata: {
+        name: 'forged',
+        namespace: 'elsewhere',
+        uid: 'forged',
+        labels: { [OWNED_BY_POD]: podUid('web') },
+        ownerReferences: [{ kind: 'Pod', name: 'web', uid: podUid('web'), controller: true }],
+      },
+      spec: { resources: { cpu: '7' }, priority: 0 },
+    });
+    await rig.time.advance(GC_GRACE_MS);
+    expect(rig.requests.writes().slice(before)).toEqual([]);
+    rig.requests.remove(rig.nameOf('web'));
+    await rig.settle();
+    expect(rig.phaseOf(rig.nameOf('web'))).toBe('Pending');
+  });
+
+  test('a request with the label and no owner reference is not adopted', async () => {
+    const rig = podRig();
+    rig.putRequest('labelled', 'web', {
+      metadata: {
+        name: 'labelled',
+        namespace: 'default',
+        uid: 'l',
+        labels: { [OWNED_BY_POD]: podUid('web') },
+      },
+    });
+    rig.pod('web');
+    await rig.settle();
+    expect(rig.requests.writes()).toEqual(['POST', `PATCH ${rig.nameOf('web')}/status`]);
+  });
+
+  test('a patch names the UID, so that a new object of the same name is looked at first', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    const name = rig.nameOf('web');
+    rig.requests.lag();
+    rig.requests.remove(name);
+    rig.putRequest(name, 'web');
+    rig.pod('web', { cpu: '3' });
+    await rig.time.advance(5000);
+    const [patch] = rig.requests.calls.filter(({ path, method }) =>
+      method === 'PATCH' && path.endsWith(name)
+    );
+    expect(patch?.body).toMatchObject({ metadata: { uid: 'uid-1' } });
+    rig.requests.catchUp();
+    await rig.settle();
+    expect(rig.cpuOf(name)).toBe('3');
+    expect(rig.notes).toEqual([]);
+  });
+
+  test('a change that another client undoes at once is not repeated in a loop', async () => {
+    const rig = podRig();
+    rig.pod('web');
+    await rig.settle();
+    const name = rig.nameOf('web');
+    // An admission webhook that keeps its own amount.
+    let touches = 0;
+    rig.requests.intercept(({ method, path }) =>
+      Effect.sync(() => {
+        if (method !== 'PATCH' || !path.endsWith(name)) return undefined;
+        touches += 1;
+        rig.requests.put(name, { spec: { resources: { cpu: `${100 + touches}` }, priority: 0 } });
+        return { status: 200, body: rig.requests.get(name) };
+      })
+    );
+    rig.pod('web', { cpu: '3' });
+    await rig.time.advance(60_000);
+    expect(touches).toBeGreaterThan(1);
+    expect(touches).toBeLessThan(30);
+    expect(rig.notes[0]?.reason).toBe('PodRequestFailing');
+  });
+
   test('of several requests of one pod the one with its own name stays', async () => {
     const rig = podRig({ leading: false });
     rig.pod('web');
